@@ -1,10 +1,10 @@
-/* fact_cache.c: facts about calls as a file of the symbol cache (symcache.c has the rules of trust
- * and location).
+/* fact_cache.c: cache the facts about calls in a file beside the symbol cache (symcache.c has the
+ * rules of trust and location).
  *
- * A program that runs for a millisecond allocates in the C library, whose debug information, if
- * installed, takes fifty milliseconds to decompress, for a hundred calls that are the same in every
- * program. So their facts are cached by address. They also depend on names and source text; the
- * caller hashes these into the stamp.
+ * A program that runs for a millisecond allocates in the C library. If the library's debug
+ * information is installed, it takes fifty milliseconds to decompress, for about a hundred calls
+ * that are the same in every program. Therefore facts are cached by the address of the call. They
+ * also depend on names and source text, which the caller hashes into the stamp.
  *
  * The file, all integers little-endian:
  *
@@ -20,9 +20,9 @@
  *            72  B   entries, in any order
  *                S   strings, each ended by a NUL
  *
- * An entry: u64 address, u64 stamp, u32 levels L, u32 facts F, L times u8 (1: it takes a size, 2:
- * it passes memory on), F times 28 bytes: u32 name (offset into the strings), u64 size, u64 where
- * the tail begins, u32 flags (1 aggregate, 2 head, 4 tail), u32 level and evidence times 256. */
+ * An entry: u64 address, u64 stamp, u32 levels L, u32 facts F, L times u8 (1: the function takes a
+ * size, 2: it passes memory on), F times 28 bytes: u32 name (offset into the strings), u64 size,
+ * u64 offset of the tail, u32 flags (1 aggregate, 2 head, 4 tail), u32 level + 256 * evidence. */
 #include "type/fact_cache.h"
 
 #include <endian.h>
@@ -41,7 +41,7 @@ enum {
     ENTRY_BYTES = 24,
     FACT_BYTES = 28,
     ENTRIES_MAX = 1 << 16,
-    FACTS_MAX = 1 << 12, // Facts of one call.
+    FACTS_MAX = 1 << 12, // Maximum number of facts about one call.
     LEVEL_TAKES_SIZE = 1,
     LEVEL_PASSES_ON = 2,
     FACT_AGGREGATE = 1,
@@ -73,11 +73,12 @@ fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
     if (e == NULL || e->address != address || e->stamp != stamp)
         return false;
     *ret = e->facts;
-    ret->capacity = ret->count; // More are put elsewhere.
+    ret->capacity = ret->count; // Adding facts allocates a new array.
     return true;
 }
 
-/* An entry of C for the call, whose facts are yet to come; NULL if it is there or does not fit. */
+/* Add an entry for the call to C, without facts, and return it. Return NULL if the call has an
+ * entry, or if C is full. */
 static struct type_facts *
 fact_cache_add_entry(struct fact_cache *c, uint64_t address, uint64_t stamp)
 {
@@ -113,14 +114,14 @@ fact_cache_add(struct fact_cache *c, uint64_t address, uint64_t stamp,
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* The part of a file that is still to be read. */
+/* The rest of a file that is being read. */
 struct reader {
     const uint8_t *at, *end;
     const char *strings;
     uint32_t string_bytes;
 };
 
-/* Return the next SIZE_BYTES; NULL if there are not so many. */
+/* Return the next SIZE_BYTES; NULL if fewer are left. */
 static const uint8_t *
 fact_cache_take(struct reader *r, size_t size_bytes)
 {
@@ -192,7 +193,8 @@ fact_cache_read_entry(struct reader *r, struct fact_cache *c)
     return true;
 }
 
-/* Return true if DATA has the head of the facts of ID and the size that it says. */
+/* Return true if DATA has a valid header for the build id ID, and the size that the header
+ * implies. */
 static bool
 fact_cache_has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
                           size_t size_bytes)

@@ -1,6 +1,6 @@
 /* fact_cache.h: cached facts about a module's calls, so that repeated queries need not open its
- * debug information. Files are untrusted: a damaged or foreign file, or one of another version,
- * counts as absent. */
+ * debug information. Files are untrusted: a damaged file, or one of another user or another
+ * version, counts as absent. */
 #ifndef TYPE_FACT_CACHE_H
 #define TYPE_FACT_CACHE_H
 
@@ -8,17 +8,17 @@
 #include "util/map.h"
 #include "util/strbuf.h"
 
-/* Starts as {0}, which is an empty cache. */
+/* Cached facts of one file. {0} is empty. */
 struct fact_cache {
     struct arena arena;
     struct fact_cache_entry *entries;
     size_t count, capacity;
-    struct map by_call; // By address and stamp: index of the entry plus 1.
-    bool changed;       // Changed since it was read.
+    struct map by_call; // Address and stamp to index of the entry plus 1.
+    bool changed;       // Facts were added since the file was read.
 };
 
-/* Fill the empty *RET with the facts of the call that returns to ADDRESS of the ELF file. STAMP
- * hashes all other inputs. Returns false on a miss. Facts live as long as C. */
+/* Fill the empty *RET with the facts about the call that returns to ADDRESS of the ELF file. STAMP
+ * is a hash of all other inputs. Return false on a miss. Facts live as long as C. */
 bool fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stamp,
                      struct type_facts *ret);
 
@@ -26,24 +26,25 @@ bool fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stam
 void fact_cache_add(struct fact_cache *c, uint64_t address, uint64_t stamp,
                     const struct type_facts *facts);
 
-/* Read SIZE_BYTES of DATA, which must be of the build id ID, into the empty C. False, and C still
- * empty, if any byte is not as fact_cache_format would write it. */
+/* Read SIZE_BYTES of DATA, which must belong to the build id ID, into the empty C. Return false,
+ * with C still empty, if any byte differs from fact_cache_format's output. */
 bool fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, const void *data,
                       size_t size_bytes);
 
-/* Append the file for C to OUT. */
+/* Append C, in the format of the file, to OUT. */
 void fact_cache_format(const struct fact_cache *c, const uint8_t *id, uint32_t id_bytes,
                        struct strbuf *out);
 
-/* Read the cached facts of the module at PATH with build id ID into the empty C, which stays empty
- * without a valid file. */
+/* Read the cached facts of the module at PATH with build id ID into the empty C. C stays empty if
+ * there is no valid file. */
 void fact_cache_load(struct fact_cache *c, const char *path, const uint8_t *id, uint32_t id_bytes);
 
-/* Write C as that file if it changed. Failure is silent: a cache is no promise. */
+/* Write C to that file if facts were added. Failures are ignored, because the cache is best
+ * effort. */
 void fact_cache_store(const struct fact_cache *c, const char *path, const uint8_t *id,
                       uint32_t id_bytes);
 
-/* C is empty ({0}) afterwards. */
+/* Free all memory of C; C is empty ({0}) afterwards. */
 void fact_cache_release(struct fact_cache *c);
 
 #endif

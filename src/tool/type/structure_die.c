@@ -3,23 +3,23 @@
  *     struct page {                     page
  *         struct list { *next, *prev }    list.next, list.prev     one part: they move together
  *         union { int n; char *s; }       (union)                  one member
- *         unsigned dirty : 1, pinned : 1  dirty, pinned            one part, too
+ *         unsigned dirty : 1, pinned : 1  dirty, pinned            one part as well
  *         char name[16]                   name                     one member
  *     };
  *
- * Nested structures are split down to DEPTH_MAX, because readers need their hot words. Structures
- * of the C++ library are not split, because users cannot change them. Overlapping members (unions)
- * are one member, since accesses to them are indistinguishable. Members of a nested structure store
- * its position and alignment: it moves with its padding.
+ * Nested structures are split down to DEPTH_MAX, to show which of their words are hot. Structures
+ * of the C++ library are not split, because users cannot change them. A union is one member,
+ * because accesses to its members are indistinguishable. Members of a nested structure store the
+ * position and alignment of that structure, because it can only move as a whole, with its padding.
  *
  * Alignments follow from sizes by the x86-64 ABI, except explicit ones.
  *
  * The file may be forged: offsets and sizes that exceed the structure are skipped, and the walk is
- * bounded. Either makes the structure incomplete, and then there is no advice; so does an unknown
- * size or alignment.
+ * limited. Both make the structure incomplete, and so does an unknown size or alignment. There is
+ * no advice on an incomplete structure.
  *
- * A base or member may have no definition in the module: compilers omit it for a class with
- * virtual functions that are defined elsewhere. Such a member reaches to the next one. */
+ * A base or member may have no definition in the module: compilers omit the definition of a class
+ * whose virtual functions are defined elsewhere. Such a member extends to the next one. */
 #include "type/structure_die.h"
 
 #include <dwarf.h>
@@ -32,8 +32,9 @@ enum {
     CHAIN_MAX = 16,
     WORD_BYTES = 8,
     ALIGNMENT_MAX = 4096,
-    LOOKED_AT_MAX = 1 << 16,  // DIEs in types of members, for their alignment.
-    SIZE_MAX_BYTES = 1 << 20, // Displays allocate memory for each word of a structure.
+    LOOKED_AT_MAX = 1 << 16,  // Limit of DIEs that are read for the alignment of a member's type.
+    SIZE_MAX_BYTES = 1 << 20, // Maximum size of a structure. Displays allocate memory for each
+                              // word.
 };
 
 struct reader {
@@ -41,13 +42,14 @@ struct reader {
     struct profile *p;
     struct profile_structure *s;
     size_t capacity;
-    uint32_t part;         // The latest.
-    uint64_t bits_word;    // Where the storage of the latest bit-field ended; 0 = none before.
+    uint32_t part;         // Number of the latest part.
+    uint64_t bits_word;    // End of the word with the latest bit-field; 0 = the latest member is
+                           // none.
     unsigned left;         // Number of members that may still be read.
-    unsigned left_inside;  // The same, for members read only for their alignment.
+    unsigned left_inside;  // Number of members that may still be read for their alignment only.
     struct profile_member inside; // The nested structure that contains the part; {0} = none.
     unsigned virtual_bases;       // Number of virtual bases found,
-    Dwarf_Die virtual_base;       // the last of them,
+    Dwarf_Die virtual_base;       // the last of them
     Dwarf_Die virtual_type;       // and its type.
 };
 
@@ -79,7 +81,7 @@ is_data(Dwarf_Die *die)
            !dwarf_hasattr(die, DW_AT_external) && !dwarf_hasattr(die, DW_AT_declaration);
 }
 
-/* Return the explicit alignment of DIE; 0 if it has none. */
+/* Return the explicit alignment of DIE; 0 if there is none. */
 static uint32_t
 said_alignment(Dwarf_Die *die)
 {
@@ -125,7 +127,7 @@ record_alignment(struct reader *r, Dwarf_Die *record, unsigned depth)
     return most;
 }
 
-/* Alignment of a type without members. */
+/* Return the alignment of a type without members. */
 static uint32_t
 plain_alignment(struct reader *r, Dwarf_Die *type)
 {
@@ -146,8 +148,8 @@ plain_alignment(struct reader *r, Dwarf_Die *type)
     return type_die_is_empty(r->dies, type) ? 1 : unknown_alignment(r);
 }
 
-/* A power of two that objects of TYPE lie at multiples of. If that is not known, the structure is
- * not complete. */
+/* Return the alignment of TYPE, a power of two. If it is unknown, the structure becomes
+ * incomplete. */
 static uint32_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
@@ -157,7 +159,7 @@ alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
 
     if (depth > CHAIN_MAX || !type_die_peel(type, &element))
         return unknown_alignment(r);
-    // A typedef may have another alignment than its type.
+    // A typedef may have a larger alignment than its type.
     do {
         said = said_alignment(&die);
     } while (said == 0 && type_die_unwrap(&die));
@@ -185,7 +187,8 @@ member_alignment(struct reader *r, Dwarf_Die *member, Dwarf_Die *type, unsigned 
     return said > own ? said : own;
 }
 
-/* Is TYPE, by name, or DIE, by type, meant for sharing between threads? */
+/* Return true if objects of TYPE, by its name or the type of DIE, are meant for sharing between
+ * threads. */
 static bool
 structure_die_is_shared(Dwarf_Die *die, const char *type)
 {
@@ -223,8 +226,9 @@ add_member(struct reader *r, const struct profile_member *m)
 static void read_members(struct reader *r, Dwarf_Die *aggregate, const char *prefix,
                          uint64_t offset, bool fixed, unsigned depth);
 
-/* Store the offset of the member DIE in its structure, in bits if BITS is not NULL and it is a
- * bit-field. Return false if the offset is no constant. */
+/* Set *RET_OFFSET to the offset of the member DIE in its structure. For a bit-field, also set
+ * *RET_BIT and *RET_BITS to its offset and width in bits. Return false if the offset is not a
+ * constant. */
 static bool
 structure_die_place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_bits)
 {
@@ -252,7 +256,8 @@ structure_die_place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, 
     return true;
 }
 
-/* Begin a part with M, a member of the whole; but bit-fields of one word are one. */
+/* Begin a new part with M, a member of the outer structure. Bit-fields in the same word share a
+ * part. */
 static void
 begin_part(struct reader *r, const struct profile_member *m, bool is_inside)
 {
@@ -262,8 +267,8 @@ begin_part(struct reader *r, const struct profile_member *m, bool is_inside)
     r->inside = is_inside ? *m : (struct profile_member){0};
 }
 
-/* Take in the members of RECORD, of the type FACT, which DIE, a member or base, is as M. False if
- * it is not taken apart. */
+/* Add the members of RECORD instead of M, which DIE, a member or base, describes. FACT is the type.
+ * Return false if RECORD is not split. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct type_fact *fact,
@@ -279,11 +284,11 @@ take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct typ
     if (own != NULL && !is_base)
         prefix = arena_printf(r->dies->arena, "%s%s.", prefix, own);
     read_members(r, record, prefix, m->offset, m->fixed, depth + 1);
-    // A base without members takes no room, but a member has a place in any case.
+    // A base without members occupies no space, but a member does.
     return is_base || r->s->member_count > before;
 }
 
-/* Add M, the member DIE of the type PEELED, which is named TYPE. */
+/* Add M, which the member DIE describes. PEELED is the type, and TYPE its name. */
 static void
 add_named(struct reader *r, Dwarf_Die *die, Dwarf_Die *peeled, const char *type,
           const char *prefix, struct profile_member *m)
@@ -303,7 +308,7 @@ add_named(struct reader *r, Dwarf_Die *die, Dwarf_Die *peeled, const char *type,
     add_member(r, m);
 }
 
-/* Add M, the member DIE of TYPE, whose size is unknown. size_declared completes it. */
+/* Add M, the member DIE of TYPE, whose size is unknown. size_declared sets it later. */
 static void
 take_declared(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix,
               struct profile_member *m, unsigned depth)
@@ -325,7 +330,7 @@ take_declared(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *pre
     add_named(r, die, &peeled, name != NULL ? name : "(unnamed)", prefix, m);
 }
 
-/* Add M, the member DIE of TYPE, whose offset is known. BIT is the offset in bits. */
+/* Add M, the member DIE of TYPE, whose offset is known. BIT is its offset in bits. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_placed(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix,
@@ -354,7 +359,7 @@ take_placed(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
     add_named(r, die, &peeled, fact.name, prefix, m);
 }
 
-/* Remember the virtual base DIE of TYPE. Several ways may lead to one base. */
+/* Record the virtual base DIE of TYPE. One base may be reached by several paths. */
 static void
 note_virtual_base(struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -368,7 +373,7 @@ note_virtual_base(struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
     r->virtual_type = complete;
 }
 
-/* Add the member DIE of TYPE, in a structure that begins at BASE of the whole. */
+/* Add the member DIE of TYPE. Its structure begins at the offset BASE of the outer structure. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefix, uint64_t base,
@@ -383,7 +388,7 @@ take_member(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
         return;
     }
     r->s->is_complete = false;
-    // The virtual bases of members lie in these.
+    // The virtual bases of members lie within the members.
     if (dwarf_tag(die) == DW_TAG_inheritance && *prefix == '\0')
         note_virtual_base(r, die, type);
 }
@@ -405,7 +410,7 @@ read_members(struct reader *r, Dwarf_Die *aggregate, const char *prefix, uint64_
         if (is_data(&die) && type_die_of(&die, &type))
             take_member(r, &die, &type, prefix, offset, fixed, depth);
         else if (is_data(&die) || (dwarf_tag(&die) == DW_TAG_variant_part && depth == 0))
-            r->s->is_complete = false; // Variants have members that not all objects have.
+            r->s->is_complete = false; // Different objects have different variants.
     } while (type_die_next(&die));
 }
 
@@ -421,12 +426,12 @@ by_offset(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Drop empty members of S, which is in order: those at the position of another member, such as an
+/* Remove empty members of S, which is sorted: those at the offset of another member, such as an
  * empty base or a [[no_unique_address]] member. */
 static void
 drop_empty(struct profile_structure *s)
 {
-    uint64_t end = 0; // Of the members kept.
+    uint64_t end = 0; // End of the members kept so far.
     size_t kept = 0;
 
     for (size_t i = 0; i < s->member_count; i++) {
@@ -442,8 +447,8 @@ drop_empty(struct profile_structure *s)
     s->member_count = kept;
 }
 
-/* Return true if no member of S, in order, begins before the one before it has ended, but for
- * bit-fields of one part. */
+/* Return true if no member of S, which is sorted, overlaps the previous one. Bit-fields of one part
+ * may overlap. */
 static bool
 are_apart(const struct profile_structure *s)
 {
@@ -463,9 +468,9 @@ sort_members(struct profile_structure *s)
         qsort(s->members, s->member_count, sizeof *s->members, by_offset);
 }
 
-/* Find the place of the only virtual base, of SIZE bytes or 0 if that is unknown, by the rules of
- * the C++ ABI. One with nothing but a pointer to virtual functions may share it with the class,
- * which then lacks a separate one. Any other follows all members. */
+/* Set *RET to the offset of the only virtual base by the rules of the C++ ABI. SIZE is 0 if
+ * unknown. A base that has only a pointer to virtual functions may share that pointer with the
+ * class, which then has no separate one. Any other base follows all members. */
 static bool
 virtual_base_place(const struct reader *r, uint64_t size, uint32_t alignment, uint64_t *ret)
 {
@@ -488,8 +493,8 @@ virtual_base_place(const struct reader *r, uint64_t size, uint32_t alignment, ui
     return size == 0 || (*ret + size + s->alignment - 1) / s->alignment * s->alignment == s->size;
 }
 
-/* Add the virtual base. DWARF gives its place as a program that reads the object; this finds it
- * without an object, if there is only one. */
+/* Add the virtual base. DWARF gives its offset as a program that reads the object; without an
+ * object, it can only be determined if there is a single virtual base. */
 static void
 take_virtual_base(struct reader *r)
 {
@@ -501,7 +506,7 @@ take_virtual_base(struct reader *r)
     if (r->virtual_bases != 1)
         return;
     size = type_die_size(&type);
-    // Compilers omit only definitions of classes with virtual functions.
+    // Compilers omit only the definitions of classes with virtual functions.
     alignment = size > 0 ? alignment_of(r, &type, 0) : WORD_BYTES;
     if (!virtual_base_place(r, size, alignment, &m.offset))
         return;
@@ -509,7 +514,7 @@ take_virtual_base(struct reader *r)
     sort_members(r->s);
 }
 
-/* Let members of unknown size, in order, end at the next member. */
+/* Extend members of unknown size, which are sorted, to the next member. */
 static void
 size_declared(struct profile_structure *s)
 {

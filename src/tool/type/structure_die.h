@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 #include "type/type_die.h"
 
-/* Fill *RET, but for its name, with the members of AGGREGATE, a complete structure, union or class.
- * Strings and members are P's. False if it has no size, or more than a mebibyte. */
+/* Fill *RET, except its name, with the members of AGGREGATE, a complete structure, union or class.
+ * Strings and members belong to P. Return false if AGGREGATE has no size, or more than 1 MiB. */
 bool structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
                     struct profile_structure *ret);
 

@@ -1,10 +1,10 @@
 /* structures.c: find structures by name in the debug information of a profile's modules.
  *
- * Queries use names, as in the types of sites. So each module's units are walked once, and a DIE is
- * examined only if its name is the last part of a requested one. The program's module comes first,
- * then the others in the order of the profile. The first complete definition of a name wins.
+ * Queries use names as in the types of sites. Each module's units are walked once, and a DIE is
+ * examined only if its name is the last part of a requested name. The program's module comes first,
+ * then the others in the order of the profile. The first complete definition of a name is used.
  *
- * This opens debug information: unlike names, members are not cached. */
+ * The walk opens debug information: members are not cached, unlike names. */
 #include "type/structures.h"
 
 #include <dwarf.h>
@@ -18,15 +18,15 @@ enum { DEPTH_MAX = 16 };
 struct finder {
     struct profile *p;
     struct type_dies dies;
-    struct strtab ends;   // The last parts of the names that are wanted.
-    struct map by_end;    // Which of them there are.
-    struct map wanted;    // By string of P: 1, or 2 when it was found.
-    size_t left;          // Names that were not found yet.
+    struct strtab ends;   // Last parts of the requested names.
+    struct map by_end;    // Set of ids in `ends`.
+    struct map wanted;    // String id in P to 1, or to 2 when the structure was found.
+    size_t left;          // Number of names that are still to be found.
     size_t capacity;
-    uintptr_t last; // As debuginfo_next has it.
+    uintptr_t last; // State of debuginfo_next.
 };
 
-/* NAME without its scopes: what follows the last "::" outside of "<>". */
+/* Return NAME without its scopes: the part after the last "::" outside of "<>". */
 static const char *
 last_part(const char *name)
 {
@@ -44,7 +44,7 @@ last_part(const char *name)
     return last;
 }
 
-/* The complete aggregate DIE is called NAMED in the source; keep it if it is wanted. */
+/* Add the complete aggregate DIE if it is wanted. The source calls it by the name of NAMED. */
 static void
 try_die(struct finder *f, Dwarf_Die *die, Dwarf_Die *named)
 {

@@ -1,5 +1,5 @@
-/* type_cache.c: a type index as a file of the symbol cache (symcache.c has the rules of trust and
- * location).
+/* type_cache.c: cache a type index in a file beside the symbol cache (symcache.c has the rules of
+ * trust and location).
  *
  * The file, all integers little-endian:
  *
@@ -10,7 +10,7 @@
  *            24  4   string bytes S
  *            28  4   build id bytes, at most 32
  *            32 32   build id, the rest zero
- *            64 12E  entries: u64 size, u32 name (offset into the strings); sizes do not fall
+ *            64 12E  entries: u64 size, u32 name (offset into the strings); sizes ascend
  *                S   strings, each ended by a NUL
  *
  * Only the index of a module with debug information is stored. It cannot become stale, because the
@@ -31,7 +31,8 @@ enum { FORMAT_VERSION = 1, ID_MAX = 32, HEAD_BYTES = 64, HASHED_FROM = 16, ENTRY
 #define MAGIC "heaptapt"
 #define KIND "types-"
 
-/* Return true if DATA has the head of the types of ID and the size that it says. */
+/* Return true if DATA has a valid header for the build id ID, and the size that the header
+ * implies. */
 static bool
 type_cache_has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *data,
                           size_t size_bytes)
@@ -47,7 +48,7 @@ type_cache_has_right_head(const uint8_t *id, uint32_t id_bytes, const uint8_t *d
            get64(data + 8) == hash_bytes(data + HASHED_FROM, size_bytes - HASHED_FROM);
 }
 
-/* May an entry of SIZE with NAME follow the last entry of INDEX? */
+/* Return true if an entry of SIZE with NAME may follow the last entry of INDEX. */
 static bool
 is_next(const struct type_index *index, uint64_t size, const char *name)
 {

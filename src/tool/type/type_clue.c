@@ -4,37 +4,38 @@
  *     ~~~~~~~~   ~~~~~~~~~~~~~~              ~~~~~~~~~~~~~~~~~
  *     TARGET     CAST                        SIZEOF
  *
- * Debug information has variables and their types, but no expressions, while programmers write the
- * type beside nearly every allocation. That needs no parser: the statement is the text between the
- * nearest ";", "{" and "}" around the line, outside of comments and literals, and a few token
- * patterns are matched. This file does not decide whether a word is a type. The caller looks it up
- * (type_facts.c), and drops clues with unknown words.
+ * Debug information has variables and their types, but no expressions. In the source, the type is
+ * written beside nearly every allocation. A full parser is not needed: the statement is the text
+ * between the nearest ";", "{" and "}" around the line, outside of comments and literals, and a few
+ * token patterns are matched in it. This file does not decide whether a word is a type. The caller
+ * resolves the words (type_facts.c), and drops clues with unknown words.
  *
- * Does not expand macros or follow "#if". The text is untrusted: the statement is bounded. */
+ * Macros are not expanded, and "#if" is ignored. The text is untrusted, so the length of a
+ * statement is limited. */
 #include "type/type_clue.h"
 
 #include <ctype.h>
 #include <string.h>
 
 enum {
-    TOKENS_MAX = 400, // Longest statement.
-    LINES_BACK = 12,  // How far above the line it may begin.
+    TOKENS_MAX = 400, // Maximum length of a statement.
+    LINES_BACK = 12,  // Maximum distance of its start above the line.
 };
 
 static const char *const allocators[] = {"malloc",       "calloc",        "realloc",
                                          "reallocarray", "aligned_alloc", "posix_memalign",
                                          "memalign",     "new",           NULL};
 
-/* Tokens of the examined part of the source. */
+/* Tokens of the part of the source around the line. */
 struct statement {
     struct clue_token *tokens;
     size_t count;
-    size_t first, end; // The statement among them.
+    size_t first, end; // Range of the statement.
 };
 
 struct finder {
     const struct clue_token *t;
-    size_t first, call, end; // The statement, and the position of the callee's name in it.
+    size_t first, call, end; // Range of the statement, and index of the callee's name.
     struct type_clue *clues;
     size_t count;
 };
@@ -60,7 +61,7 @@ is_any(const struct clue_token *t, const char *const *texts)
     return false;
 }
 
-/* Return the end of the comment, literal or directive at S, or S if there is none. */
+/* Return the end of the comment, literal or directive at S; S if there is none. */
 static const char *
 skip_text(const char *s, const char *end)
 {
@@ -92,8 +93,8 @@ symbol_length(const char *s, const char *end)
     return 1;
 }
 
-/* Return the start of the line LINES_BACK above LINE, and *RET_AT, where LINE begins; NULL if the
- * text has no such line. */
+/* Return the start of the line LINES_BACK above LINE, and set *RET_AT to the start of LINE. Return
+ * NULL if the text has no such line. */
 static const char *
 type_clue_find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
 {
@@ -113,7 +114,7 @@ type_clue_find_line(const char *source, const char *end, uint32_t line, const ch
     return line > LINES_BACK ? starts[line % LINES_BACK] : source;
 }
 
-/* Where directives end: at a newline that no backslash precedes. */
+/* Return the end of the directive: a newline without a backslash before it. */
 static const char *
 skip_directive(const char *s, const char *end)
 {
@@ -128,7 +129,7 @@ ends_statement(const struct clue_token *t)
     return t->length == 1 && strchr(";{}", *t->text) != NULL;
 }
 
-/* Return the token at S, which is no blank and no comment. */
+/* Return the token at S, where no blank or comment begins. */
 static struct clue_token
 read_token(const char *s, const char *end)
 {
@@ -142,7 +143,7 @@ read_token(const char *s, const char *end)
     return t;
 }
 
-/* Where the next token begins, behind blanks, comments, literals and directives. */
+/* Return the start of the next token, after blanks, comments, literals and directives. */
 static const char *
 next_token(const char *s, const char *end, bool *line_begins)
 {
@@ -170,14 +171,15 @@ calls_any(const struct clue_token *t, size_t count, const char *callee)
     return false;
 }
 
-/* Take the statement that has just ended if it may be the one at AT. True if it certainly is. */
+/* Select the statement that has just ended if it may be the one at AT. Return true if it certainly
+ * is. */
 static bool
 take_statement(struct statement *st, size_t first, const char *at, const char *callee)
 {
     if (st->count == first || st->tokens[st->count - 1].text < at)
         return false;
     if (!calls_any(st->tokens + first, st->count - first, callee)) {
-        // Unless a later one on the line has a call, it is this one: a macro allocates.
+        // Select it unless a later statement on the line has a call: then a macro allocates.
         if (st->end == 0) {
             st->first = first;
             st->end = st->count;
@@ -189,7 +191,7 @@ take_statement(struct statement *st, size_t first, const char *at, const char *c
     return true;
 }
 
-/* Cut out the statement at AT with a call of CALLEE from the text between FROM and END. */
+/* Tokenize the text between FROM and END, and select the statement at AT that calls CALLEE. */
 static void
 read_statement(struct statement *st, const char *from, const char *at, const char *end,
                const char *callee)
@@ -248,8 +250,8 @@ type_clue_add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
             (struct type_clue){.kind = kind, .tokens = f->t + first, .count = end - first};
 }
 
-/* Return how many tokens from I on are one operand: words joined by -> . :: and their brackets,
- * with * and & before. */
+/* Return the index after the operand that begins at I: words joined by -> . :: with their brackets,
+ * and * and & before them. */
 static size_t
 operand_end(const struct finder *f, size_t i)
 {
@@ -292,7 +294,7 @@ find_sizeofs(struct finder *f)
     }
 }
 
-/* The type after "new", and what make_unique and the like have in angle brackets. */
+/* Find the type after "new", or in the angle brackets of make_unique and similar functions. */
 static void
 find_new(struct finder *f)
 {
@@ -335,11 +337,11 @@ find_cast(struct finder *f)
         type_clue_add(f, CLUE_CAST, open + 1, close - 1);
 }
 
-/* Words that a parenthesis follows though they are no calls. */
+/* Words before a parenthesis that are not calls. */
 static const char *const statements[] = {"if", "while",  "for", "switch", "return",
                                          "do", "sizeof", "new", NULL};
 
-/* Text before the last "=" in front of the call, outside of other calls' parentheses. */
+/* Find the text before the last "=" in front of the call, outside of other calls' parentheses. */
 static void
 find_target(struct finder *f)
 {
@@ -358,7 +360,7 @@ find_target(struct finder *f)
         if (depth > 0)
             depth--;
         else if (equals > f->first && t[-1].is_word && !is_any(&t[-1], statements))
-            return; // An assigned value, if any, is derived from the block by this call.
+            return; // If a value is assigned, this call only derives it from the block.
     }
     if (equals == f->first || !type_clue_is(&f->t[equals], "="))
         return;
@@ -376,7 +378,7 @@ find_target(struct finder *f)
     type_clue_add(f, CLUE_TARGET, first, equals);
 }
 
-/* Arguments of the call that are nothing but words, perhaps with stars. */
+/* Find arguments of the call that consist of words, perhaps with stars. */
 static void
 find_names(struct finder *f)
 {
@@ -398,7 +400,7 @@ find_names(struct finder *f)
     }
 }
 
-/* Position of the callee's name. */
+/* Return the index of the callee's name. */
 static size_t
 type_clue_find_call(const struct finder *f, const char *callee)
 {
@@ -408,7 +410,7 @@ type_clue_find_call(const struct finder *f, const char *callee)
     for (size_t i = f->first; i < f->end; i++)
         if (is_any(&f->t[i], allocators))
             return i;
-    // A macro: the first word before a parenthesis, on the right of "=" if there is one.
+    // A macro is called: take the first word before a parenthesis, after "=" if there is one.
     for (size_t i = f->end; i-- > f->first + 1;)
         if (type_clue_is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word &&
             type_clue_is(&f->t[i + 2], "("))

@@ -1,4 +1,4 @@
-/* type_clue.h: type clues in the text of the allocating statement. */
+/* type_clue.h: find type clues in the text of the allocating statement. */
 #ifndef TYPE_TYPE_CLUE_H
 #define TYPE_TYPE_CLUE_H
 
@@ -8,12 +8,12 @@ enum clue_kind {
     CLUE_NEW,    // new TYPE, or make_unique<TYPE>
     CLUE_CAST,   // (TYPE *) before the call
     CLUE_SIZEOF, // sizeof TYPE or sizeof EXPRESSION
-    CLUE_TARGET, // EXPRESSION = call: its pointed-to type; or TYPE * NAME = call
+    CLUE_TARGET, // EXPRESSION = call, which means its pointed-to type; or TYPE * NAME = call
     CLUE_NAME,   // An argument of the call that may be a type: MACRO(TYPE, n)
 };
 
 struct clue_token {
-    const char *text; // Not ended by NUL.
+    const char *text; // Not NUL-terminated.
     uint32_t length;
     bool is_word; // An identifier or keyword.
 };
@@ -21,7 +21,7 @@ struct clue_token {
 /* A clue and its words: "struct", "foo", "*". */
 struct type_clue {
     enum clue_kind kind;
-    bool in_sum; // CLUE_SIZEOF: a term is added to it.
+    bool in_sum; // CLUE_SIZEOF: the sizeof is a term of a sum.
     const struct clue_token *tokens;
     size_t count;
 };
@@ -29,8 +29,8 @@ struct type_clue {
 enum { CLUES_MAX = 12 };
 
 /* Find the clues in the statement around LINE of the C or C++ text SOURCE that calls CALLEE, or any
- * allocation function if CALLEE is NULL or not in it. They borrow from SOURCE and ARENA. Returns
- * their number. */
+ * allocation function if CALLEE is NULL or not in it. Return their number. The clues borrow from
+ * SOURCE and ARENA. */
 size_t type_clues(const char *source, size_t size_bytes, uint32_t line, const char *callee,
                   struct arena *arena, struct type_clue clues[CLUES_MAX]);
 

@@ -1,14 +1,14 @@
 /* type_die.c: DWARF types: pointers, names, sizes, members.
  *
  * A type is named as in a declaration: "foo", "char", "foo *", "int[4]". A structure has its tag
- * name, whatever typedef led to it, so that one structure is one row. A type without a structure
- * (uint8_t) keeps its declared name.
+ * name, even if a typedef refers to it, so that each structure is one row. Any other type (uint8_t)
+ * has the name in the declaration.
  *
- * A unit may only declare a class that another one defines: compilers put classes with virtual
- * functions where their vtable is. So the first such declaration triggers an index of all complete
- * aggregates by name.
+ * A unit may only declare a class that another unit defines: compilers define a class with virtual
+ * functions in the unit that has its vtable. The first such declaration triggers an index of all
+ * complete aggregates by name.
  *
- * Chains of references are bounded, because a forged file may have cycles. */
+ * Chains of references are limited, because a forged file may have cycles. */
 #include "type/type_die.h"
 
 #include <dwarf.h>
@@ -63,7 +63,7 @@ is_reference(int tag)
     return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
-/* TYPE without its outer qualifiers, and without typedefs if TYPEDEFS. */
+/* Set *RET to TYPE without its outer qualifiers and, if TYPEDEFS, without typedefs. */
 static bool
 strip(Dwarf_Die *type, bool typedefs, Dwarf_Die *ret)
 {
@@ -114,7 +114,7 @@ type_die_pointee(Dwarf_Die *type, Dwarf_Die *ret)
     if (!strip(type, true, &pointer) || dwarf_tag(&pointer) != DW_TAG_pointer_type ||
         !type_die_of(&pointer, ret))
         return false;
-    // A pointer to const void is also a pointer to void.
+    // A pointer to const void counts as a pointer to void.
     return strip(ret, true, &ignored);
 }
 
@@ -158,7 +158,7 @@ add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
 
     if (name == NULL || dwarf_hasattr(die, DW_AT_declaration))
         return;
-    // A separate type unit may hold it outside of its scope.
+    // The type may be in a separate type unit, outside of its scope.
     if (dwarf_hasattr(die, DW_AT_specification))
         name = debuginfo_name(dies->d, die);
     else if (*prefix != '\0')
@@ -219,8 +219,8 @@ type_die_complete(struct type_dies *dies, Dwarf_Die *die)
         *die = dies->v[*index - 1];
 }
 
-/* The work of type_die_member. LEFT bounds the number of members examined, because a made-up type
- * may contain itself many times. */
+/* Implement type_die_member. LEFT limits the number of members examined, because a forged type may
+ * contain itself many times. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 find_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_t length,
@@ -263,7 +263,7 @@ type_die_member(struct type_dies *dies, Dwarf_Die *type, const char *name, size_
     return find_member(dies, type, name, length, 0, &left, ret);
 }
 
-/* Return the number of elements of ARRAY; 0 if it is open. */
+/* Return the number of elements of ARRAY; 0 if its length is open. */
 static uint64_t
 element_count(Dwarf_Die *array)
 {
@@ -289,8 +289,8 @@ element_count(Dwarf_Die *array)
     return count;
 }
 
-/* Whether the last member of AGGREGATE is an array of no, one or open length, or a structure that
- * ends so. *RET_OFFSET is where the array begins. */
+/* Return true if the last member of AGGREGATE is an array of length 0, 1 or open, or a structure
+ * that ends with one. Set *RET_OFFSET to the offset of the array. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
@@ -321,7 +321,7 @@ has_tail(Dwarf_Die *aggregate, unsigned depth, uint64_t *ret_offset)
     return dwarf_tag(&type) == DW_TAG_array_type && element_count(&type) <= 1;
 }
 
-/* Return true if DIE, a pointer or reference of any kind, leads to functions. */
+/* Return true if DIE, a pointer or reference of any kind, refers to a function. */
 static bool
 leads_to_function(Dwarf_Die *die)
 {
@@ -331,8 +331,8 @@ leads_to_function(Dwarf_Die *die)
            dwarf_tag(&target) == DW_TAG_subroutine_type;
 }
 
-/* The work of type_die_size. Arrays, pointers and references are measured here, because some
- * compilers write no size for them. */
+/* Implement type_die_size. The sizes of arrays, pointers and references are computed, because some
+ * compilers omit them. */
 static uint64_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 size_of(Dwarf_Die *type, unsigned depth)
@@ -403,7 +403,7 @@ type_die_anonymous_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena
 static const char *name_of(struct debuginfo *d, Dwarf_Die *type, struct arena *arena,
                            unsigned depth);
 
-/* Name of the aggregate DIE. NAMED is the typedef that led to it, or NULL. */
+/* Return the name of the aggregate DIE. NAMED is the typedef that refers to it, or NULL. */
 static const char *
 aggregate_name(struct debuginfo *d, Dwarf_Die *die, Dwarf_Die *named, struct arena *arena)
 {
@@ -439,7 +439,7 @@ target_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena, unsigned d
     return type_die_of(die, &target) ? name_of(d, &target, arena, depth + 1) : "void";
 }
 
-/* "long node::*" */
+/* Return the name of a pointer to member, "long node::*". */
 static const char *
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
 member_pointer_name(struct debuginfo *d, Dwarf_Die *die, struct arena *arena, unsigned depth)

@@ -1,23 +1,23 @@
-/* type_facts.c: collect facts about the block that a call returns, without its size.
+/* type_facts.c: collect facts about the block that a call returns, independent of its size.
  *
- * DWARF has types of variables, not of expressions. The location of variables helps: by the calling
- * convention a call's result is in the first return register when it returns, so a variable in that
- * register, at the very instruction behind the call, holds the result. Optimised code has such
- * locations for most variables; unoptimised code only has stack slots. So all useful facts are
- * collected, each with its kind of evidence, and the caller that has the requested sizes decides
- * (types.c).
+ * DWARF has the types of variables but not of expressions. Locations of variables help. When a call
+ * returns, its result is in the first return register, by the calling convention. Therefore a
+ * variable that is in that register at the instruction after the call has the result. Optimised
+ * code has such locations for most variables; unoptimised code has only stack slots. All useful
+ * facts are collected, each with its kind of evidence. The caller (types.c) has the requested sizes
+ * and decides.
  *
  *     call malloc            a frame inlined here ─┐ level 0
  *     ► mov %rax, %rbx       …and around it       ─┤ level 1
  *       call ctor            the function         ─┘ level 2
  *
- * Facts: variables in the register at the return address (RESULT), or whose location starts soon
- * after (BEGINS), pointers declared on the line (DECLARED), the type that the next call constructs
- * (CONSTRUCTOR), the function's return type (RETURN), types that its variables point to (VARIABLE)
- * and their members (MEMBER); the template parameter of an allocator (TEMPLATE); and clues of the
- * text (type_clue.c).
+ * The facts are: variables in the register at the return address (RESULT), or whose location starts
+ * soon after (BEGINS); pointers declared on the line (DECLARED); the type that the next call
+ * constructs (CONSTRUCTOR); the function's return type (RETURN); targets of the function's pointer
+ * variables (VARIABLE) and of their members (MEMBER); the template parameter of an allocator
+ * (TEMPLATE); clues in the text (type_clue.c).
  *
- * Decodes no instruction. Recursion is bounded. */
+ * No instruction is decoded. Recursion is limited. */
 #include "type/type_facts.h"
 
 #include <dwarf.h>
@@ -30,11 +30,11 @@
 
 enum {
     DEPTH_MAX = 48,
-    LOOKED_AT_MAX = 40000, // DIEs, for one call.
-    FACTS_MAX = 400,       // Per call; functions with more variables are machine-made.
-    SOON_BYTES = 48,       // Code behind the call that stores its result.
+    LOOKED_AT_MAX = 40000, // Maximum number of DIEs read for one call.
+    FACTS_MAX = 400,       // Maximum per call. Functions with more variables are generated code.
+    SOON_BYTES = 48,       // Maximum length of the code after a call that stores its result.
     NEXT_CALL_BYTES = 160,
-    LEVEL_NONE = 255, // An inlined call that is not around this one.
+    LEVEL_NONE = 255, // Level of an inlined call that does not contain the examined call.
     WORD_BYTES = 8,
 };
 
@@ -43,7 +43,7 @@ struct type_finder {
     struct type_scopes *scopes;
 };
 
-/* The call under examination. */
+/* State of the search for one call. */
 struct question {
     struct type_finder *f;
     uint64_t pc; // The return address.
@@ -52,7 +52,7 @@ struct question {
     Dwarf_Die scopes[SYMBOL_FRAMES_MAX];
     size_t scope_count;
     unsigned left;      // Number of DIEs that may still be read.
-    uint64_t next_call; // Where the next call in the function returns to; 0 = none is known.
+    uint64_t next_call; // Return address of the next call in the function; 0 = none known.
     Dwarf_Die next_callee;
     struct type_facts *ret;
 };
@@ -103,7 +103,7 @@ add_type(struct question *q, Dwarf_Die *type, enum type_evidence evidence, size_
         add_fact(q, fact, evidence, level);
 }
 
-/* Is the location EXPRESSION register NUMBER, or a stack slot? */
+/* Return true if the location EXPRESSION is a register, and set *NUMBER. */
 static bool
 is_register(const Dwarf_Op *expression, size_t length, unsigned *number)
 {
@@ -119,12 +119,13 @@ is_on_stack(const Dwarf_Op *expression, size_t length)
     return length == 1 && expression->atom == DW_OP_fbreg;
 }
 
-/* Evidence from VARIABLE's locations that it holds the result, or EVIDENCE_NONE. */
+/* Return the evidence, from VARIABLE's locations, that VARIABLE has the result; or
+ * EVIDENCE_NONE. */
 static enum type_evidence
 place_evidence(const struct question *q, Dwarf_Die *variable)
 {
     enum type_evidence best = EVIDENCE_NONE;
-    bool lived_before = false; // Then it may only have moved.
+    bool lived_before = false; // If true, its value may only have moved.
     Dwarf_Attribute attribute;
     Dwarf_Addr base;
     Dwarf_Addr start;
@@ -162,7 +163,7 @@ type_facts_same_file(const char *a, const char *b)
     return strcmp(name_a != NULL ? name_a : a, name_b != NULL ? name_b : b) == 0;
 }
 
-/* Is VARIABLE declared on the line of frame LEVEL? */
+/* Return true if VARIABLE is declared on the line of the frame LEVEL. */
 static bool
 is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
 {
@@ -177,7 +178,7 @@ is_declared_here(const struct question *q, Dwarf_Die *variable, size_t level)
     return file != NULL && type_facts_same_file(file, s->file);
 }
 
-/* Add the types that pointers in AGGREGATE point to. */
+/* Add the targets of the pointers in AGGREGATE. */
 static void
 type_facts_add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
 {
@@ -198,7 +199,7 @@ type_facts_add_members(struct question *q, Dwarf_Die *aggregate, size_t level)
     } while (type_die_next(&die));
 }
 
-/* Add the facts that VARIABLE of the frame LEVEL provides about the result. */
+/* Add the facts about the result from VARIABLE in the frame LEVEL. */
 static void
 look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
 {
@@ -229,7 +230,7 @@ look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
     }
 }
 
-/* Note CALL if it is the next one after the question's. */
+/* Record CALL if it is the next call after the examined one. */
 static void
 look_at_call(struct question *q, Dwarf_Die *call)
 {
@@ -257,7 +258,7 @@ level_of(const struct question *q, Dwarf_Die *call)
     return LEVEL_NONE;
 }
 
-/* Class of the member function FUNCTION, by its parameter "this". */
+/* Set *RET to the class of the member function FUNCTION, from the type of "this". */
 static bool
 class_of(Dwarf_Die *function, Dwarf_Die *ret)
 {
@@ -283,7 +284,7 @@ class_of(Dwarf_Die *function, Dwarf_Die *ret)
     return false;
 }
 
-/* Return true if FUNCTION is a constructor of CLASS: it has its name, without template
+/* Return true if FUNCTION is a constructor of CLASS: it has the name of CLASS without template
  * arguments. */
 static bool
 is_constructor(Dwarf_Die *function, Dwarf_Die *class)
@@ -296,8 +297,8 @@ is_constructor(Dwarf_Die *function, Dwarf_Die *class)
            strncmp(name, class_name, length) == 0;
 }
 
-/* Add the class of CALL, which is inlined but not around the question's call, if it is the result's
- * constructor: that begins soon, and before anything else is called. */
+/* CALL is inlined and does not contain the examined call. Add the class of CALL if it is the
+ * constructor of the result: it begins soon, and before any other call. */
 static void
 look_at_inlined(struct question *q, Dwarf_Die *call)
 {
@@ -311,7 +312,7 @@ look_at_inlined(struct question *q, Dwarf_Die *call)
     add_type(q, &class, EVIDENCE_CONSTRUCTOR, 0);
 }
 
-/* Look at every variable below SCOPE, or at every call if CALLS. */
+/* Examine every variable below SCOPE, or, if CALLS, every call. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 scan(struct question *q, Dwarf_Die *scope, size_t level, bool calls, unsigned depth)
@@ -362,7 +363,7 @@ add_constructor(struct question *q)
     add_type(q, &class, EVIDENCE_CONSTRUCTOR, 0);
 }
 
-/* The first type parameter of HOLDER, a function or class, that has a size. */
+/* Set *RET to the first type parameter with a size of HOLDER, a function or class. */
 static bool
 template_parameter(Dwarf_Die *holder, Dwarf_Die *ret)
 {
@@ -378,8 +379,8 @@ template_parameter(Dwarf_Die *holder, Dwarf_Die *ret)
     return false;
 }
 
-/* Does NAME, with its scopes, allocate for the type of its template? True for C++ allocators,
- * Rust's boxes and vectors. */
+/* Return true if the function NAME (with scopes) allocates for the type of its template: C++
+ * allocators, Rust's boxes and vectors. */
 static bool
 is_typed_allocator(const char *name)
 {
@@ -390,7 +391,7 @@ is_typed_allocator(const char *name)
     for (size_t i = 0; i < countof(rust); i++)
         if (strncmp(name, rust[i], strlen(rust[i])) == 0)
             return true;
-    // The last part of a name whose scopes may have template arguments.
+    // Find the last part of a name whose scopes may have template arguments.
     for (const char *s = name; (s = strstr(s, "::")) != NULL; s += 2)
         last = s + 2;
     end = strcspn(last, "<(");
@@ -449,7 +450,7 @@ takes_size(Dwarf_Die *function)
     return false;
 }
 
-/* Return true if FUNCTION has a void **, through which it may give back memory. */
+/* Return true if FUNCTION has a void ** parameter, through which it may return memory. */
 static bool
 gives_back(Dwarf_Die *function)
 {
@@ -467,8 +468,8 @@ gives_back(Dwarf_Die *function)
     return false;
 }
 
-/* Source-level function of SCOPE, which may be an inlined call: with all parameters, while
- * compilers keep only the remaining ones in the call. */
+/* Return the function of SCOPE as in the source. An inlined call only has the parameters that the
+ * compiler kept; the function has all. */
 static Dwarf_Die
 written_function(Dwarf_Die *scope)
 {

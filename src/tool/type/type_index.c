@@ -1,17 +1,17 @@
-/* type_index.c: every structure, union and class of a module by its size.
+/* type_index.c: index every structure, union and class of a module by size.
  *
- * Walks all units. A type in many units is stored once: an entry is a pair of size and name. Names
- * are the source's: with namespaces and enclosing types where the language has them, without
- * "struct". A nameless structure takes the name of a typedef for it in the same scope, or else its
- * position in the source. A typedef of a named structure is a separate entry, unless it is a class
- * member: those are private aliases of templates, ten to a container. Declarations are skipped,
- * because they have no size.
+ * The walk visits all units. A type in many units is stored once: an entry is a pair of size and
+ * name. Names are as in the source: with namespaces and enclosing types if the language has them,
+ * without "struct". An anonymous structure is named by a typedef for it in the same scope or,
+ * without one, by its position in the source. A typedef of a named structure is a separate entry,
+ * unless it is a class member: those are aliases for use within templates, about ten per container.
+ * Declarations are skipped, because they have no size.
  *
- * The walk enters functions, which may have local types. DIEs that cannot hold types are skipped by
- * their sibling attribute, if any.
+ * The walk enters functions, which may have local types. DIEs that cannot contain types are skipped
+ * by their sibling attribute, if any.
  *
- * Units shared by several programs (dwz) are walked where a unit imports them. Depth is bounded,
- * and the walk only moves forward. */
+ * Units shared by several programs (dwz) are walked where a unit imports them. The depth is
+ * limited, and the walk only moves forward. */
 #include "type/type_index.h"
 
 #include <dwarf.h>
@@ -28,13 +28,13 @@ struct walker {
     struct type_index *index;
     struct debuginfo *d;
     struct arena scratch;
-    struct strbuf prefix; // Scopes so far, each followed by "::".
+    struct strbuf prefix; // Current scopes, each followed by "::".
     struct map known;     // Set of recorded types, by hash of name and size.
     struct map imported;  // Set of imported units, by address of the unit's DIE.
-    struct map anonymous; // Address of a nameless type's DIE to its size; 0 = a typedef names it.
+    struct map anonymous; // Address of an anonymous type's DIE to its size; 0 = named by a typedef.
     Dwarf_Die *unnamed;   // Language of the current unit.
     size_t unnamed_count, unnamed_capacity;
-    uintptr_t last; // As debuginfo_next has it.
+    uintptr_t last; // State of debuginfo_next.
     bool has_scopes;
 };
 
@@ -98,7 +98,7 @@ add_aggregate(struct walker *w, Dwarf_Die *die, const char *name)
         return;
     }
     known = map_put(&w->anonymous, (uintptr_t)die->addr, &is_new);
-    // A typedef that came before has taken it.
+    // An earlier typedef has set the size to 0.
     if (is_new && size != 0) {
         *known = size;
         arena_grow(&w->scratch, &w->unnamed, &w->unnamed_capacity, w->unnamed_count,
@@ -123,7 +123,7 @@ add_typedef(struct walker *w, Dwarf_Die *die, bool in_type)
     type_index_add_entry(w, name, type_index_size_of(&type));
 }
 
-/* The nameless types of the unit that no typedef has named by now. */
+/* Add the anonymous types of the unit that no typedef has named. */
 static void
 add_unnamed(struct walker *w)
 {
@@ -137,7 +137,7 @@ add_unnamed(struct walker *w)
     w->unnamed_count = 0;
 }
 
-/* Walk below DIE with NAME (NULL = nothing) added to the scopes. */
+/* Walk below DIE with NAME (NULL = none) appended to the scopes. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 walk_in(struct walker *w, Dwarf_Die *die, const char *name, bool in_type, unsigned depth)
@@ -167,13 +167,13 @@ walk_imported(struct walker *w, Dwarf_Die *die, unsigned depth)
     map_put(&w->imported, (uintptr_t)unit.addr, &is_new);
     if (!is_new)
         return;
-    w->last = 0; // It lies elsewhere.
+    w->last = 0; // The imported unit is elsewhere in the section.
     walk_in(w, &unit, NULL, false, depth);
     w->last = last;
 }
 
-/* An aggregate that is defined outside of the scope it is declared in (type units): its scopes are
- * the declaration's. */
+/* Visit an aggregate that is defined outside of the scope of its declaration (type units). The
+ * scopes are those of the declaration. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 visit_outlying(struct walker *w, Dwarf_Die *die, unsigned depth)
@@ -326,12 +326,12 @@ type_index_is_valid(const struct type_index *index)
         int order;
 
         HOLDS(e->name < index->names.count);          // Its name was interned.
-        HOLDS(e->size >= 1 && e->size <= UINT32_MAX); // Others are no types that are allocated.
+        HOLDS(e->size >= 1 && e->size <= UINT32_MAX); // Other types are not allocated.
         if (i == 0)
             continue;
         order = strcmp(index->names.strings[e[-1].name], index->names.strings[e->name]);
-        HOLDS(e[-1].size <= e->size);              // A size is found by halving,
-        HOLDS(e[-1].size < e->size || order <= 0); // and its types come in the same order always.
+        HOLDS(e[-1].size <= e->size);              // Sorted by size, for binary search;
+        HOLDS(e[-1].size < e->size || order <= 0); // the order of one size is always the same.
     }
     return true;
 }

@@ -6,11 +6,11 @@
 #include "util/map.h"
 
 struct type_entry {
-    uint32_t name; // In names.
+    uint32_t name; // Id in `names`.
     uint64_t size; // In bytes; from 1 to UINT32_MAX.
 };
 
-/* Starts as {0}. */
+/* The types of a module. {0} is empty. */
 struct type_index {
     struct strtab names;
     struct arena arena;
@@ -18,20 +18,21 @@ struct type_index {
     size_t count, capacity;
 };
 
-/* Fill the empty INDEX with all structures, unions and classes of D, and the typedef names of such,
- * each name once per size. */
+/* Fill the empty INDEX with all structures, unions and classes of D, and their typedef names; each
+ * name once per size. */
 void type_index_build(struct type_index *index, struct debuginfo *d);
 
-/* Append a type, for readers of a stored index, which is sorted. */
+/* Append a type, for readers of a stored index, which is already sorted. */
 void type_index_add(struct type_index *index, const char *name, uint64_t size);
 
 /* Return the index of the first entry of at least SIZE bytes; index->count if there is none. */
 size_t type_index_find(const struct type_index *index, uint64_t size);
 
-/* INDEX is empty ({0}) afterwards. */
+/* Free all memory of INDEX; INDEX is empty ({0}) afterwards. */
 void type_index_release(struct type_index *index);
 
-/* Return true if INDEX keeps the invariants above. Only reads; see util/ensure.h. */
+/* Return true if INDEX is sorted and its sizes and names are valid. Only reads; see
+ * util/ensure.h. */
 bool type_index_is_valid(const struct type_index *index);
 
 #endif

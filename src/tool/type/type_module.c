@@ -1,8 +1,8 @@
-/* type_module.c: one module's types and facts, from the caches or from its debug information.
+/* type_module.c: get one module's types and facts from the caches or from its debug information.
  *
  * Opening debug information may take longer than all other work on a profile, because distributions
- * compress it. So only a query that misses all caches opens it. A module whose file is not trusted
- * to be the right one (object_may_be_cached) is queried anew each time. */
+ * compress it. Therefore only a query that misses all caches opens it. If a module's file is not
+ * trusted (object_may_be_cached), nothing is cached for it. */
 #include "type/type_module.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ uses_caches(const struct type_module *m)
     return !m->options->no_cache && type_module_of(m)->build_id_bytes > 0;
 }
 
-/* Did the search for M's symbols find that it has no debug information? */
+/* Return true if the search for M's symbols found no debug information. */
 static bool
 is_known_without(const struct type_module *m)
 {
@@ -35,11 +35,11 @@ is_known_without(const struct type_module *m)
     return m->p->sought && symbols != SYMBOLS_UNKNOWN && symbols != SYMBOLS_DEBUG;
 }
 
-/* Data of a file, kept from profile to profile. */
+/* Data of a file that is kept for further profiles. */
 struct kept_types {
-    bool index_known, facts_loaded; // These were read.
-    bool index_sought; // There is no cache of the index.
-    bool dated;        // The next one is set.
+    bool index_known, facts_loaded; // These were read from their caches.
+    bool index_sought; // The cache of the index was searched for, and is missing.
+    bool dated;        // `written` is valid.
     struct timespec written;
     struct type_index index;
     struct fact_cache facts;
@@ -55,7 +55,7 @@ release_types(void *types)
     free(k);
 }
 
-/* Slot for the data of M's file; NULL = none. */
+/* Return the slot for the data of M's file; NULL = none. */
 static struct module_cache_entry *
 kept_of(const struct type_module *m)
 {
@@ -66,7 +66,7 @@ kept_of(const struct type_module *m)
                           : NULL;
 }
 
-/* Take the kept data of M's file, once. */
+/* Move the kept data of M's file to M, once. */
 static void
 take_kept(struct type_module *m)
 {
@@ -88,7 +88,7 @@ take_kept(struct type_module *m)
     f->types = NULL;
 }
 
-/* Keep the data of M's file, if it has a slot. */
+/* Move M's data to the slot of M's file. Return false if there is none. */
 static bool
 type_module_keep(struct type_module *m)
 {
@@ -105,7 +105,7 @@ type_module_keep(struct type_module *m)
                              .written = m->written,
                              .index = m->index,
                              .facts = m->facts};
-    k->facts.changed = false; // It is in its file.
+    k->facts.changed = false; // The facts were just written to their file.
     if (!k->index_known)
         type_index_release(&k->index);
     f->types = k;
@@ -203,7 +203,7 @@ type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
     if (fact_cache_find(&m->facts, address, stamp, ret))
         return;
     open_module(m);
-    if (m->finder == NULL) // Debug information may be installed some day.
+    if (m->finder == NULL) // Do not cache this: debug information may be installed later.
         return;
     type_facts_find(m->finder, address - m->bias, statements, count, ret);
     if (uses_caches(m) && object_may_be_cached(m->object))

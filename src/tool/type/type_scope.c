@@ -1,14 +1,14 @@
-/* type_scope.c: names of the source to types.
+/* type_scope.c: resolve names in the source to types.
  *
- * Resolves two kinds of words: types and variables. A unit's names are collected once, on the first
- * query in it, from its outer DIEs, its namespaces and its classes; the last part of a qualified
- * name decides. A function's variables are searched in the function each time: they are few.
+ * Names are those of types and variables. A unit's names are collected once, on the first query in
+ * it, from its outer DIEs, its namespaces and its classes. Only the last part of a qualified name
+ * is used. A function's variables are searched in the function each time, because they are few.
  *
  *     struct foo *        a type, perhaps with stars
- *     x->y.z[3], *x       an expression: variable, then member, index, pointee in turn
+ *     x->y.z[3], *x       an expression: a variable with members, indices and stars
  *
- * An expression that needs more than that (a call, arithmetic, a cast) means nothing here. Names
- * that hide each other in inner blocks are not distinguished.
+ * Other expressions (a call, arithmetic, a cast) have no result. Variables of inner blocks that
+ * hide others of the same name are not distinguished.
  */
 #include "type/type_scope.h"
 
@@ -24,9 +24,9 @@ enum { DEPTH_MAX = 32, EXPRESSION_MAX = 32 };
 struct unit_names {
     struct unit_names *next;
     struct strtab names;
-    struct map types, variables; // Name's id to index + 1.
+    struct map types, variables; // Id of the name to index + 1.
     struct map imported;         // Addresses of collected units.
-    uintptr_t last;              // As debuginfo_next has it, while they are.
+    uintptr_t last;              // State of debuginfo_next, while names are collected.
     Dwarf_Die *v;
     size_t count, capacity;
 };
@@ -75,7 +75,7 @@ type_scope_add_name(struct type_scopes *s, struct unit_names *u, struct map *map
     if (name == NULL || (declared && dwarf_tag(die) == DW_TAG_variable))
         return;
     index = map_put(map, strtab_id(&u->names, name), &is_new);
-    // In C a structure and a typedef may share the name; the structure knows more, if it is
+    // In C a structure and a typedef may have the same name. The structure is preferred if it is
     // complete.
     if (!is_new && (declared || !type_die_is_aggregate(die)))
         return;
@@ -136,7 +136,7 @@ collect_imported(struct type_scopes *s, struct unit_names *u, Dwarf_Die *die, un
     map_put(&u->imported, (uintptr_t)unit.addr, &is_new);
     if (!is_new)
         return;
-    u->last = 0; // It lies elsewhere.
+    u->last = 0; // The imported unit is elsewhere in the section.
     collect(s, u, &unit, depth);
     u->last = last;
 }
@@ -194,7 +194,7 @@ type_scope_is_named(Dwarf_Die *die, const struct clue_token *name)
     return own != NULL && type_scope_is(name, own);
 }
 
-/* The type of the variable or parameter NAME below SCOPE. */
+/* Set *RET to the type of the variable or parameter NAME below SCOPE. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, unsigned depth,
@@ -239,7 +239,7 @@ find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
     return find_in_unit(s, function, true, name, &object) && type_die_of(&object, ret);
 }
 
-/* Return the type that indexing or * yields for TYPE. */
+/* Set *RET to the type of an element of TYPE: the result of [] or *. */
 static bool
 element_of(Dwarf_Die *type, Dwarf_Die *ret)
 {
@@ -250,7 +250,8 @@ element_of(Dwarf_Die *type, Dwarf_Die *ret)
     return type_die_pointee(type, ret);
 }
 
-/* The type of an expression is never a reference, but its target. */
+/* Replace TYPE, if it is a reference, by its target, because an expression never has a reference as
+ * its type. */
 static void
 follow_reference(Dwarf_Die *type)
 {
@@ -260,7 +261,7 @@ follow_reference(Dwarf_Die *type)
         *type = referred;
 }
 
-/* Apply what follows a variable of *TYPE: members and indices. */
+/* Apply the members and indices after a variable to its type *TYPE. */
 static bool
 apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
 {
@@ -286,7 +287,7 @@ apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, D
     return true;
 }
 
-/* The type of the expression T. */
+/* Set *RET to the type of the expression T. */
 static bool
 find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t,
                 size_t count, Dwarf_Die *ret)
@@ -311,7 +312,7 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
     return true;
 }
 
-/* Words that may accompany the name of a type. */
+/* Return true if T is a word that may accompany the name of a type. */
 static bool
 is_filler(const struct clue_token *t)
 {
@@ -324,7 +325,7 @@ is_filler(const struct clue_token *t)
     return false;
 }
 
-/* Return the name in T that a type is found by; NULL if there is none or more than one. */
+/* Return the word in T that names a type; NULL if there is none or more than one. */
 static const struct clue_token *
 type_word(const struct clue_token *t, size_t count)
 {
@@ -340,7 +341,7 @@ type_word(const struct clue_token *t, size_t count)
     return name;
 }
 
-/* The type that T without STARS at its end names. */
+/* Set *RET to the type that T names. T may have STARS at its end, which are ignored. */
 static bool
 find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
           struct type_fact *ret)
@@ -363,7 +364,7 @@ find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t
     return true;
 }
 
-/* "struct foo * x": the words before the last one are the type. */
+/* Parse a declaration "struct foo * x": the words before the last one are the type. */
 static bool
 find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
               struct type_fact *ret)
@@ -387,7 +388,7 @@ type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_cl
     }
     if (find_declared(s, function, t, clue->count, ret))
         return true;
-    // A declaration's stars belong to the type; the last word is the variable.
+    // In a declaration, the stars belong to the type, and the last word is the variable.
     if (clue->count > 1 && t[clue->count - 1].is_word && t[0].is_word && t[1].is_word) {
         t += clue->count - 1;
         return find_expression(s, function, t, 1, &type) && type_die_pointee(&type, &type) &&

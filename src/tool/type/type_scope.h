@@ -12,8 +12,8 @@ struct type_scopes;
 struct type_scopes *type_scopes_new(struct type_dies *dies);
 void type_scopes_free(struct type_scopes *s);
 
-/* Describe the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
- * type itself, or, for CLUE_TARGET, the type that the expression points to. Returns false if they
+/* Set *RET to the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
+ * named type or, for CLUE_TARGET, the pointed-to type of the expression. Return false if the words
  * mean nothing. */
 bool type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
                      struct type_fact *ret);

@@ -1,15 +1,16 @@
-/* type_template.c: types from the template arguments of demangled names, which need no debug
+/* type_template.c: find types in the template arguments of demangled names, without debug
  * information: "std::__new_allocator<Node>::allocate(unsigned long, void const*)".
  *
- * Recognises three forms: a member function "allocate" of a class template with "alloc" in its
- * name, which by the allocator requirements returns space for objects of the first argument;
- * members of std::basic_string, which allocate characters; and std::make_unique. A short list adds
- * C functions whose blocks hold text by definition. */
+ * Three forms are recognised. A member function "allocate" of a class template with "alloc" in its
+ * name returns space for objects of the first argument, by the allocator requirements. Members of
+ * std::basic_string allocate characters. std::make_unique allocates its first argument. A short
+ * list adds C functions whose blocks contain text by definition. */
 #include "type/type_template.h"
 
 #include <string.h>
 
-/* Return the last argument list in FUNCTION that ends right before END; NULL if there is none. */
+/* Return the opening bracket of the last argument list in FUNCTION, which must end right before
+ * END; NULL if there is none. */
 static const char *
 open_bracket(const char *function, const char *end)
 {

@@ -1,28 +1,29 @@
-/* type_verdict.c: choose a type from facts. docs/internals/types.md explains the rules and their
+/* type_verdict.c: choose a type by the facts. docs/internals/types.md explains the rules and their
  * accuracy; change both or neither.
  *
  * A fact counts only if it fits the sizes of all calls at the location: the type's size, a multiple
- * of it (an array), or more when the type ends with a flexible array. Frames are examined from the
- * innermost on, and the first with a decision wins; an undecided one passes the question outwards
- * only if it looks like a wrapper. A variable in the result register is evidence whatever its
- * frame, because there is only one result.
+ * of it (an array), or more if the type ends with a flexible array. Frames are examined from the
+ * innermost on, and the first frame with a result is used. After a frame without a result, the
+ * search only continues outwards if the frame looks like a wrapper. A variable in the result
+ * register is evidence in any frame, because there is only one result.
  *
- *     certain    facts that name the result itself: the first that fits, by strength
+ *     certain    facts about the result itself: the strongest that fits
  *     likely     facts about the function, if all that fit agree on one type
  *
- * A pointer to a type that gets a multiple of its size does not prove an array: objects with a
- * common head are just as usual, and memory for several objects is kept in a pointer to the first.
- * A pointer to bytes does not prove text, and a sizeof in a sum does not prove the position of its
- * type in the block. Two agreeing facts of different kinds are a proof.
+ * If a pointer to a type is assigned a block of several times its size, this does not prove an
+ * array: objects with a common head are just as usual, and so is a block of several objects that is
+ * accessed by a pointer to the first. A pointer to bytes does not prove text, and a sizeof in a sum
+ * does not prove the position of the type in the block. Two agreeing facts of different kinds are
+ * proof.
  *
- * In a wrapper an inexact fact proves little, because memory has a generic type there before it
- * gets its real one. So characters do not count there, and a structure counts only as the head of
- * the block, and only if the callers give no more. */
+ * In a wrapper an inexact fact proves little, because memory has a generic type there before the
+ * caller assigns the real type. Therefore characters do not count there. A structure counts only as
+ * the head of the block, and only if callers have no better fact. */
 #include "type/type_verdict.h"
 
 #include <string.h>
 
-enum { ARRAY_ELEMENT_MIN = 16 }; // Smaller ones divide too much to be evidence.
+enum { ARRAY_ELEMENT_MIN = 16 }; // Smaller elements divide too many sizes to be evidence.
 
 enum type_fit
 type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
@@ -40,15 +41,15 @@ type_fit(const struct type_fact *fact, const struct type_sizes *sizes)
     return fact->is_aggregate && sizes->min > fact->size ? FIT_HEAD : FIT_NONE;
 }
 
-/* Return true if the language itself proves FACT, so that it needs no confirmation. */
+/* Return true if the language itself proves FACT, so that no second fact is needed. */
 static bool
 is_explicit(const struct type_fact *fact)
 {
     return fact->evidence == EVIDENCE_TEMPLATE || fact->evidence == EVIDENCE_NEW;
 }
 
-/* Return true if the frame that FACT is from has another fact for the same type, of evidence from
- * FIRST to LAST. */
+/* Return true if the frame of FACT has another fact for the same type, with evidence from FIRST to
+ * LAST. */
 static bool
 is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum type_evidence first,
              enum type_evidence last)
@@ -63,13 +64,13 @@ is_confirmed(const struct type_facts *facts, const struct type_fact *fact, enum 
     return false;
 }
 
-/* Return true if FACT with FIT suffices without another fact. */
+/* Return true if FACT with FIT is sufficient without another fact. */
 static bool
 stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
 {
     if (is_explicit(fact))
         return true;
-    // A part of a sum may be any part of the block, unless the result is called that.
+    // A term of a sum may be any part of the block, unless the result's own type is the same.
     if (fact->is_head)
         return is_confirmed(facts, fact, EVIDENCE_DECLARED, EVIDENCE_TARGET) ||
                is_confirmed(facts, fact, EVIDENCE_RESULT, EVIDENCE_CAST);
@@ -81,8 +82,8 @@ stands_alone(const struct type_facts *facts, const struct type_fact *fact, enum 
            is_confirmed(facts, fact, EVIDENCE_SIZEOF, EVIDENCE_SIZEOF);
 }
 
-/* Strength of FACT with FIT as a proof; 0 = none. Among facts of one kind a structure outranks a
- * byte. */
+/* Return the strength of FACT with FIT as a proof; 0 = none. Among facts of one kind, a structure
+ * outranks bytes. */
 static unsigned
 strength(const struct type_facts *facts, const struct type_fact *fact, enum type_fit fit)
 {
@@ -97,7 +98,7 @@ strength(const struct type_facts *facts, const struct type_fact *fact, enum type
     return (kind + (fit == FIT_EXACT)) * 100u + fact->evidence;
 }
 
-/* Return true if FACT may be used by the frame LEVEL. */
+/* Return true if FACT applies to the frame LEVEL. */
 static bool
 is_of_level(const struct type_fact *fact, size_t level)
 {
@@ -124,8 +125,8 @@ find_certain(const struct type_facts *facts, const struct type_sizes *sizes, siz
     return best;
 }
 
-/* Return true if a pointer to FACT's type makes an array of it likely. One size that is a multiple
- * may as well be a larger structure that begins with it. */
+/* Return true if a pointer to FACT's type makes an array of it likely. A single size that is a
+ * multiple may also be a larger structure that begins with that type. */
 static bool
 is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
 {
@@ -137,7 +138,8 @@ is_likely_array(const struct type_fact *fact, const struct type_sizes *sizes)
            (fact->evidence >= EVIDENCE_BEGINS || fact->size >= ARRAY_ELEMENT_MIN);
 }
 
-/* Return the type if all facts of LEVEL with this EVIDENCE and FIT agree on it, else no fact. */
+/* Return the type if all facts of LEVEL with this EVIDENCE and FIT agree on it; otherwise an answer
+ * without a fact. */
 static struct type_answer
 find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t level,
           enum type_evidence evidence, enum type_fit fit)
@@ -158,14 +160,14 @@ find_sole(const struct type_facts *facts, const struct type_sizes *sizes, size_t
     return sole;
 }
 
-/* A likely answer, from the types that the function of frame LEVEL handles. */
+/* Return a likely answer from the types that the function of the frame LEVEL uses. */
 static struct type_answer
 find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size_t level)
 {
     static const struct {
         enum type_evidence evidence;
         enum type_fit fit;
-        bool in_wrapper; // Also where the function passes memory on.
+        bool in_wrapper; // Applies also in functions that pass memory on.
     } rules[] = {
         {EVIDENCE_CAST, FIT_ARRAY, true},      {EVIDENCE_RESULT, FIT_ARRAY, true},
         {EVIDENCE_TARGET, FIT_ARRAY, true},    {EVIDENCE_DECLARED, FIT_ARRAY, true},
@@ -190,7 +192,7 @@ find_likely(const struct type_facts *facts, const struct type_sizes *sizes, size
     return (struct type_answer){0};
 }
 
-/* Return true if A, found in a wrapper, may be only the wrapper's generic type for memory. */
+/* Return true if A, found in a wrapper, may only be the wrapper's generic type for memory. */
 static bool
 is_provisional(const struct type_answer *a)
 {
@@ -200,8 +202,8 @@ is_provisional(const struct type_answer *a)
            (a->fit == FIT_ARRAY && a->verdict != VERDICT_CERTAIN);
 }
 
-/* Does frame LEVEL, which looks like a wrapper, give the result a structure of its choice? True if
- * it takes no size and a structure that does not fit is in the result's register. */
+/* Return true if the frame LEVEL, which looks like a wrapper, allocates a structure of its choice:
+ * it takes no size, and a structure that does not fit the sizes is in the result register. */
 static bool
 has_own_type(const struct type_facts *facts, size_t level)
 {

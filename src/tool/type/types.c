@@ -1,27 +1,27 @@
-/* types.c: the types of a profile: by size, and of the blocks of each site.
+/* types.c: find the types of a profile, by size and for each site's blocks.
  *
- * By size: each module's index (type_index.c, type_cache.c) gives the structures of the sizes that
- * occurred. The program's come first, then those of its libraries, then those of the C++ library,
- * which has many of each small size.
+ * By size: each module's index (type_index.c, type_cache.c) has the structures of the sizes that
+ * occurred. Structures of the program come first, then those of libraries, then those of the C++
+ * library, which has many of each small size.
  *
- * By site: type_verdict.c judges the facts about the innermost call (type_facts.c) by the sizes
- * requested there. If the function only passes memory on, its caller is examined, and so on for
- * WRAPPERS_MAX steps. Some wrappers put a header of a word or two in front of the block; if nothing
- * is found and a type fits without the header, it is likely. The sizes are those of the whole
- * stack, all size classes, because it is one place in the program.
+ * By site: type_verdict.c compares the facts about the innermost call (type_facts.c) with the sizes
+ * requested there. If the function only passes memory on, its caller is examined, up to
+ * WRAPPERS_MAX callers. Some wrappers put a header of one or two words in front of the block. If
+ * nothing is found, and a type fits without the header, that type is likely. The sizes of a stack
+ * are those of all its size classes, because they belong to one place in the program.
  *
  *     node ─► location ─► facts ─┐
- *       └──► sizes ──────────────┴► judge ─► answer, or ask the parent
+ *       └──► sizes ──────────────┴► verdict ─► answer, or continue with the parent
  *
  * Blocks with only a known size get the verdict "same size": with the type if it is the only one of
  * that size, otherwise with none.
  *
- * A hundred thousand stacks make a few thousand queries: facts are computed once per location and
- * per name, a judgement is cached by facts and sizes, and an answer by the innermost calls and
- * sizes, if it examined no call further out.
+ * Caches reduce a hundred thousand stacks to a few thousand queries. Facts are computed once per
+ * location and name. A verdict is cached by facts and sizes. An answer is cached by the innermost
+ * calls and sizes, if no call further out was examined.
  *
- * Source text is read only if it is older than the program, since later text may have other lines.
- * Names are untrusted: control characters become '?'. */
+ * Source text is read only if it is older than the program, because newer text may have other line
+ * numbers. Names are untrusted: control characters become '?'. */
 #include "type/types.h"
 
 #include <stdio.h>
@@ -46,58 +46,58 @@ enum {
     JUDGED_MIN = 1 << 8,
     JUDGED_MAX = 1 << 16,
     SITES_PER_JUDGED = 8,
-    SMALL_MAX = 1 << 12, // Sizes below are noted in a table first.
+    SMALL_MAX = 1 << 12, // Sizes below this are marked in a table.
 };
 
 #define SOURCE_BYTES_MAX (16 * MIB)
 
 struct source_text {
-    const char *text; // NULL = not to be used.
+    const char *text; // NULL = do not use.
     size_t size_bytes;
     struct timespec written;
 };
 
-/* Last query and its answer. */
+/* A cached verdict. */
 struct judged {
-    const struct type_facts *facts; // NULL = nothing was.
+    const struct type_facts *facts; // NULL = the entry is empty.
     struct type_sizes sizes;
     struct type_answer answer;
     bool passes_on;
 };
 
-/* Type of blocks, as in the profile. */
+/* Type of blocks, in the profile's terms. */
 struct named_answer {
     uint32_t type; // String id.
-    uint32_t verdict; // VERDICT_UNKNOWN: nothing is known but their sizes.
+    uint32_t verdict; // VERDICT_UNKNOWN: only the sizes are known.
 };
 
 enum { SETTLED_CALLS = 3 };
 
-/* The answer for all stacks that begin with the same calls, the innermost first, if no other was
- * asked: most of a hundred thousand stacks differ only further out. */
+/* The cached answer for all stacks with the same innermost calls, if no other call was examined.
+ * Most of a hundred thousand stacks differ only further out. */
 struct settled {
-    uint32_t locations[SETTLED_CALLS]; // [0] = 0: no answer.
+    uint32_t locations[SETTLED_CALLS]; // Innermost first. [0] = 0: empty.
     struct named_answer answer;
     struct type_sizes sizes;
 };
 
-/* A stack with at least one allocation. */
+/* Query for a stack with at least one allocation. */
 struct asked {
     struct type_sizes sizes;
-    struct named_answer answer; // If it is judged.
+    struct named_answer answer; // Valid if `judged`.
     bool judged;
 };
 
-/* Range of the types with a size. */
+/* The types of one size. */
 struct same_size {
-    bool known; // The others are set.
+    bool known; // The other fields are valid.
     bool any;
-    uint32_t sole; // The string id of the name if there is only one.
+    uint32_t sole; // String id of the name if there is only one type.
 };
 
-/* Facts in a function's name. */
+/* Facts from a function's name. */
 struct name_facts {
-    bool known;         // The others are set.
+    bool known;         // The other fields are valid.
     bool is_allocator, is_rust_library;
     const char *result; // Type of its allocations; NULL = unknown.
 };
@@ -111,24 +111,24 @@ struct typer {
     uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
     uint64_t *wanted;         // Sizes that occurred, each once.
     size_t wanted_count, wanted_capacity;
-    bool is_wanted[SMALL_MAX]; // Those that are in it already,
-    struct map wanted_large;   // and those from SMALL_MAX on.
+    bool is_wanted[SMALL_MAX]; // Sizes below SMALL_MAX that are in `wanted`,
+    struct map wanted_large;   // and sizes from SMALL_MAX on.
     struct same_size same_size[SMALL_MAX];
-    const struct type_facts **facts; // By location; NULL = not asked for yet.
+    const struct type_facts **facts; // By location; NULL = not computed yet.
     struct map sources;       // String id of the file to struct source_text *.
-    bool sizes_known;         // The next two are filled in.
-    struct strtab size_names; // By type,
-    struct map size_of;       // and their sizes.
-    uint32_t *place; // By node: index into asked plus 1; 0 = nothing was allocated there.
+    bool sizes_known;         // size_names and size_of are filled in.
+    struct strtab size_names; // Names of types,
+    struct map size_of;       // and the size of each.
+    uint32_t *place; // By node: index into `asked` plus 1; 0 = no allocations.
     struct asked *asked;
     size_t asked_count;
-    size_t judged_count;        // By query, a power of two:
-    struct judged *judged;      // answers, by a hash of the query;
-    struct settled *settled;    // answers for whole stacks.
-    struct map type_names;      // By fact and fit: string id of the type.
-    struct name_facts *of_name; // By string id, those from before types were added.
+    size_t judged_count;        // Sizes of the next two tables, a power of two.
+    struct judged *judged;      // Verdicts, by a hash of the query.
+    struct settled *settled;    // Answers for stacks, by a hash of the calls.
+    struct map type_names;      // Fact and fit to string id of the type.
+    struct name_facts *of_name; // By string id, for strings from before types were added.
     size_t name_count;
-    unsigned steps; // To callers, at most, since this was set to 0.
+    unsigned steps; // Largest number of callers examined since this was set to 0.
 };
 
 static void collect_sizes(struct typer *t);
@@ -136,7 +136,7 @@ static void collect_modules(struct typer *t);
 static void types_collect_types(struct typer *t);
 static void decide_sites(struct typer *t);
 
-/* Types of a packed profile, before more are found. */
+/* Types of a packed profile, before others are found. */
 struct known {
     const struct profile_type *types;
     size_t type_count;
@@ -165,7 +165,8 @@ known_types(struct typer *t)
     return known;
 }
 
-/* Restore packed types that are more certain than those found here, where files may be missing. */
+/* Restore packed types that are more certain than those found on this machine, where files may be
+ * missing. */
 static void
 keep_known(struct typer *t, const struct known *before)
 {
@@ -255,7 +256,7 @@ want(struct typer *t, uint64_t size)
     t->wanted[t->wanted_count++] = size;
 }
 
-/* Return the query for NODE, created on demand. */
+/* Return the query for NODE, created on first use. */
 static struct asked *
 asked_of(struct typer *t, uint32_t node)
 {
@@ -266,7 +267,7 @@ asked_of(struct typer *t, uint32_t node)
     return &t->asked[t->place[node] - 1];
 }
 
-/* The requested sizes, by stack and in all. */
+/* Collect the requested sizes, by stack and in total. */
 static void
 collect_sizes(struct typer *t)
 {
@@ -292,7 +293,8 @@ collect_sizes(struct typer *t)
             want(t, p->bins[i].size_max);
 }
 
-/* Group the modules that are one file. No block of the program is of a type of the recorder. */
+/* Group the modules of the same file. The recorder's own modules are skipped, because no block of
+ * the program has one of their types. */
 static void
 collect_modules(struct typer *t)
 {
@@ -329,7 +331,7 @@ collect_modules(struct typer *t)
     strtab_release(&keys);
 }
 
-/* A type, and its rank among those of its size. */
+/* A type, and its rank among types of the same size. */
 struct ranked_type {
     struct profile_type type;
     uint32_t rank;
@@ -347,8 +349,8 @@ is_of_library(const char *name)
     return false;
 }
 
-/* The program's types come first, then types of libraries, then types of the language's libraries,
- * then nameless ones. */
+/* Return the rank of a type: first the program's types, then those of libraries, then those of the
+ * language's libraries, then anonymous types. */
 static uint32_t
 types_rank_of(const char *name, bool in_program)
 {
@@ -379,7 +381,7 @@ compare_sizes(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Return true if V is sorted by types_compare_ranked: the types of a size often are, in one
+/* Return true if V is sorted by types_compare_ranked, as is usual for the types of one size in one
  * file. */
 static bool
 in_order(const struct ranked_type *v, size_t count, struct profile *p)
@@ -396,7 +398,7 @@ struct ranked_types {
     size_t count, capacity;
 };
 
-/* Add the types of SIZE of all modules to LIST, in order. */
+/* Append the types of SIZE from all modules to LIST, sorted. */
 static void
 add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
 {
@@ -419,7 +421,7 @@ add_of_size(struct typer *t, uint64_t size, struct ranked_types *list)
         qsort_r(list->v + first, list->count - first, sizeof *list->v, types_compare_ranked, t->p);
 }
 
-/* Make room for the names of all types of requested sizes; few are in the profile yet. */
+/* Reserve room for the names of all types of requested sizes; few are in the profile yet. */
 static void
 expect_names(struct typer *t)
 {
@@ -436,13 +438,13 @@ expect_names(struct typer *t)
     map_reserve(&t->p->strings.ids, count);
 }
 
-/* Put the types of wanted sizes of all modules into the profile, each name once per size. */
+/* Add the types of wanted sizes from all modules to the profile, each name once per size. */
 static void
 types_collect_types(struct typer *t)
 {
     struct profile *p = t->p;
     struct ranked_types list = {0};
-    uint64_t *last; // By name: the last size with such a type, plus 1.
+    uint64_t *last; // By name: the last size with a type of that name, plus 1.
     size_t kept = 0;
 
     for (size_t i = 0; i < t->module_count; i++)
@@ -471,8 +473,8 @@ is_newer(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Read the text file PATH if everybody may read it or it belongs to us, because a profile may name
- * any file. */
+/* Read the text file PATH if everybody may read it or it belongs to us. Other files are refused,
+ * because a profile may name any file. */
 static void
 types_read_source(struct typer *t, const char *path, struct source_text *ret)
 {
@@ -481,7 +483,7 @@ types_read_source(struct typer *t, const char *path, struct source_text *ret)
     char *text;
     ssize_t n;
 
-    // Sources of a container's programs are often outside of it.
+    // The sources of a container's programs are often outside of the container.
     if (fd < 0 && path[0] == '/' && t->p->sysroot != NULL)
         fd = regular_open(NULL, path, &st);
     if (fd < 0)
@@ -512,7 +514,7 @@ find_source(struct typer *t, uint32_t file)
     return (const struct source_text *)(uintptr_t)*known;
 }
 
-/* Name of FUNCTION in the source: without scopes, arguments and parameters. */
+/* Return the name of FUNCTION in the source: without scopes, arguments and parameters. */
 static const char *
 types_plain_name(struct typer *t, const char *function)
 {
@@ -523,7 +525,7 @@ types_plain_name(struct typer *t, const char *function)
     return colon != NULL ? colon + 1 : name;
 }
 
-/* Statements of the frames of L; the innermost calls CALLEE. */
+/* Return the statements of the frames of L. The innermost statement calls CALLEE. */
 static struct type_statement *
 find_statements(struct typer *t, struct type_module *m, const struct profile_location *l,
                 const char *callee)
@@ -549,7 +551,7 @@ find_statements(struct typer *t, struct type_module *m, const struct profile_loc
     return v;
 }
 
-/* A number for all that the statements V of L say of the call, of a text when it was written. */
+/* Return a hash of all inputs from the statements V of L, including the times of source files. */
 static uint64_t
 types_stamp_of(struct typer *t, const struct profile_location *l, const struct type_statement *v)
 {
@@ -605,7 +607,7 @@ read_name(struct typer *t, uint32_t function)
                                type_of_allocator(name, &t->scratch)};
 }
 
-/* Facts in the name FUNCTION, a string id. */
+/* Return the facts from the name FUNCTION, a string id. */
 static struct name_facts
 name_facts(struct typer *t, uint32_t function)
 {
@@ -644,7 +646,7 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
     }
 }
 
-/* Return the name that the code at LOCATION has in the source; NULL for 0, an allocation
+/* Return the name of the code at LOCATION in the source; NULL for location 0, an allocation
  * function. */
 static const char *
 source_name(struct typer *t, uint32_t location)
@@ -657,12 +659,12 @@ source_name(struct typer *t, uint32_t location)
                : types_plain_name(t, profile_string(t->p, t->p->frames[outermost].function));
 }
 
-/* Result for most calls of a program without debug information: no type. The caller of a function
- * that passes memory on may have more. */
+/* Facts of most calls of a program without debug information: none. If such a function passes
+ * memory on, its caller may have some. */
 static const struct type_facts silent = {.level_count = 1};
 static const struct type_facts silent_passing = {.level_count = 1, .passes_on = {true}};
 
-/* Return FACTS or, if they are empty, a shared equivalent, which can be compared by address. */
+/* Return FACTS; or, if they are empty, a shared equivalent that can be compared by address. */
 static const struct type_facts *
 shared_if_silent(const struct type_facts *facts)
 {
@@ -700,7 +702,7 @@ find_facts(struct typer *t, uint32_t location, uint32_t callee)
     return kept;
 }
 
-/* Like find_facts, called once for each place and cached. */
+/* Like find_facts, but cached by location. */
 static const struct type_facts *
 types_facts_of(struct typer *t, uint32_t location, uint32_t callee)
 {
@@ -709,7 +711,7 @@ types_facts_of(struct typer *t, uint32_t location, uint32_t callee)
     return t->facts[location];
 }
 
-/* Like type_verdict_decide, cached, because many paths lead to one call. */
+/* Like type_verdict_decide, but cached, because many stacks have the same innermost call. */
 static bool
 types_judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
             struct type_answer *ret)
@@ -730,9 +732,9 @@ types_judge(struct typer *t, const struct type_facts *facts, const struct type_s
     return j->passes_on;
 }
 
-/* Fill the empty RET with the type of NODE's blocks if HEADER bytes more than SIZES were requested.
- * Returns false if there are no facts about the calls, so that other sizes would make no
- * difference. */
+/* Fill the empty RET with the type of NODE's blocks, under the assumption that SIZES include a
+ * header of HEADER bytes. Return false if there are no facts about the calls, so that other sizes
+ * would make no difference. */
 static bool
 types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
                    struct type_answer *ret)
@@ -752,7 +754,7 @@ types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *size
         facts = types_facts_of(t, location, callee);
         passes_on = types_judge(t, facts, sizes, &a);
         knows |= facts->count > 0;
-        // A function that adds a header does not have the type.
+        // A function that adds a header does not know the type.
         if (header > 0 && i == 0 && !passes_on)
             break;
         if (a.fact != NULL && (!passes_on || ret->fact == NULL))
@@ -764,15 +766,15 @@ types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *size
     return knows;
 }
 
-/* Fill the empty RET with the type of NODE's blocks, by the query ASKED. */
+/* Fill the empty RET with the type of NODE's blocks, for the query ASKED. */
 static void
 decide_node(struct typer *t, uint32_t node, const struct type_sizes *asked,
             struct type_answer *ret)
 {
     if (!types_decide_sizes(t, node, asked, 0, ret))
         return;
-    // A guess, or a type that only begins the block, is no better than one that fits behind a
-    // header.
+    // A guess, or a type that is only the head of the block, is no better than one that fits after
+    // a header.
     if (ret->verdict == VERDICT_CERTAIN ||
         (ret->fact != NULL && ret->fact->evidence >= EVIDENCE_CERTAIN && ret->fit != FIT_HEAD))
         return;
@@ -808,7 +810,7 @@ first_of_size(const struct profile *p, uint64_t size)
     return low < p->type_count && p->types[low].size == size ? low : p->type_count;
 }
 
-/* Return the id of how the type of A, which has a fact, is written. */
+/* Return the string id of the type of A, which has a fact, as a declaration names it. */
 static uint32_t
 types_type_name(struct typer *t, const struct type_answer *a)
 {
@@ -824,7 +826,7 @@ types_type_name(struct typer *t, const struct type_answer *a)
     return (uint32_t)*known;
 }
 
-/* Like decide_node, cached, because many paths lead to a few calls. */
+/* Like decide_node, but cached, because many stacks have the same innermost calls. */
 static struct named_answer
 answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
 {
