@@ -1,4 +1,4 @@
-/* access_words.c: verdicts, numbers and remarks on accesses, the same in all views. */
+/* access_words.c: verdicts, numbers and remarks on accesses, identical in all views. */
 #include "view/access_words.h"
 
 #include <inttypes.h>

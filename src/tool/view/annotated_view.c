@@ -1,7 +1,7 @@
 /* annotated_view.c: words and sizes for blocks found in a copy of memory.
  *
- * The sizes of a stack reveal much about its blocks, so they are listed as in the article of 2014:
- * [131071 x4, 131073 x4]. The model has only the smallest and the largest. */
+ * The sizes of a stack's blocks reveal much about them, so they are listed: [131071 x4, 131073 x4],
+ * as in the article of 2014. The model has only the smallest and the largest size. */
 #include "view/annotated_view.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "view/style.h"
 
-/* A block's size under its stack. */
+/* Size of a block, and its stack. */
 struct sized {
     uint32_t stack;
     uint64_t size;
@@ -25,7 +25,7 @@ by_stack_and_size(const void *a, const void *b)
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* COUNT blocks by rising stack and size, to lists. */
+/* Convert COUNT blocks, sorted by stack and size, to lists. */
 static void
 make_lists(const struct sized *blocks, size_t count, struct annotated_sizes *lists,
            struct arena *arena)

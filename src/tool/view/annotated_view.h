@@ -5,7 +5,7 @@
 #include "analyse/stacks.h"
 #include "layout/annotated_profile.h"
 
-/* Its data must live as long as the view. */
+/* View of such blocks. Its data must live as long as the view. */
 struct annotated_view {
     const struct annotated_memory *memory;
     const struct annotated_places *places;
@@ -16,7 +16,7 @@ struct annotated_size {
     uint64_t size, count;
 };
 
-/* The sizes of the blocks of one stack, by size, and when they were allocated. */
+/* Sizes of a stack's blocks, in ascending order, and the times of their allocation. */
 struct annotated_sizes {
     struct annotated_size *v;
     size_t count;
@@ -24,26 +24,28 @@ struct annotated_sizes {
     uint64_t birth_first, birth_last;
 };
 
-/* Return the sizes for each of STACKS, an array from ARENA. */
+/* Return the sizes of each of STACKS, an array from ARENA. */
 struct annotated_sizes *annotated_sizes(const struct annotated_memory *m,
                                         const struct annotated_places *places,
                                         const struct stacks *stacks, struct arena *arena);
 
-/* "little-endian words of 4 bytes". Static. */
+/* Return KIND in words: "little-endian words of 4 bytes". Static. */
 const char *annotated_kind_words(enum annotation_kind kind);
 
-/* Return a phrase for COUNT marks refused for WHY: "2 copies of blocks elsewhere". From ARENA. */
+/* Return a phrase for COUNT marks that were refused because of WHY: "2 copies of blocks elsewhere".
+ * From ARENA. */
 const char *annotated_refusal_words(enum refusal why, uint64_t count, struct arena *arena);
 
-/* Return a phrase for all refused marks, not counting other word sizes: "3 refused: 2 …, 1 …"; NULL
- * if there are none. From ARENA. */
+/* Return a phrase for all refused marks except those of another word size: "3 refused: 2 …, 1 …";
+ * NULL if there are none. From ARENA. */
 const char *annotated_refused_words(const struct annotated_memory *m, struct arena *arena);
 
-/* "0x20000010", or "0x…20000010" if the upper half is not known. From ARENA. */
+/* Return the address of BLOCK: "0x20000010", or "0x…20000010" if the upper half is not known. From
+ * ARENA. */
 const char *annotated_address_words(const struct annotated_memory *m,
                                     const struct annotated_block *block, struct arena *arena);
 
-/* For programs: "copy", "past-end". Static. */
+/* Return the name of WHY, or of a kind of corruption, in JSON: "copy", "past-end". Static. */
 const char *annotated_refusal_name(enum refusal why);
 const char *annotated_corruption_name(enum corruption_kind kind);
 

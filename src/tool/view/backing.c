@@ -1,7 +1,7 @@
 /* backing.c: blocks that back heaps of the program.
  *
- * Such a heap makes its objects from chunks, mostly of malloc. Chunks are in no total; the share in
- * use shows how well a heap uses them. */
+ * Such a heap makes its objects from chunks, mostly of malloc. Chunks are in no total. The share
+ * that objects occupy shows how well a heap uses its chunks. */
 #include "view/backing.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ by_live_bytes(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* What backs the heaps that PICKS has, with something live or ever used; most live bytes first. */
+/* Return the backings of the heaps in PICKS that have blocks, or had some; most live bytes
+ * first. */
 const struct profile_backing **
 backing_sorted(const struct view *v, const struct tag_picks *picks, size_t *ret_count)
 {

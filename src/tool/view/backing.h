@@ -1,4 +1,4 @@
-/* backing.h: the blocks that back the program's own heaps. */
+/* backing.h: blocks that back the program's own heaps. */
 #ifndef VIEW_BACKING_H
 #define VIEW_BACKING_H
 
@@ -8,8 +8,8 @@
 const struct profile_backing **backing_sorted(const struct view *v, const struct tag_picks *picks,
                                               size_t *ret_count);
 
-/* Return the used share of HEAP by METRIC, "62 % of 4.0 MiB"; "" if no backing is known, or if V
- * shows only a part of it. */
+/* Return the share of HEAP's backing that its objects occupy, by METRIC: "62 % of 4.0 MiB". Return
+ * "" if no backing is known, or if V shows only a part of the heap. */
 const char *backing_fullness(const struct view *v, const struct profile_heap *heap,
                              enum metric metric);
 

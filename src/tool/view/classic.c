@@ -1,7 +1,7 @@
 /* classic.c: percentages of two characters.
  *
- * Whole percents are computed by a division that cannot overflow and never rounds up, so that 49.8
- * is 49 as in the paper, and a part of the whole that is not all of it is never shown as all.
+ * Whole percents are computed by a division that cannot overflow and never rounds up. Therefore
+ * 49.8 is shown as 49, as in the paper, and a part is never shown as all.
  */
 #include "view/classic.h"
 
@@ -18,7 +18,7 @@ whole_percent(int64_t part, int64_t whole)
         return 100;
     if (part <= INT64_MAX / 100)
         return (int)(part * 100 / whole);
-    // A double holds 53 bits of 63; rounding must not turn a part into the whole.
+    // A double has 53 bits, fewer than 63; its rounding must not turn a part into the whole.
     p = (double)part / (double)whole * 100;
     return p >= 100 ? 99 : (int)p;
 }

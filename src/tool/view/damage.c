@@ -1,10 +1,11 @@
 /* damage.c: the sentence about a profile whose file is damaged.
  *
- * Views and gates use the same sentence, so that a user finds a view's line in the log of a gate.
- * It names the file, because a session has many. */
+ * Views and gates use the same sentence, so that users can find a view's sentence in the log of a
+ * gate. It names the file, because a session has many files. */
 #include "view/damage.h"
 
-/* The sentence about DAMAGE of PATH, which has SEVERAL profiles in it or is one. */
+/* Return the sentence about DAMAGE of PATH. If SEVERAL, PATH has several profiles; otherwise it is
+ * one. */
 static const char *
 damage_about(struct arena *arena, const char *path, const char *damage, bool several)
 {

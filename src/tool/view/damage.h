@@ -8,12 +8,12 @@
  * ARENA. */
 const char *damage_sentence(struct arena *arena, const struct profile *p);
 
-/* Return the sentence about the profiles that were read of SET, or NULL if none is damaged. From
+/* Return the sentence about the readable profiles of SET, or NULL if none is damaged. From
  * ARENA. */
 const char *damage_of_profiles(const struct view_set *set, struct arena *arena);
 
-/* Return the sentence about SET, in the words of a merged profile if it lacks unreadable ones, or
- * NULL if all are whole. From ARENA. */
+/* Return the sentence about SET, or NULL if all profiles are whole. If SET lacks unreadable
+ * profiles, the words are those of a merged profile. From ARENA. */
 const char *damage_of_set(const struct view_set *set, struct arena *arena);
 
 #endif

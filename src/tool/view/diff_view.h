@@ -1,4 +1,4 @@
-/* diff_view.h: displayed contents of a comparison. */
+/* diff_view.h: contents of a comparison, for display. */
 #ifndef VIEW_DIFF_VIEW_H
 #define VIEW_DIFF_VIEW_H
 
@@ -10,8 +10,8 @@ struct diff_view {
     enum diff_by by;
     enum metric metric;
     struct arena *arena;
-    size_t limit; // Rows shown at most.
-    const struct limit_results *judged; // Results of limits; NULL = there are none.
+    size_t limit; // Maximum number of rows.
+    const struct limit_results *judged; // Results of limits; NULL = no limits.
 };
 
 #endif

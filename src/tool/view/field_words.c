@@ -1,4 +1,4 @@
-/* field_words.c: advice on a structure, in sentences that text, JSON and pictures share. */
+/* field_words.c: advice on a structure, in sentences for text, JSON and pictures. */
 #include "view/field_words.h"
 
 #include <inttypes.h>
@@ -16,15 +16,16 @@ field_name(const struct profile *p, const struct field_row *r)
     return r->member != NULL ? profile_string(p, r->member->name) : "(padding)";
 }
 
-/* Add NAME to the list TEXT, which has COUNT names already. */
+/* Append NAME to the list TEXT, which has COUNT names. */
 static const char *
 with_name(struct arena *arena, const char *text, const char *name, size_t count)
 {
     return arena_printf(arena, "%s%s%s", text, count > 0 ? ", " : "", name);
 }
 
-/* Return the end of the outer structure's name in NAME, "list.next"; NULL if it has none. g++
- * writes a dot in names of pointers to virtual functions, "_vptr.Class". */
+/* Return the end of the outer structure's name in NAME, "list.next"; NULL if there is none. g++
+ * also writes a dot in names of pointers to virtual functions, "_vptr.Class", which is not a
+ * separator. */
 static const char *
 end_of_outer(const char *name)
 {
@@ -57,7 +58,7 @@ field_verdict_words(uint32_t verdict)
     return verdict == VERDICT_CERTAIN ? "certainly" : "likely";
 }
 
-/* The first names of the COUNT rows V of F. */
+/* Return the first names of the COUNT rows V of F. */
 static const char *
 row_names(const struct profile *p, const struct field_structure *f, const uint32_t *v, size_t count,
           struct arena *arena)
@@ -87,7 +88,7 @@ of_size(const struct field_structure *f, uint64_t bytes, struct arena *arena)
     return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " bytes", bytes, f->s->size);
 }
 
-/* What glibc's malloc takes for a block of SIZE bytes. */
+/* Return the number of bytes that glibc's malloc uses for a block of SIZE bytes. */
 static uint64_t
 chunk_of(uint64_t size)
 {
@@ -97,8 +98,8 @@ chunk_of(uint64_t size)
     return chunk > LEAST ? chunk : LEAST;
 }
 
-/* "8 bytes less, with glibc's malloc 16", of NEW_SIZE instead of the size of F; of elements of
- * arrays just the former. */
+/* Return the saving by NEW_SIZE over F's size: "8 bytes less, with glibc's malloc 16". For elements
+ * of arrays, return only the first part. */
 static const char *
 saving(const struct field_structure *f, uint64_t new_size, struct arena *arena)
 {

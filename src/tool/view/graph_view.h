@@ -1,4 +1,4 @@
-/* graph_view.h: displayed contents of a call graph. */
+/* graph_view.h: contents of a call graph, for display. */
 #ifndef VIEW_GRAPH_VIEW_H
 #define VIEW_GRAPH_VIEW_H
 

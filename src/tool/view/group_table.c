@@ -1,8 +1,8 @@
 /* group_table.c: tables by function, line, file, module, thread, size, type, heap and labels.
  *
- * One table serves text and JSON. Its first columns are for people (the metric, its share, the
- * inclusive value, a name). The others have a key and no title: all counters exactly, and the
- * identity of the row. */
+ * Text and JSON use the same table. Its first columns are for people (the metric, its share, the
+ * inclusive value, a name). The others have a key and no title, and appear only in JSON: all
+ * counters, exactly, and the identity of the row. */
 #include "view/group_table.h"
 
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { TYPES_NAMED = 6 }; // Number of types named for a block with several candidates.
+enum { TYPES_NAMED = 6 }; // Maximum number of types named for blocks with several candidates.
 
-/* So much of a line's name is shown beside its function. */
+/* Number of columns of a line's name that are shown beside its function. */
 enum { LINE_COLUMNS = 20 };
 
 static const char *
@@ -43,7 +43,8 @@ fit_path(struct arena *arena, const char *text, size_t width)
     return style_cut_start(arena, text, width);
 }
 
-/* All counters as columns that only JSON has; PREFIX "" or "self_". */
+/* Add a JSON column for each counter, with PREFIX "" or "self_". Return the new number of
+ * columns. */
 static size_t
 add_counter_columns(struct column *columns, size_t n, const char *const keys[], size_t key_count)
 {
@@ -91,7 +92,7 @@ static const char *const self_keys[] = {
 static const char *const inclusive_error_keys[] = {ERROR_KEYS("")};
 static const char *const self_error_keys[] = {ERROR_KEYS("self_")};
 
-/* Add a cell for each of the error keys, in their order. */
+/* Add a cell for each of the error keys, in the same order. */
 static void
 add_error_cells(struct table *t, const struct counters *c, const struct errors *e)
 {
@@ -114,14 +115,14 @@ has_callees(enum group_by by)
     return by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE;
 }
 
-/* The errors of threads and of sizes are not known. */
+/* Errors by thread and by size are not known. */
 bool
 group_table_has_errors(const struct view *v, enum group_by by)
 {
     return profile_has_errors(v->p) && by != BY_THREAD && by != BY_SIZE;
 }
 
-/* How the name of a row is cut. */
+/* Return the function that shortens the name of a row. */
 static text_fit_fn *
 identity_fit(enum group_by by)
 {
@@ -139,7 +140,7 @@ identity_fit(enum group_by by)
     }
 }
 
-/* Title of the column behind the names; NULL if there is none. */
+/* Return the title of the column after the names; NULL if there is none. */
 static const char *
 place_title(const struct groups *groups, enum group_by by)
 {
@@ -190,7 +191,7 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     return n;
 }
 
-/* Columns that identify a row in JSON. */
+/* Add the columns that identify a row in JSON. Return the new number of columns. */
 static size_t
 identity_columns(enum group_by by, struct column *c, size_t n)
 {
@@ -261,7 +262,8 @@ heap_cells(const struct profile_heap *heap, bool whole, struct table *t)
     table_number(t, whole ? heap->backing.peak_bytes : TABLE_UNKNOWN);
 }
 
-/* The sizes of a type's blocks; of a moment or a stretch of time they are not known. */
+/* Add cells for the sizes of a type's blocks. They are unknown in a profile that is cut to a
+ * time. */
 static void
 type_size_cells(const struct counters *c, struct table *t)
 {
@@ -324,7 +326,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
     }
 }
 
-/* The type of SITE, or those it may be. */
+/* Return the type of SITE's blocks, or the candidates. */
 static const char *
 group_table_type_name(const struct view *v, const struct profile_site *site)
 {
@@ -352,7 +354,7 @@ group_table_type_name(const struct view *v, const struct profile_site *site)
     return copy;
 }
 
-/* The line of a row, without the directory unless in FULL; or the module. */
+/* Return the name of a row by line: the line, without its directory unless FULL, or the module. */
 static const char *
 line_name(const struct view *v, uint32_t frame, bool full)
 {
@@ -361,8 +363,8 @@ line_name(const struct view *v, uint32_t frame, bool full)
     return full ? place : style_cut_start(v->arena, path_basename(place), LINE_COLUMNS);
 }
 
-/* The thread's name, with its id or its number of threads if the name is ambiguous: programs seldom
- * name all threads. */
+/* Return the thread's name. Programs seldom name all threads, so an ambiguous name is followed by
+ * the id or the number of threads. */
 static const char *
 thread_text(const struct view *v, const struct profile_thread *thread)
 {
@@ -376,7 +378,7 @@ thread_text(const struct view *v, const struct profile_thread *thread)
     return thread->name;
 }
 
-/* Name of a row in text. */
+/* Return the name of a row in text. */
 static const char *
 row_name(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
@@ -414,8 +416,8 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     }
 }
 
-/* Text beside its name: by line the function; else the file of the function, which has no single
- * line, or its module. */
+/* Return the text beside the name. By line it is the function; by function it is the file, without
+ * a line because there are several, or the module. */
 static const char *
 row_place(const struct view *v, enum group_by by, const struct group_row *r, bool full)
 {
@@ -427,7 +429,7 @@ row_place(const struct view *v, enum group_by by, const struct group_row *r, boo
     return full ? path : path_basename(path);
 }
 
-/* How full HEAP is, and how it came to be. */
+/* Return how full HEAP is, or its history. */
 static const char *
 group_table_heap_place(const struct view *v, const struct profile_heap *heap, enum metric metric)
 {
@@ -439,7 +441,7 @@ group_table_heap_place(const struct view *v, const struct profile_heap *heap, en
                         style_plural(v->arena, (int64_t)heap->resets, "reset"));
 }
 
-/* Lower bound of a thread's frees of others' blocks. */
+/* Return a lower bound of a thread's frees of other threads' blocks. */
 static const char *
 thread_place(const struct view *v, const struct thread_share *share)
 {
@@ -449,8 +451,8 @@ thread_place(const struct view *v, const struct thread_share *share)
                         style_plural(v->arena, share->for_others_blocks, "block"));
 }
 
-/* The value that percentages of a grouping are of: sizes and threads are not filtered by stack
- * alike. */
+/* Return the value that is 100 % in a grouping. It differs because filters by stack do not apply to
+ * sizes and threads. */
 static int64_t
 group_whole(const struct view *v, enum group_by by, enum metric metric)
 {

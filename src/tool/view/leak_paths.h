@@ -1,4 +1,4 @@
-/* leak_paths.h: live blocks by path, prepared for display. */
+/* leak_paths.h: live blocks by path, for display. */
 #ifndef VIEW_LEAK_PATHS_H
 #define VIEW_LEAK_PATHS_H
 
@@ -11,7 +11,7 @@ struct leak_paths {
     const struct suppressions *suppressions;
     const struct paths *paths;
     struct functions *functions;
-    bool call_sites; // Show where each function was called.
+    bool call_sites; // Show the places of calls.
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* lisp_table.c: Lisp objects by class and type, as a table for text and JSON.
  *
- * mprof's table of bins for Lisp: not sizes, which say little where each object has a type, but the
- * types, in its four classes. The last row is the total.
+ * This is mprof's table of bins for Lisp. It has types in four classes instead of sizes, because
+ * the types of objects are known, and sizes say less about them. The last row is the total.
  */
 #include "view/lisp_table.h"
 

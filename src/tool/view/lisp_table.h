@@ -5,7 +5,7 @@
 #include "view/table.h"
 #include "view/view.h"
 
-/* The rows of V's profile; none if it has no Lisp objects. */
+/* Make *RET the table of V's profile, without rows if it has no Lisp objects. */
 void lisp_table_build(const struct view *v, struct table *ret);
 
 #endif

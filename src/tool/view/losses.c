@@ -1,8 +1,8 @@
-/* losses.c: events that the recorder could not record, or only in part, with their meaning.
+/* losses.c: events that the recorder lost or recorded only in part, with their meaning.
  *
- * The first rows are events that were not recorded; each row is a cause. Where only their sum is
- * shown (the summary of a run, a session) the causes follow it, since a bare number leaves the user
- * to guess whether the profile is reliable. A row with a remedy names it. */
+ * The first rows are lost events, each row with one cause. If only the sum is shown (in the summary
+ * of a run or a session), the causes follow it, because a bare number does not show whether the
+ * profile is reliable. A row names its remedy, if there is one. */
 #include "view/losses.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ loss_value(const struct profile_losses *losses, const struct loss_field *field)
     return value;
 }
 
-/* TEXT behind "lost". */
+/* Return the part of TEXT after "lost". */
 static const char *
 cause(const char *text)
 {

@@ -1,4 +1,4 @@
-/* memory_view.c: questions to the memory of a process, answered once for text and JSON. */
+/* memory_view.c: answer a question about the memory of a process once, for text and JSON. */
 #include "view/memory_view.h"
 
 #include <inttypes.h>
@@ -174,8 +174,8 @@ memory_view_function(const struct view *v, const struct stack *s)
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 
-/* The file that MAPPING was of in the process, as far as it is known. Its path there may be another
- * one than the loader had. */
+/* Return the file of MAPPING as far as it is known. In the process, its path may differ from the
+ * path in the loader's list. */
 static struct profile_module
 memory_view_module_of(const struct profile *p, const struct memory_mapping *mapping)
 {

@@ -1,4 +1,4 @@
-/* memory_words.c: addresses, blocks and signals in words, the same in text and JSON. */
+/* memory_words.c: addresses, blocks and signals in words, identical in text and JSON. */
 #include "view/memory_words.h"
 
 #include <inttypes.h>
@@ -139,7 +139,7 @@ memory_place_words(struct arena *arena, const struct examined *e, const struct p
     return "in memory that is no block";
 }
 
-/* "4711 (worker)", or "named worker, one of 3". */
+/* Return T in words: "4711 (worker)", or "named worker, one of 3". */
 static const char *
 birth_thread(struct arena *arena, const struct birth_thread *t)
 {
@@ -174,7 +174,7 @@ memory_birth_thread(struct arena *arena, const struct birth *b)
                         style_plural(arena, b->later_count, "block"));
 }
 
-/* "12.1 s to 12.4 s", or "12.1 s" if these are the same. */
+/* Return a time range in words: "12.1 s to 12.4 s", or "12.1 s" if both ends read the same. */
 static const char *
 span_words(struct arena *arena, uint64_t from_ns, uint64_t to_ns)
 {

@@ -1,7 +1,7 @@
-/* messages.c: messages of the command besides its output.
+/* messages.c: print the command's messages.
  *
- * Everything goes to stderr, one line per message, so that stdout is only the result. Texts may
- * contain names from untrusted files, so each passes through style_clean. */
+ * Messages go to stderr, one line each, so that stdout has only results. Texts may contain names
+ * from untrusted files, so each passes through style_clean. */
 #include "view/messages.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ say(enum ink ink, const char *prefix, const char *format, va_list args)
     style_text(&style, &line, ink, prefix);
     strbuf_str(&line, style_clean(&arena, text));
     strbuf_char(&line, '\n');
-    fflush(stdout); // In a terminal or a log the two streams stay in order.
+    fflush(stdout); // Keep the two streams in order, for a terminal or a log.
     fputs(ascii_text(&arena, strbuf_text(&line)), stderr);
     strbuf_release(&line);
     arena_release(&arena);

@@ -1,4 +1,4 @@
-/* messages.h: sentences for the user, beside the output. */
+/* messages.h: sentences for the user, apart from results. */
 #ifndef VIEW_MESSAGES_H
 #define VIEW_MESSAGES_H
 

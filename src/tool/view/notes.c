@@ -1,5 +1,5 @@
-/* notes.c: notes of tools from the time of recording. The file stores sentences, because their
- * subjects no longer exist when somebody reads them. */
+/* notes.c: tools' notes from the time of recording. The file stores complete sentences, because the
+ * things that they describe no longer exist when the profile is read. */
 #include "view/notes.h"
 
 #include "view/style.h"

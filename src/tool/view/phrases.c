@@ -49,7 +49,7 @@ phrase_size(struct arena *a, uint64_t bytes)
     return arena_printf(a, "%" PRIu64 " B", bytes);
 }
 
-/* The last two components of PATH: enough to know the file by. */
+/* Return the last two components of PATH, which suffice to identify the file. */
 static const char *
 path_tail(const char *path)
 {

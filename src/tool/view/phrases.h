@@ -1,34 +1,34 @@
-/* phrases.h: words for sizes, places, metrics and moments, the same in all views. */
+/* phrases.h: words for sizes, places, metrics and moments, identical in all views. */
 #ifndef VIEW_PHRASES_H
 #define VIEW_PHRASES_H
 
 #include "analyse/paths.h"
 #include "analyse/stacks.h"
 
-/* By enum timeline_by: "live", "growth", "allocated", "calls"; ended by NULL. */
+/* Names of enum timeline_by: "live", "growth", "allocated", "calls"; then NULL. */
 extern const char *const timeline_by_names[];
 
-/* Return the title of a column of METRIC of P. */
+/* Return the title of P's column of METRIC. */
 const char *phrase_metric_column(const struct profile *p, enum metric metric);
 
-/* Title of METRIC_TEMPORARY for C, and the fate of these blocks: "Short-lived", "died within 16
- * allocations"; for an older or a sampled profile "Temporary", "died before the next
- * allocation". */
+/* Return the title of METRIC_TEMPORARY for C, or the definition of these blocks: "Short-lived",
+ * "died within 16 allocations"; for an older or a sampled profile "Temporary", "died before the
+ * next allocation". */
 const char *phrase_short_lived_title(const struct counters *c);
 const char *phrase_short_lived(const struct counters *c);
 
-/* Name of P's live bytes, which may be a cut: "Still live at end", "Growth of live". */
+/* Return the name of P's live bytes: "Still live at end"; "Growth of live" in a cut profile. */
 const char *phrase_live(const struct profile *p);
 
-/* A block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */
+/* Return a block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */
 const char *phrase_size(struct arena *arena, uint64_t bytes);
 
-/* "dir/file.c:12" (the whole path if FULL), or the module's base name if there is no file. From
- * ARENA. */
+/* Return the place of FRAME: "dir/file.c:12" (the whole path if FULL), or the module's base name if
+ * there is no file. From ARENA. */
 const char *phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);
 
-/* Return " and 4 more lines", the suffix for a row that adds up COUNT lines more than the one
- * shown; "" for 0. From ARENA. */
+/* Return " and 4 more lines", the suffix for a row that sums COUNT lines besides the one shown; ""
+ * for 0. From ARENA. */
 const char *phrase_more_lines(size_t count, struct arena *arena);
 
 /* Return the place where step I of PATH, FUNCTION, was called: "file.c:12" or "libx.so+0x1f30"; ""

@@ -1,7 +1,7 @@
 /* sampling.c: words for estimates.
  *
- * The rule: a number from enough samples gets its error beside it; from few samples it gets the
- * interval, because readers would trust the bare number. */
+ * The rule: a number from enough samples is shown with its error. A number from few samples is
+ * shown with its interval, because readers would trust the number alone. */
 #include "view/sampling.h"
 
 #include "analyse/interval.h"
@@ -55,7 +55,7 @@ sampling_extent(struct arena *arena, const struct profile *p)
                         moment_text(&p->to, arena));
 }
 
-/* A number with an error is trusted, so a rough one is shown only with its interval. */
+/* Readers trust a number with an error, so a rough number is shown only with its interval. */
 const char *
 sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
                enum metric metric)

@@ -4,13 +4,13 @@
 
 #include "analyse/stacks.h"
 
-/* "exact", "one block in 512 KiB", "one call in 1,000", "off". */
+/* Return MODE in words: "exact", "one block in 512 KiB", "one call in 1,000", "off". */
 const char *sampling_mode(struct arena *arena, const struct profile_recording_mode *mode);
 
-/* Return the recording mode of P, in a few words for the header. */
+/* Return the recording modes of P, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);
 
-/* Return the time that P's counters cover, if P was cut: "As it was at 1 min 4 s (loaded)". */
+/* Return the time that P's counters cover, if P is cut: "As it was at 1 min 4 s (loaded)". */
 const char *sampling_extent(struct arena *arena, const struct profile *p);
 
 /* Return "± 3 %", or "few" if there are too few samples to trust the number; "" for exact

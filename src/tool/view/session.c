@@ -1,10 +1,10 @@
-/* session.c: the processes of a session in one table, rendered by text and JSON. People get
- * distinctive names, programs all fields. */
+/* session.c: the processes of a session in one table, for text and JSON. Text has distinctive
+ * names, JSON has all fields. */
 #include "view/session.h"
 
 #include "view/session_names.h"
 
-/* Display names of the processes of SET, and their identities. */
+/* Return display names for the processes of SET. Store their identities in WHO. */
 static const char **
 names_of(const struct view_set *set, struct session_who *who, struct arena *arena)
 {

@@ -9,22 +9,22 @@ struct view_set {
     struct profile **v; // Largest peak first.
     size_t count;
     const char *path;   // Directory or file that the user named.
-    struct arena arena; // Arena of the list, and of data computed from its profiles.
-    struct merge *sum;  // Session with the profile as v[0]; NULL = none (set_merge, open_set.h).
+    struct arena arena; // Memory of the list, and of data computed from its profiles.
+    struct merge *sum;  // Merge that owns v[0]; NULL = none (set_merge, open_set.h).
     int unread; // Exit code of an unreadable profile; 0 = all were read.
     size_t unread_count;
 };
 
-/* Return the number of unreadable profiles that SET lacks. A sum counts them in merged_left_out
- * instead. */
+/* Return the number of unreadable profiles that SET lacks; 0 for a sum, which counts them in
+ * merged_left_out. */
 static inline uint32_t
 set_left_out(const struct view_set *set)
 {
     return set->sum == NULL ? (uint32_t)set->unread_count : 0;
 }
 
-/* Make *RET a table with a row for each process of SET. Add the totals of all to *RET_TOTAL and
- * *RET_ERRORS. */
+/* Make *RET a table with a row for each process of SET. Add the totals of all processes to
+ * *RET_TOTAL and *RET_ERRORS. */
 void session_table(const struct view_set *set, struct table *ret, struct counters *ret_total,
                    struct errors *ret_errors);
 

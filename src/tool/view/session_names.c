@@ -1,15 +1,15 @@
 /* session_names.c: distinctive names for the processes of a session.
  *
- * A build has twelve processes cc1plus with forty arguments each. Users identify them by the source
- * file, wherever it is among the arguments: the argument that other processes of the program lack.
+ * A build may have twelve processes cc1plus with forty arguments each. Users identify them by the
+ * source file: it is the argument that other processes of the program lack, at any position.
  *
  *     cc1plus -quiet -D_GNU_SOURCE lexer.cc  -O2 -o /tmp/cc3f.s     cc1plus lexer.cc
  *     cc1plus -quiet -D_GNU_SOURCE parser.cc -O2 -o /tmp/cc9a.s     cc1plus parser.cc
  *
- * So the words of command lines are counted by program. Words of a single process come first, then
- * words of some. Names of temporary files, which differ without meaning, are used only for want of
- * others. Processes with equal arguments, such as the workers of a server, show these arguments and
- * are distinguished by the name that they set, if any. */
+ * Therefore the words of command lines are counted by program. Words of a single process come
+ * first, then words of some processes. Names of temporary files, which differ without meaning, are
+ * used only if there are no others. Processes with equal arguments, such as the workers of a
+ * server, show these arguments. The name that such a process set, if any, distinguishes it. */
 #include "view/session_names.h"
 
 #include <string.h>
@@ -25,13 +25,13 @@ struct words {
     const struct session_who *who;
     size_t count;
     struct arena *arena;
-    struct strtab texts;     // Programs and words.
-    struct map by_program;   // Processes of each program.
-    struct map with_word;    // By program and word: how many processes have it,
-    struct map last_counted; // and the last that was counted.
+    struct strtab texts;     // Names of programs, and words.
+    struct map by_program;   // Number of processes of each program.
+    struct map with_word;    // By program and word: number of processes with the word,
+    struct map last_counted; // and the last process that was counted.
 };
 
-/* The first thread's name, if it is known. */
+/* Return the first thread's name, "" if unknown. */
 static const char *
 first_thread(const struct profile *p)
 {
@@ -53,7 +53,7 @@ session_who(const struct profile *p, struct arena *arena)
     };
 }
 
-/* The next word from *AT on, from ARENA; NULL at the end. */
+/* Return the next word from *AT on, from ARENA, and advance *AT; NULL at the end. */
 static const char *
 session_names_next_word(const char **at, struct arena *arena)
 {
@@ -67,7 +67,7 @@ session_names_next_word(const char **at, struct arena *arena)
     return word;
 }
 
-/* The arguments of W behind argument 0. */
+/* Return the arguments of W after argument 0. */
 static const char *
 arguments_of(const struct session_who *w)
 {
@@ -100,7 +100,7 @@ session_names_count_words(struct words *all, size_t process)
     }
 }
 
-/* Value of a word as a name. The last two are used only without better ones. */
+/* Value of a word as a name, best first. The last two are used only without better ones. */
 enum rank { RANK_ALONE, RANK_SOME, RANK_TEMPORARY, RANK_ALL, RANK_COUNT };
 
 static enum rank
@@ -125,7 +125,7 @@ session_names_is_among(const char *const *words, size_t count, const char *word)
     return false;
 }
 
-/* Is TEXT equal to the other one up to the end of the shorter? */
+/* Return true if TEXT and OTHER are equal up to the end of the shorter. */
 static bool
 is_like(const char *text, const char *other)
 {
@@ -134,7 +134,7 @@ is_like(const char *text, const char *other)
     return strncmp(text, other, length < COMM_BYTES ? length : COMM_BYTES) == 0;
 }
 
-/* Has the first thread of W a name that differs from W's program and script? */
+/* Return true if the first thread of W has a name that differs from W's program and script. */
 static bool
 has_own_name(const struct session_who *w, struct arena *arena)
 {
@@ -148,7 +148,8 @@ has_own_name(const struct session_who *w, struct arena *arena)
     return true;
 }
 
-/* What W was called as: "g++", also where that is x86_64-linux-gnu-g++-12. */
+/* Return the name by which W was called: "g++", even if its executable is
+ * x86_64-linux-gnu-g++-12. */
 static const char *
 called(const struct session_who *w, struct arena *arena)
 {

@@ -1,9 +1,9 @@
 /* style.c: colours, numbers and widths.
  *
- * One scale for all: binary units with one decimal, thousands separated by commas, and the unit
- * always written, so that a number means the same in every view. Exact numbers are in JSON.
+ * All views use one format: binary units with one decimal, thousands separated by commas, and
+ * always a unit. Exact numbers are in JSON.
  *
- * All text that came out of a file passes through style_clean before it is shown.
+ * All text from a file passes through style_clean before it is shown.
  */
 #include "view/style.h"
 
@@ -17,7 +17,7 @@
 #include "util/ascii.h"
 #include "util/character.h"
 
-// In a terminal narrower than WIDTH_MIN lines wrap: numbers are not cut.
+// In a terminal narrower than WIDTH_MIN, lines wrap, because numbers must not be cut.
 enum { DEFAULT_WIDTH = 80, WIDTH_MIN = 60 };
 
 static const char *
@@ -26,7 +26,7 @@ ellipsis(void)
     return ascii_is_wanted() ? "..." : "\xe2\x80\xa6";
 }
 
-/* COLUMNS of the environment; 0 = not set, or no number. */
+/* Return COLUMNS of the environment; 0 = not set, or not a number. */
 static size_t
 columns_asked(void)
 {
@@ -67,7 +67,7 @@ style_for(int fd, bool wide)
         if (width == 0)
             width = ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : DEFAULT_WIDTH;
     }
-    if (width == 0) // What reads it can cut lines itself, but not make them whole.
+    if (width == 0) // The reader of a pipe can cut long lines, but cannot restore cut ones.
         width = STYLE_NO_LIMIT;
     s.width = width < WIDTH_MIN ? WIDTH_MIN : width;
     return s;
@@ -106,7 +106,7 @@ style_bytes_short(struct arena *arena, int64_t bytes)
 {
     const char *full = style_bytes(arena, bytes), *blank = strchr(full, ' ');
 
-    // A byte needs no unit: "512", but "12.3M".
+    // Bytes need no unit: "512", but "12.3M".
     return arena_printf(arena, "%.*s%.*s", (int)(blank - full), full, blank[1] == 'B' ? 0 : 1,
                         blank + 1);
 }
@@ -166,8 +166,8 @@ continues(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Return the length in bytes of the character at TEXT, or of a sign that has an ASCII replacement.
- * *RET_COLUMNS is its width in the output. */
+/* Return the length in bytes of the character at TEXT, or of a sequence that has an ASCII
+ * replacement. Set *RET_COLUMNS to its width in the output. */
 static size_t
 character_at(const char *text, size_t *ret_columns)
 {
@@ -204,8 +204,8 @@ style_clean(struct arena *arena, const char *text)
     return character_clean(arena, text);
 }
 
-/* Return TEXT after its first SKIP columns. A character that is wider than the remaining columns is
- * skipped only if it may BE_CUT. */
+/* Return TEXT after its first SKIP columns. If the last character skipped extends beyond them, it
+ * is skipped only if it may BE_CUT. */
 static const char *
 skip_columns(const char *text, size_t skip, bool be_cut)
 {

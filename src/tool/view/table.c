@@ -1,9 +1,9 @@
 /* table.c: rows and typed columns.
  *
- * Text: every column is as wide as its widest cell or title. When a line has not that much room,
- * text columns give way (concessions below), then secondary columns are left out, and then numbers,
- * from the right. Lines without a limit align their text only up to a limit, because one C++ name
- * may have thousands of characters. Blanks at the end of a line are never written.
+ * Text: every column is as wide as its widest cell or title. If lines would be too long, text
+ * columns shrink (concessions below), then secondary columns are omitted, and then numbers, from
+ * the right. If lines have no limit, text columns are padded only up to a limit, because one C++
+ * name may have thousands of characters. Blanks at the end of a line are never written.
  *
  * JSON: the same cells, exact. A column without a title is only in JSON, one without a key only in
  * text.
@@ -96,8 +96,8 @@ cell_text(const struct table *t, size_t row, size_t column)
     return "";
 }
 
-/* Order in which columns shrink when lines are too wide: main text to a readable rest, secondary
- * text, and then all down to the minimum. */
+/* Steps in which columns shrink when lines are too long: main text to a readable minimum, secondary
+ * text, then all text to the absolute minimum. */
 static const struct {
     bool dim;
     size_t min;
@@ -149,8 +149,8 @@ measure_cells(const struct table *t, const struct style *style, size_t rows, siz
     squeeze(t, style, widths);
 }
 
-/* Leave out the last shown column that is dim, if ONLY_DIM, or else a number, but never the first
- * shown one. Return false if there is none. */
+/* Omit the last shown secondary column if ONLY_DIM, otherwise the last number, but never the first
+ * shown column. Return false if there is none. */
 static bool
 leave_out(struct table *t, bool only_dim)
 {
@@ -169,7 +169,7 @@ leave_out(struct table *t, bool only_dim)
     return false;
 }
 
-/* Set WIDTHS so that lines fit, if necessary by leaving columns of T out. */
+/* Set WIDTHS so that lines fit. Omit columns of T if necessary. */
 static void
 table_measure(struct table *t, const struct style *style, size_t rows, size_t *widths)
 {

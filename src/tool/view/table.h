@@ -1,5 +1,5 @@
-/* table.h: one table, two renderings. A view fills rows once; table_text shows them to people and
- * table_json gives the same rows exactly. Independent of profiles.
+/* table.h: one table, two renderings. A view fills in rows once; table_text writes them for people,
+ * and table_json writes the same rows exactly. Independent of profiles.
  */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
@@ -11,19 +11,19 @@ enum column_kind {
     COLUMN_BYTES,   // integer; "12.3 MiB"
     COLUMN_COUNT,   // integer; "1,234"
     COLUMN_PERCENT, // number from 0 to 100; "45.2 %"
-    COLUMN_TEXT,    // text; NULL is JSON's null and shown as "?"
+    COLUMN_TEXT,    // text; NULL is null in JSON, "?" in text
 };
 
-/* Shortens TEXT, which is wider than its column, to about WIDTH, from ARENA. The table cuts the
- * rest. */
+/* Shorten TEXT, which is wider than its column, to about WIDTH columns, from ARENA. The table cuts
+ * what is still too long. */
 typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
 
 struct column {
     enum column_kind kind;
-    const char *key;   // In JSON; NULL = not there.
-    const char *title; // In text; NULL = not there.
-    bool dim;          // Secondary.
-    text_fit_fn *fit;  // COLUMN_TEXT: NULL cuts the end.
+    const char *key;   // Key in JSON; NULL = not in JSON.
+    const char *title; // Title in text; NULL = not in text.
+    bool dim;          // Secondary column.
+    text_fit_fn *fit;  // COLUMN_TEXT: NULL = cut the end.
 };
 
 struct cell {
@@ -38,7 +38,7 @@ struct table {
     struct arena *arena;
     struct column columns[TABLE_COLUMNS_MAX];
     size_t column_count;
-    struct cell *cells; // Row after row.
+    struct cell *cells; // Cells by row.
     size_t cell_count, capacity;
 };
 
@@ -46,18 +46,19 @@ struct table {
  * copied. */
 void table_begin(struct table *t, struct arena *arena, const struct column *columns, size_t count);
 
-/* An unknown number: JSON's null, shown as "?". */
+/* An unknown number: null in JSON, "?" in text. */
 #define TABLE_UNKNOWN INT64_MIN
 
-/* Add cells from left to right; a row is complete when each column has one of its kind. */
+/* Append a cell to the current row, from left to right. The kind must match the column's. A row is
+ * complete when each column has a cell. */
 void table_number(struct table *t, int64_t number);
 void table_percent(struct table *t, int64_t part, int64_t whole);
 void table_string(struct table *t, const char *text);
 
 size_t table_rows(const struct table *t);
 
-/* Write titles and at most LIMIT rows, numbers right-aligned. The last text column gets the rest of
- * the line, and no line exceeds the width of STYLE. */
+/* Write titles and at most LIMIT rows, with numbers right-aligned. The last text column gets the
+ * rest of the line, and no line exceeds the width of STYLE. */
 void table_text(const struct table *t, const struct style *style, size_t limit, struct strbuf *out);
 
 /* Write at most LIMIT rows as an array of objects under KEY. */

@@ -1,4 +1,4 @@
-/* view.h: displayed contents of a profile, independent of the output format. */
+/* view.h: contents of a profile for display, independent of the output format. */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
@@ -7,26 +7,26 @@
 struct json_tables;
 struct view;
 
-/* Facts from the command that are not in the profile. */
+/* Facts from the command that the profile lacks. */
 struct view_extra {
     const void *arg;
-    // Returns a line about S, one of the view's stacks, from its arena; NULL = none.
+    // Return a line about S, one of the view's stacks, from the view's arena; NULL = none.
     const char *(*about)(const void *arg, const struct view *v, const struct stack *s);
-    // Members for the object of the report in JSON, which is open.
+    // Add members to the open object of the report in JSON.
     void (*members)(const void *arg, const struct view *v, struct json_tables *t);
 };
 
 struct view {
     const struct profile *p;
     const struct stacks *stacks;
-    const char *filter;     // As given, or NULL.
-    struct tag_filter tags; // Likewise.
-    const char *label;      // For tables by the values of one label.
-    const struct examined *memory; // Memory that P was read from (image/examined.h); NULL =
-                                   // P is from a file.
-    struct arena *arena;    // Backs data made for display.
-    size_t limit;           // Rows or sites shown; 0 = the view's default.
-    const struct view_extra *extra; // NULL = nothing.
+    const char *filter;     // Text of the filter, or NULL.
+    struct tag_filter tags; // As given, or empty.
+    const char *label;      // Key of the label, for tables by the values of one label.
+    const struct examined *memory; // Memory that P was read from (image/examined.h); NULL if P is
+                                   // from a file.
+    struct arena *arena;    // Memory for data made for display.
+    size_t limit;           // Maximum number of rows or sites; 0 = the view's default.
+    const struct view_extra *extra; // NULL = none.
 };
 
 #endif
