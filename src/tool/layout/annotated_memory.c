@@ -19,7 +19,7 @@
  * Corruptions are reported in a program's memory but not in its code, which also contains the
  * letters of marks.
  *
- * Ends of annotations are collected as well. If an end has no annotation, the start of its block
+ * Ends of annotations are collected as well. If an end has no annotation, the start of the block
  * was overwritten from the block in front.
  *
  * A candidate takes 64 bytes of memory. Candidates without an end are limited in number, because a

@@ -36,7 +36,7 @@ struct annotated_block {
     uint32_t part;
     uint32_t stack; // Index for annotated_stack.
     uint32_t head_bytes;
-    uint8_t guard_bytes, guard_changed; // Size of the guard, and index of its first changed byte;
+    uint8_t guard_bytes, guard_changed; // Size of the guard, and index of the first changed byte;
                                         // guard_bytes if none has changed.
     bool has_birth, has_thread;
     bool cut_off; // The memory ends within the block.

@@ -4,7 +4,7 @@
  * have each block as allocated and live, and the peak is the present state. Lifetimes are unknown.
  *
  * Equal return addresses are one stack. Nodes are built from the outermost frame on, as in a
- * recorded profile, so that stacks share their common part. A stack that fills all places of its
+ * recorded profile, so that stacks share their common part. A stack that fills all places of the
  * annotation may be longer, and is marked as truncated.
  *
  * On ARM, the lowest bit of a return address selects the instruction set and is cleared. */

@@ -184,8 +184,8 @@ cycles_to_ns(uint64_t spent, uint64_t cycles, uint64_t clock_ns)
     return ns < 1e18 ? (uint64_t)ns : 0;
 }
 
-/* Return the time for which the living process of H has been recorded. The file's clock would only
- * give the time of its last tick. */
+/* Return the time since the recording of the living process of H began. The file's clock would only
+ * give the time of the last tick. */
 static uint64_t
 elapsed_now(const struct disk_header *h)
 {

@@ -99,7 +99,7 @@ measure_nodes(struct measure *m, struct arena *arena)
         m->of_node[i] = m->of_node[p->nodes[i].parent] + of_location[p->nodes[i].location];
 }
 
-/* Return an upper bound of what measure_nodes would compute for any node. */
+/* Return an upper bound of measure_nodes' result for any node. */
 static uint64_t
 largest_stack(const struct measure *m)
 {

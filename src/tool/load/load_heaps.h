@@ -8,7 +8,7 @@
 void load_heaps(struct loader *l);
 void load_label_sets(struct loader *l);
 
-/* Combine the tag D with TAGS, the tags of its path so far, and return the result; 0 if D is
+/* Combine the tag D with TAGS, the tags of the path so far, and return the result; 0 if D is
  * invalid. */
 uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
 

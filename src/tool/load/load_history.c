@@ -1,6 +1,6 @@
 /* load_history.c: the counters at each snapshot.
  *
- * A record of the file has a counter's value at one snapshot, and at all snapshots between that and
+ * A record of the file has a counter's value at one snapshot, and at the snapshots between that and
  * the counter's previous record. Between two records, the counter therefore changed in only one
  * interval, right after the older record's snapshot:
  *

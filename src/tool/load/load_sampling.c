@@ -97,7 +97,7 @@ load_units(struct loader *l)
 {
     struct profile *p = l->p;
     struct errors missed = profile_missed(p, &p->totals); // For blocks of stacks without any site.
-    // By node: one bit for each size class of its sites.
+    // By node: one bit for each size class of the sites.
     uint8_t *classes;
 
     if (p->longest_bytes == 0 && p->longest_calls == 0) // Everything was recorded.

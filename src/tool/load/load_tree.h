@@ -8,7 +8,7 @@
 /* Load the modules. Call before load_nodes, whose frames refer to them. */
 void load_modules(struct loader *l);
 
-/* Load the call tree with the locations of its frames, and its tags. Requires load_heaps. */
+/* Load the call tree with the locations of the frames, and its tags. Requires load_heaps. */
 void load_nodes(struct loader *l);
 
 /* Allocate the index of sites, by the file's ids. A site is added to the model when it gets a

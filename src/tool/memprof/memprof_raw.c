@@ -11,10 +11,10 @@
  * 255 or lose digits; our counts by granule do not fit them.
  *
  * A record is a stack. The format has no heaps or labels, so a record covers blocks of all heaps,
- * labels and size classes. Stacks are not symbolised, because the reader does that. Addresses are
- * those of the call instructions, as compiler-rt's runtime writes them. The reader uses one binary,
- * which it finds by its build id, and ignores frames of all others. The number of a type, which no
- * other writer fills in, is a hash of the type's name.
+ * labels and size classes. Stacks are not symbolised, because the reader does that. Like
+ * compiler-rt's runtime, the writer uses the addresses of the call instructions. The reader uses
+ * one binary, which it finds by its build id, and ignores frames of all others. The number of a
+ * type, which no other writer fills in, is a hash of the type's name.
  *
  * Times are milliseconds, and 32-bit numbers saturate. The format has no field for utilisation. */
 #include "memprof/memprof_raw.h"

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* Limit to which later times are clamped, so that sums do not overflow. Real clocks are earlier. */
+/* Limit of times; later ones are clamped, so that sums do not overflow. Real clocks are earlier. */
 #define TIME_MAX (UINT64_C(1) << 62)
 
 enum { WIDTH_BITS_MIN = 10 };

@@ -1,8 +1,8 @@
 /* examine.c: open a dump or a process, and find the files that belong to it.
  *
- * Much can be missing. The dump may be cut short, or come from a process that was not recorded or
+ * Much can be missing. The dump may be cut short, or come from a process that was not recorded, or
  * from another program. Its profile may be gone, or another run's profile may have its name. Each
- * case has its own message with a remedy, because there is no second dump of the same crash. */
+ * case has a separate message with a remedy, because there is no second dump of the same crash. */
 #include "open/examine.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include "view/memory_words.h"
 #include "view/style.h"
 
-/* Return true if the process of M had the recorder among its libraries. */
+/* Return true if the recorder is among the libraries of M's process. */
 static bool
 has_recorder(const struct memory *m)
 {
@@ -44,7 +44,7 @@ report_unrecorded(const struct memory *m)
             "%s is truncated, and the recorder's memory is in the missing part; a complete "
             "dump is needed (ulimit -c unlimited, room on the disk)",
             m->name);
-    // gdb writes the list of mapped files after all memory.
+    // gdb writes the list of mapped files after all memory, so it is the first part to be cut off.
     else if (m->missing_bytes > 0)
         message_error(
             "%s is truncated, and the missing part would show whether heaptap recorded the "
@@ -132,8 +132,8 @@ report_gone(struct examined *e)
     return EXIT_BAD_INPUT;
 }
 
-/* Find the profile that belongs to E and store its path in E; annotated blocks are the fallback.
- * Return 0, or an exit code after printing why there is none. */
+/* Find the profile that belongs to E, and store its path in E; without one, fall back to annotated
+ * blocks. Return 0, or an exit code after printing why there is neither. */
 static int
 find_profile(const struct examine_wish *w, struct examined *e)
 {
@@ -141,7 +141,7 @@ find_profile(const struct examine_wish *w, struct examined *e)
     const char *path = w->profile;
     struct disk_header h;
 
-    // A silent child has none: its record names its parent's.
+    // A child that records nothing has no profile: its record names its parent's.
     if (path == NULL && w->core == NULL && !e->inherited.silent &&
         origin_of_pid(w->pid, &e->arena, &path, &err) != 0)
         path = NULL;
@@ -216,7 +216,7 @@ open_memory(const struct examine_wish *w, struct examined *e)
     return 0;
 }
 
-/* Write FILE to an unnamed file. Return its descriptor, or -1 after printing an error. */
+/* Write FILE to an unnamed file. Return the descriptor, or -1 after printing an error. */
 static int
 examine_keep(const struct strbuf *file)
 {
@@ -238,8 +238,9 @@ examine_keep(const struct strbuf *file)
     return fd;
 }
 
-/* Keep HELD, the whole profile, if E has one, else make a profile of E's live blocks. Also do the
- * latter for a child, whose counters lack inherited blocks, unless ALL_COUNTERS. */
+/* Write HELD, the whole profile, if E has one; otherwise make a profile of E's live blocks. A
+ * child's counters lack inherited blocks, so its live blocks are used as well, unless
+ * ALL_COUNTERS. */
 static int
 make_file(struct examined *e, const struct strbuf *held, bool all_counters, int *ret_file)
 {
@@ -269,8 +270,9 @@ examine_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Stop the process of E for ANSWER, and return the time of the stop. A search for damage needs no
- * registers, so threads that a stop would harm keep running, unless one of them HAS_MOVED. */
+/* Stop the threads of E's process as ANSWER requires, and return the time of the stop. The search
+ * for corruptions needs no registers, so threads that a stop would harm continue, unless one of
+ * them HAS_MOVED. */
 static uint64_t
 stop_threads(struct examined *e, const struct memory_answer *answer, bool has_moved)
 {
@@ -288,7 +290,8 @@ stop_threads(struct examined *e, const struct memory_answer *answer, bool has_mo
     return since_ns;
 }
 
-/* Return why E's process, or a part of it, could not be stopped, and the remedy; "" if unknown. */
+/* Return the reason why E's process, or a part of it, could not be stopped, and the remedy; "" if
+ * unknown. */
 static const char *
 tracer_words(struct examined *e)
 {
@@ -301,7 +304,7 @@ tracer_words(struct examined *e)
                         tracer, style_clean(&e->arena, name));
 }
 
-/* Warn of the threads of E that were not stopped, and what that means for QUESTION. */
+/* Warn about the threads of E that were not stopped, and about the consequence for QUESTION. */
 static void
 warn_of_threads(struct examined *e, enum memory_question question)
 {
@@ -327,7 +330,7 @@ warn_of_threads(struct examined *e, enum memory_question question)
             e->held == 1 ? "its" : "their");
 }
 
-/* E has its parent's profile: turn its header into the child's. */
+/* Change the header of E's profile, which is its parent's, to the child's. */
 static void
 become_child(struct examined *e)
 {
@@ -339,7 +342,8 @@ become_child(struct examined *e)
 }
 
 /* Read the blocks and the profile of E, and fill in ANSWER. A profile in E's memory is copied to
- * FILE. Return 0, or an exit code after printing an error. STOPPED: all data is of one moment. */
+ * FILE. STOPPED means that the process does not run, so all data is of one moment. Return 0, or an
+ * exit code after printing an error. */
 static int
 read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file, bool stopped)
 {
@@ -348,8 +352,8 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
 
     e->read_ns = examine_now_ns();
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
-    // A running process creates sites meanwhile. Read the sites after the blocks, to have all of
-    // theirs.
+    // A running process creates sites meanwhile. Therefore sites are read after blocks, so that
+    // each block's site is known.
     if (e->memory.lives && !stopped && e->profile == NULL)
         live_memory_renew(&e->memory);
     r = e->profile != NULL  ? read_profile(e->profile, &e->arena, &e->raw)
@@ -367,7 +371,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     return 0;
 }
 
-/* Like read_blocks, in a stopped process. Resumes it afterwards. */
+/* Like read_blocks, but stop the process meanwhile. */
 static int
 read_stopped(struct examined *e, struct memory_answer *answer, struct strbuf *file)
 {

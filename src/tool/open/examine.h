@@ -1,4 +1,4 @@
-/* examine.h: open the memory of the recorded process that the user named. */
+/* examine.h: open the memory of a recorded process that the user named. */
 #ifndef OPEN_EXAMINE_H
 #define OPEN_EXAMINE_H
 
@@ -7,17 +7,17 @@
 /* The file or process that the user named. */
 struct examine_wish {
     const char *core;    // Path of a dump; NULL = a process.
-    uint32_t pid;        // That process.
-    const char *program; // The program that wrote the dump; NULL = not given.
-    const char *profile; // The profile of the process; NULL = search for it.
-    bool all_counters;   // Keep the whole profile of a self-contained dump, without what a forked
-                         // child inherited.
-    bool counters;       // Prefer a whole profile in that memory to one of the live blocks.
+    uint32_t pid;        // The recorded process.
+    const char *program; // Program that wrote the dump; NULL = not given.
+    const char *profile; // Profile of the process; NULL = search for it.
+    bool all_counters;   // Use the whole profile of a self-contained dump, without the blocks that
+                         // a forked child inherited.
+    bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
 };
 
 /* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
- * and make a profile of the blocks. Stops a living process only if ANSWER requires it, and resumes
- * it afterwards. *RET_FILE is a descriptor of the profile, a file without a name. The caller closes
+ * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and
+ * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file. The caller closes
  * it, and *RET by examine_close. Returns 0, or the exit code after printing an error. */
 int examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
                  int *ret_file);

@@ -1,13 +1,13 @@
 /* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
- * Nobody reads a list of hints under each report. So there is one hint, about at most
- * MODULES_LISTED files, each on the stacks of at least SHARE_REPORTED of the shown bytes. If no
- * names are missing, the hint names a program that has a symbol table but no line numbers.
- * Distributions strip symbol tables, so such a program is the user's own build.
+ * A list of hints under each report would be ignored. Therefore there is one hint, about at most
+ * MODULES_LISTED files. Each file is on stacks with at least SHARE_REPORTED of the shown bytes. If
+ * no names are missing, the hint names a program that has a symbol table but no line numbers.
+ * Distributions strip symbol tables, so the user has built such a program.
  *
- * The remedy is as exact as possible: the package whose debug package has the names (its name
- * varies between distributions, so it is not spelt out), and the build id, the key for servers and
- * directories. */
+ * The remedy is as exact as possible. It has the package of the file, whose debug package has the
+ * names (the debug package itself is not named, because its name varies between distributions). It
+ * also has the build id, the key for servers and directories. */
 #include "open/names_hint.h"
 
 #include <limits.h>
@@ -35,7 +35,7 @@ hex_build_id(const struct profile_module *m, struct arena *arena)
     return arena_strdup(arena, hex);
 }
 
-/* Return the gap of the file of M, made if new. */
+/* Return the gap for the file of M, created if new. */
 static struct names_gap *
 find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
 {
@@ -66,7 +66,7 @@ names_hint_is_empty(const struct unsymbolized_bytes *b)
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
-/* Record the gaps of MODULES, indexed by P's module ids, and their share of TOTAL. */
+/* Record the gaps of MODULES, indexed by P's module ids, with their shares of TOTAL. */
 static void
 add_modules(struct names_hint *h, const struct profile *p,
             const struct unsymbolized_module *modules, const struct unsymbolized_bytes *total)
@@ -130,13 +130,13 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_LIST
         char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
 
         paths[i] = real != NULL ? arena_strdup(&h->arena, real) : h->gaps[i].path;
-        // The file has changed since, so the package installed now has other names.
+        // The file has changed since the recording, so the installed package has other names.
         if (h->gaps[i].elsewhere)
             paths[i] = "";
         names[i] = NULL;
         free(real);
     }
-    // Gaps on other machines are not cached for later commands.
+    // Results from other machines' lists are not cached for later commands.
     package_find(h->gaps[0].lists, strcmp(h->gaps[0].lists, PACKAGE_LISTS) == 0, paths, count,
                  names, &h->arena);
 }
@@ -185,7 +185,7 @@ gaps_text(struct names_hint *h, size_t count)
     return copy;
 }
 
-/* Return the sentence, from H's arena; NULL = nothing that matters is missing. */
+/* Return the hint, from H's arena; NULL = no significant names are missing. */
 static const char *
 hint_text(struct names_hint *h)
 {

@@ -1,12 +1,12 @@
 /* open_held.c: find the profile in the memory of a process, by its id.
  *
- * `heaptap run --self-contained-core` keeps the profile in private memory, which dumps contain, so
- * the process maps no file that leads to it. The profile on disk is a copy without the latest
- * events, perhaps without any event of a process that rarely allocates. So the memory is read
- * instead, like a file and without stopping the process.
+ * Under `heaptap run --self-contained-core` the profile is in private memory, which dumps include,
+ * so no mapped file leads to it. The profile on disk is a copy without the latest events; it may
+ * lack all events of a process that rarely allocates. Therefore the memory is read instead, like a
+ * file and without stopping the process.
  *
- * The search for the recorder's record reads one word per page. Only a process whose environment
- * requests self-contained cores is searched; for any other the user would wait in vain. */
+ * The search for the recorder's record reads one word per page. It takes time, so only a process
+ * whose environment requests self-contained cores is searched. */
 #include "open/open_held.h"
 
 #include "format/environment.h"

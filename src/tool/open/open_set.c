@@ -1,8 +1,8 @@
 /* open_set.c: open the profiles that the argument WHAT names.
  *
- * Unreadable profiles of a session are reported and left out, so one damaged profile does not hide
- * the others. A view of a single profile gets the sum of a session (set_merge). The name of a file
- * that was chosen by default goes to stderr: a pipe gets only the view.
+ * Unreadable profiles of a session are reported and left out, so that one damaged profile does not
+ * hide the others. A view of a single profile gets the sum of a session (set_merge). If a file was
+ * chosen by default, its name goes to stderr, so that a pipe gets only the view.
  */
 #include "open/open_set.h"
 
@@ -32,7 +32,7 @@ newest_profile(struct arena *arena)
     glob_t found = {0};
     int r = glob("*.heaptap", 0, NULL, &found);
 
-    // With --only the first process of a run may have left none.
+    // With --only, the first process of a run may have no profile.
     if (r != 0)
         r = glob("*" ORIGIN_OTHERS_SUFFIX, 0, NULL, &found);
     if (r == 0) {
@@ -110,7 +110,7 @@ open_set_cut(struct profile *p, const struct view_options *options, struct err *
 }
 
 /* Load PATHS into RET. An unreadable profile of a session is reported and left out, unless it is
- * the only one. */
+ * the only profile. */
 static int
 load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
 {
@@ -195,7 +195,7 @@ set_close(struct view_set *set)
     arena_release(&set->arena);
 }
 
-/* Keep the times of SET's processes in the sum M. */
+/* Keep histories in the sum M for the time range of SET's processes. */
 static void
 keep_history(struct merge *m, const struct view_set *set)
 {
@@ -220,8 +220,8 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     const char *damage;
     int rc = 0;
 
-    // A single readable profile is also treated as a sum, to report that others are missing. But a
-    // sum has no moments.
+    // A single readable profile is also treated as a sum, to report that others are missing; but
+    // not if the view is of a moment, because a sum has no moments.
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
         return 0;
     if (options->at || options->between) {

@@ -1,8 +1,8 @@
 /* pick_stacks.c: select stacks by the options that commands share.
  *
- * A pattern without a match gives an empty view, which is correct but looks like a defect. So a
- * message lists the possible values. A filter may match in one process of a session and not in the
- * others, so the warning waits for all of them.
+ * A pattern without a match gives an empty view, which is correct but looks like a defect.
+ * Therefore a message lists the possible values. A filter may match in only one process of a
+ * session, so the warning comes after all processes.
  */
 #include "open/pick_stacks.h"
 
@@ -45,7 +45,7 @@ any(const bool *v, size_t count)
     return v == NULL;
 }
 
-/* Return the names of P's heaps that fit into a message. */
+/* Return the names of P's heaps, as many as fit into a message. */
 static const char *
 heap_names(const struct profile *p, struct arena *arena)
 {

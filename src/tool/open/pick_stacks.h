@@ -1,4 +1,4 @@
-/* pick_stacks.h: the stacks that the common options select. */
+/* pick_stacks.h: select stacks by the common options. */
 #ifndef OPEN_PICK_STACKS_H
 #define OPEN_PICK_STACKS_H
 
@@ -9,26 +9,26 @@
  * return EXIT_USAGE. */
 int pick_metric(const struct profile *p, enum metric metric);
 
-/* Return the stack options for OPTIONS. FOLD charges the common wrappers to their callers. For
- * text, stacks that differ only in labels are merged. */
+/* Return the stack options for OPTIONS. FOLD charges allocations in common wrappers to their
+ * callers. For text, stacks that differ only in labels are merged. */
 struct stacks_options pick_options(const struct view_options *options, bool fold);
 
-/* Matches of --filter in all profiles of a view. All zero = nothing yet. */
+/* Matches of --filter in all profiles of a view. {0} is empty. */
 struct filter_hits {
-    size_t stacks; // Recorded stacks compared with it.
+    size_t stacks; // Number of recorded stacks compared with it.
     bool matched;  // At least one matched.
 };
 
-/* Add S, built from P under OPTIONS, to HITS. Warn if P lacks the heap or the label that OPTIONS
- * name. ARENA is for the text. */
+/* Add S, built from P under OPTIONS, to HITS. Warn if P lacks the heap or the label in OPTIONS.
+ * ARENA is for the text. */
 void pick_check(const struct profile *p, const struct stacks_options *options,
                 const struct stacks *s, struct arena *arena, struct filter_hits *hits);
 
-/* Warn if FILTER (NULL = none) matched nothing. Call after the output. */
+/* Warn if FILTER (NULL = none) has matched nothing. Call after the output. */
 void pick_print_filter(const struct filter_hits *hits, const char *filter);
 
-/* Build the stacks of a symbolised P under OPTIONS, from ARENA, and add them to HITS as pick_check.
- * Returns 0, or the exit code after printing why. */
+/* Build the stacks of P, which must be symbolised, under OPTIONS, from ARENA, and add them to HITS
+ * like pick_check. Returns 0, or the exit code after printing the error. */
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                 struct filter_hits *hits, struct stacks *ret);
 

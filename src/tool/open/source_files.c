@@ -1,8 +1,7 @@
 /* source_files.c: read the source files that a profile names.
  *
- * The paths come from a profile, which may be somebody else's, and the text is shown and may be
- * passed on. So only regular files that everybody may read are opened, unless the user has named a
- * directory. */
+ * The profile may come from another user, and the text is shown and may be passed on. Therefore
+ * only regular files that everybody may read are opened, unless the user has named a directory. */
 #include "open/source_files.h"
 
 #include <string.h>
@@ -13,8 +12,9 @@
 
 #define SOURCE_BYTES_MAX (64 * MIB)
 
-/* Read a text file of sensible size, PATH below ROOT (or NULL). A profile may name any file, so a
- * file that not everybody may read is shown only if its place was ASKED for. */
+/* Read the text file PATH below ROOT (or NULL), if its size is plausible. A file that not
+ * everybody may read is opened only if the user ASKED for its directory, because a profile may
+ * name any file. */
 static bool
 source_files_read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
 {

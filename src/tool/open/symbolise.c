@@ -1,7 +1,7 @@
-/* symbolise.c: read symbols, with progress.
+/* symbolise.c: symbolise profiles, with progress.
  *
- * It may take long and may query a server, so a terminal shows the progress. Missing symbols are
- * reported at the end, with the remedy. */
+ * Symbolising may take long and may query a server, so progress is shown on a terminal. Missing
+ * symbols are reported at the end, with the remedy. */
 #include "open/symbolise.h"
 
 #include <stdio.h>
@@ -127,7 +127,7 @@ symbolise(struct profile *p, const struct symbol_choice *choice)
 
     if (rc != 0)
         return rc;
-    // The view begins with the damage, and JSON has all notes.
+    // If P is damaged, the view begins with the damage, and JSON has all notes.
     for (size_t i = 0; i < p->note_count && p->damage == NULL; i++)
         message_warning("%s", p->notes[i]);
     return 0;

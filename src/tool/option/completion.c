@@ -1,11 +1,11 @@
 /* completion.c: shell completion from the tables, for bash and zsh.
  *
- * The scripts hold words only, no logic of heaptap: after `heaptap` the commands, after a command
- * its options, after an option with choices the choices, else profiles and directories, or all
- * files if there is none. A value that may be left
- * out is offered behind "=" only, where it is one. For a command that ends
- * with another program's arguments (run), the shell's own completion of commands takes over at the
- * first word that is not an option. Everything in the tables that a shell would expand is quoted.
+ * The scripts contain only words and no logic of heaptap. After `heaptap` they offer the commands,
+ * after a command its options, and after an option with choices these choices. Elsewhere they offer
+ * profiles and directories, or all files if there are none. An optional value is offered only after
+ * "=". For a command that ends with another program's arguments (run), the shell's own completion
+ * of commands is used from the first word that is not an option. All text from the tables that a
+ * shell would expand is quoted.
  */
 #include "option/completion.h"
 
@@ -13,8 +13,8 @@
 
 #include "util/arena.h"
 
-/* TEXT for the inside of single quotes; for zsh's _arguments also without what ends a description
- * there. */
+/* Append TEXT for the inside of single quotes. ESCAPE has the characters that would end a
+ * description of zsh's _arguments. */
 static void
 completion_quoted(struct strbuf *out, const char *text, size_t length, const char *escape)
 {
@@ -35,7 +35,7 @@ add_words(struct strbuf *out, const char *const *words)
         strbuf_fmt(out, "%s%s", i ? " " : "", words[i]);
 }
 
-/* Should completion offer files? Judged by the help's name of the option's value. */
+/* Return true if completion should offer files for O, judging by the help's name of the value. */
 static bool
 takes_file(const struct opt *o)
 {
@@ -47,7 +47,7 @@ takes_file(const struct opt *o)
     return false;
 }
 
-/* "--name" of each option, "-h --help" at the end. */
+/* Append "--name" of each option, and "-h --help" at the end. */
 static void
 bash_options(struct strbuf *out, const struct command *c)
 {
@@ -59,8 +59,7 @@ bash_options(struct strbuf *out, const struct command *c)
     strbuf_str(out, "-h --help");
 }
 
-/* A case for each option that takes a value: its choices, files, or nothing that could be
- * guessed. */
+/* Append a case for each option that takes a value: its choices, files, or nothing. */
 static void
 bash_values(struct strbuf *out, const struct command *c)
 {
@@ -149,12 +148,12 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
                     "complete -F _heaptap heaptap\n");
 }
 
-/* One argument of _arguments: '(-n --limit)'{-n+,--limit=}'[help]:N:'. */
+/* Append one argument of _arguments: '(-n --limit)'{-n+,--limit=}'[help]:N:'. */
 static void
 zsh_option(struct strbuf *out, const struct opt *o)
 {
     bool flag = opts_is_flag(o);
-    // A full stop inside a word, as in a file's name, ends no sentence.
+    // A full stop within a word, such as a file's name, ends no sentence.
     const char *end = strstr(o->help, ". ");
     size_t length = end ? (size_t)(end - o->help) : strlen(o->help);
 

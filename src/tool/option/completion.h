@@ -1,11 +1,11 @@
-/* completion.h: the tables of opts.h as completion for shells. */
+/* completion.h: completion scripts for shells from the tables of opts.h. */
 #ifndef OPTION_COMPLETION_H
 #define OPTION_COMPLETION_H
 
 #include "option/opts.h"
 #include "util/strbuf.h"
 
-/* Append a completion script for bash or zsh. */
+/* Append a completion script for bash or zsh to OUT. */
 void completion_bash(const struct command_group *groups, struct strbuf *out);
 void completion_zsh(const struct command_group *groups, struct strbuf *out);
 

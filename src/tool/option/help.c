@@ -14,8 +14,8 @@
  *       heaptap leaks app.heaptap
  *           what is left
  *
- * A line exceeds the width only where a word is longer than a line; help.sh holds every command to
- * 80 columns. */
+ * A line exceeds the width only if a single word does; help.sh checks that no command's help
+ * exceeds 80 columns. */
 #include "option/help.h"
 
 #include <ctype.h>
@@ -115,7 +115,7 @@ help_choices(const struct opt *o, struct strbuf *out)
     strbuf_char(out, '.');
 }
 
-/* LABEL, then TEXT from COLUMN on. */
+/* Append LABEL, then TEXT from COLUMN on. */
 static void
 labelled(struct strbuf *out, const char *label, const char *text, size_t column, size_t width)
 {
@@ -135,7 +135,7 @@ option_help(const struct opt *o, size_t width, struct strbuf *out)
 {
     struct strbuf label = {0}, text = {0};
 
-    // Long names are aligned, with or without a letter.
+    // Long names are aligned, with or without a letter before them.
     strbuf_str(&label, o->letter ? "  " : "      ");
     help_option_label(o, &label);
     strbuf_str(&text, o->help);
@@ -145,7 +145,7 @@ option_help(const struct opt *o, size_t width, struct strbuf *out)
     strbuf_release(&text);
 }
 
-/* Lines "command\texplanation". */
+/* Append EXAMPLES, lines of "command\texplanation". */
 static void
 examples_help(const char *examples, size_t width, struct strbuf *out)
 {

@@ -1,4 +1,4 @@
-/* help.h: the tables of opts.h as text for people. Writes into a buffer; prints nothing itself. */
+/* help.h: the tables of opts.h as text for people. The functions write to a buffer. */
 #ifndef OPTION_HELP_H
 #define OPTION_HELP_H
 
@@ -8,7 +8,7 @@
 #define HELP_SUMMARY "an exact heap profiler for Linux"
 #define HELP_ISSUES "CONTRIBUTING.md says how to report a problem."
 
-enum { HELP_WIDTH_MAX = 100 }; // Longer lines are hard to read, however wide the terminal is.
+enum { HELP_WIDTH_MAX = 100 }; // Longer lines are hard to read, even if the terminal has room.
 
 /* Append the output of `heaptap` without arguments: the commands by group. Lines have at most WIDTH
  * columns. */
@@ -20,17 +20,17 @@ void help_command(const struct command *c, size_t width, struct strbuf *out);
 /* Append "heaptap NAME [options] ARGUMENTS". */
 void help_synopsis(const struct command *c, struct strbuf *out);
 
-/* Append an option as help shows it: "-n, --limit N". */
+/* Append the form of an option in help: "-n, --limit N". */
 void help_option_label(const struct opt *o, struct strbuf *out);
 
-/* Append " One of: a, b, c." for a choice, else nothing. */
+/* Append " One of: a, b, c." for an option with choices, otherwise nothing. */
 void help_choices(const struct opt *o, struct strbuf *out);
 
-/* Append TEXT wrapped at WIDTH columns, with a final newline. The first line begins at COLUMN, the
- * others are indented by INDENT. Newlines in TEXT are kept, and long words are not broken. */
+/* Append TEXT wrapped at WIDTH columns, with a final newline. The first line begins at COLUMN, and
+ * the others are indented by INDENT. Newlines in TEXT are kept, and long words are not broken. */
 void help_wrap(struct strbuf *out, const char *text, size_t column, size_t indent, size_t width);
 
-/* The exit codes that all commands share, as pairs; ends with a NULL meaning. */
+/* Exit codes that all commands share; the last entry has a NULL meaning. */
 struct help_exit_code {
     int code;
     const char *meaning;

@@ -1,4 +1,4 @@
-/* limit_opts.c: the language of limits, one for all commands that are gates. */
+/* limit_opts.c: parse limits, in the same syntax for all commands that check them. */
 #include "option/limit_opts.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { PERCENT_DIGITS_MAX = 4, WORD_BYTES = 64 };
 
-/* Names, in the order of messages. */
+/* Names of limits, in the order of messages. */
 static const struct {
     const char *name;
     enum limit_of of;
@@ -18,7 +18,7 @@ static const struct {
     {"inuse", LIMIT_INUSE},       {"alloc", LIMIT_ALLOC},
     {"allocations", LIMIT_COUNT}, {"temporary", LIMIT_TEMPORARY},
     {"corruption", LIMIT_CORRUPTION},
-    {"count", LIMIT_COUNT}, // As --metric has it.
+    {"count", LIMIT_COUNT}, // The same name as for --metric.
 };
 
 static bool
@@ -46,12 +46,12 @@ unknown_name(const struct limit_rules *rules, const char *word, struct err *err)
     return rc;
 }
 
-/* TEXT, "5%" or "0.25%", in millionths. */
+/* Parse TEXT, "5%" or "0.25%", into millionths. */
 static bool
 parse_percent(const char *text, uint64_t *ret)
 {
     uint64_t value = 0;
-    int digits = 0, fraction = -1; // Digits of the fraction; -1 before the point.
+    int digits = 0, fraction = -1; // Number of digits of the fraction; -1 = before the point.
 
     for (; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
         if (*text == '.' && (fraction >= 0 || digits == 0))
@@ -92,7 +92,7 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
                    rules->option, word);
 }
 
-/* LIMIT is of those in the set OF. */
+/* Store LIMIT for all quantities in the set OF. */
 static void
 limit_opts_store(struct limits *ret, uint32_t of, struct limit limit)
 {
@@ -101,7 +101,7 @@ limit_opts_store(struct limits *ret, uint32_t of, struct limit limit)
             ret->v[i] = limit;
 }
 
-/* Read WORD: NAME, NAME=LIMIT or LIMIT. */
+/* Parse WORD: NAME, NAME=LIMIT or LIMIT. */
 static int
 parse_word(char *word, const struct limit_rules *rules, struct limits *ret, struct err *err)
 {

@@ -1,8 +1,8 @@
 /* man_page.c: man pages from the tables.
  *
- * One page per command, heaptap-NAME.1, and heaptap.1 with the list. The same tables make --help,
- * so a page matches the parser. No page depends on the day or the machine: two builds give the same
- * bytes. */
+ * Each command has a page, heaptap-NAME.1, and heaptap.1 lists the commands. --help and the parser
+ * use the same tables, so all three agree. Pages do not depend on the date or the machine: two
+ * builds give the same bytes. */
 #include "option/man_page.h"
 
 #include <ctype.h>
@@ -12,8 +12,8 @@
 #include "option/help.h"
 #include "util/arena.h"
 
-/* LENGTH bytes of TEXT as roff text: what would be a request or an escape is made harmless, and a
- * hyphen stays the character that a shell understands. */
+/* Append LENGTH bytes of TEXT as roff text. Requests and escapes are made harmless, and a hyphen
+ * stays the character that shells expect. */
 static void
 roff(struct strbuf *out, const char *text, size_t length)
 {
@@ -50,7 +50,7 @@ roff_text(struct strbuf *out, const char *text)
     roff(out, text, strlen(text));
 }
 
-/* Paragraphs separated by blank lines. */
+/* Append TEXT, paragraphs separated by blank lines. */
 static void
 roff_paragraphs(struct strbuf *out, const char *text)
 {
@@ -104,7 +104,7 @@ man_option(struct strbuf *out, const struct opt *o)
     strbuf_release(&text);
 }
 
-/* Lines "command\texplanation". */
+/* Append EXAMPLES, lines of "command\texplanation". */
 static void
 man_examples(struct strbuf *out, const char *examples)
 {
@@ -136,7 +136,7 @@ man_exit_codes(struct strbuf *out)
     }
 }
 
-/* All pages but EXCEPT's, separated by commas. */
+/* Append the names of all pages except EXCEPT's, separated by commas. */
 static void
 man_see_also(struct strbuf *out, const struct command_group *groups, const struct command *except)
 {

@@ -1,5 +1,5 @@
-/* metric_opts.c: --metric NAME and its five short forms. A short form beats --metric; of several,
- * the first in the order of enum metric counts.
+/* metric_opts.c: --metric NAME and its five short forms. A short form overrides --metric. If
+ * several are given, the first in the order of enum metric is used.
  */
 #include "option/metric_opts.h"
 

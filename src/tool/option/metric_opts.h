@@ -1,17 +1,17 @@
-/* metric_opts.h: choosing the metric, the same way in every command that has one. */
+/* metric_opts.h: choose the metric, in the same way for all commands that have one. */
 #ifndef OPTION_METRIC_OPTS_H
 #define OPTION_METRIC_OPTS_H
 
 #include "analyse/stacks.h"
 #include "option/opts.h"
 
-/* Zero before parsing, except metric, which is -1. */
+/* Values of the options. Zero before parsing, except metric, which is -1. */
 struct metric_choice {
     int metric; // enum metric; -1 = not given.
     bool inuse, peak, alloc, temporary, count;
 };
 
-/* For OPT_CHOICE, in the order of enum metric. */
+/* Choices of OPT_CHOICE, in the order of enum metric. */
 extern const char *const metric_choice_names[];
 
 /* Rows for a command's table; CHOICE is the struct metric_choice in its defaults. */

@@ -1,16 +1,15 @@
 /* opts.c: the option parser, driven by the tables of opts.h.
  *
  * It follows GNU conventions: --name=value, --name value, -n value, -nvalue, flags combined as -ab,
- * options after arguments, and "--" for the end of options. Names are never abbreviated: a script
- * that works today must not break when an option is added; a near miss gets a suggestion instead.
- * An optional value, as of --json[=FORM], needs "=": after a blank it would be ambiguous with an
- * argument.
+ * options after arguments, and "--" for the end of options. Names cannot be abbreviated, because a
+ * new option must not break existing scripts; a mistyped name gets a suggestion instead. An
+ * optional value, as in --json[=FORM], needs "=", because after a blank it could be an argument.
  *
- * Lists are the only allocation; they live as long as the process.
+ * Lists are the only memory that is allocated; opts_release frees them.
  *
- * The parser stores values directly into the command's copy of its defaults, at the offset that a
- * row has in the defaults. It stops at the first error, after storing earlier values: the caller
- * must not use them. */
+ * The parser stores values in a copy of the command's defaults, at the same offset as the row's
+ * address in the defaults. It stops at the first error. Earlier values are then stored already, and
+ * the caller must not use them. */
 #include "option/opts.h"
 
 #include <assert.h>
@@ -28,7 +27,7 @@ struct parser {
     void *values;
     char **arguments;
     int count;
-    int next; // Index of the argument after the present one.
+    int next; // Index of the next argument.
     struct err *err;
 };
 
@@ -38,7 +37,7 @@ static int parse_letters(struct parser *p, const char *letters);
 static const struct opt *find_long(const struct opt *options, const char *name, size_t length);
 static const struct opt *find_letter(const struct opt *options, char letter);
 
-/* Is TEXT an option of the command's, or "--"? */
+/* Return true if TEXT is one of the command's options, or "--". */
 static bool
 opts_is_known(const struct parser *p, const char *text)
 {
@@ -95,7 +94,8 @@ opts_release(const struct command *c, void *values)
             free(((struct opt_list *)opts_place_of(&p, o))->items);
 }
 
-/* WHOLE.FRACTION units of UNIT bytes, rounded down; false if it does not fit into 64 bits. */
+/* Set *RET to WHOLE.FRACTION units of UNIT bytes, rounded down. Return false if the result exceeds
+ * 64 bits. */
 static bool
 scale(uint64_t whole, const char *fraction, size_t digits, uint64_t unit, uint64_t *ret)
 {
@@ -184,7 +184,7 @@ opts_has_choices(const struct opt *o)
     return o->kind == OPT_CHOICE || o->kind == OPT_CHOICE_OF || o->kind == OPT_FLAG_OF;
 }
 
-/* Return true if TEXT is choice I of O, "name" or "name=" and more. */
+/* Return true if TEXT is choice I of O: "name", or "name=" with more text. */
 static bool
 is_choice(const struct opt *o, const char *text, int i)
 {
@@ -195,8 +195,8 @@ is_choice(const struct opt *o, const char *text, int i)
     return strcmp(text, o->choices[i]) == 0;
 }
 
-/* Return the place for the value of O. A row that points outside the struct would overwrite other
- * data. */
+/* Return the address for the value of O. It is checked, because a row that points outside the
+ * struct would overwrite other data. */
 static void *
 opts_place_of(const struct parser *p, const struct opt *o)
 {
@@ -247,7 +247,8 @@ parse_choice(const struct opt *o, const char *text, void *place, struct err *err
     return rc;
 }
 
-/* 0 means "not given" in the structs of options, so an explicit 0 would get the default. */
+/* Reject an explicit 0: in the structs of options, 0 means "not given", so it would select the
+ * default. */
 static int
 refuse_zero(const struct opt *o, struct err *err)
 {
@@ -294,7 +295,8 @@ opts_store(struct parser *p, const struct opt *o, const char *text)
     void *place = opts_place_of(p, o);
     struct err *err = p->err;
 
-    // A variable that a script has forgotten to set would name no file, or every program.
+    // An empty value comes from a variable that a script forgot to set; it would name no file, or
+    // every program.
     if ((o->kind == OPT_STRING || o->kind == OPT_LIST) && *text == '\0')
         return err_set(err, HEAPTAP_USAGE, "option '--%s': its value, %s, is empty", o->name,
                        o->argument);
@@ -366,7 +368,7 @@ unknown_long(struct parser *p, const char *name)
     return err_set(p->err, HEAPTAP_USAGE, "unknown option '--%.60s'", name);
 }
 
-/* The argument that follows, or HEAPTAP_USAGE if there is none. */
+/* Store the next argument as the value of O. Return HEAPTAP_USAGE if there is none. */
 static int
 store_next(struct parser *p, const struct opt *o)
 {
@@ -376,7 +378,7 @@ store_next(struct parser *p, const struct opt *o)
     return opts_store(p, o, p->arguments[p->next++]);
 }
 
-/* TEXT is "name" or "name=value". */
+/* Parse TEXT, "name" or "name=value". */
 static int
 parse_long(struct parser *p, const char *text)
 {
@@ -403,7 +405,7 @@ parse_long(struct parser *p, const char *text)
     return opts_is_flag(o) ? opts_store(p, o, NULL) : store_next(p, o);
 }
 
-/* LETTERS are flags, and perhaps one option with a value at the end: "ab", "n5", "an5", "n". */
+/* Parse LETTERS: flags, with at most one option with a value at the end: "ab", "n5", "an5", "n". */
 static int
 parse_letters(struct parser *p, const char *letters)
 {
@@ -414,7 +416,8 @@ parse_letters(struct parser *p, const char *letters)
         if (o == NULL) {
             if (*l == 'h')
                 return OPTS_HELP;
-            // A character of several bytes would be cut in two: name the argument instead.
+            // A letter may be the first byte of a longer character, so the message has the whole
+            // argument.
             if ((unsigned char)*l >= 0x80)
                 return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%.60s'", letters);
             return err_set(p->err, HEAPTAP_USAGE, "unknown option '-%c'", *l);

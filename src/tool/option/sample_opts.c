@@ -1,4 +1,4 @@
-/* sample_opts.c: values of the options that choose a recording mode. */
+/* sample_opts.c: check the values of the options that choose a recording mode. */
 #include "option/sample_opts.h"
 
 #include "format/format.h"

@@ -1,9 +1,9 @@
-/* suggest.c: the nearest of a few known words.
+/* suggest.c: find the nearest of a few known words.
  *
- * Near means few edits: insertions, deletions, replacements and swaps of neighbours. One edit is
- * allowed for each three letters of the longer word, so that short words do not suggest everything.
- * A word that begins a candidate is near however much is missing: people stop typing more often
- * than they mistype.
+ * Words are near if few edits convert one to the other: insertions, deletions, replacements, and
+ * exchanges of neighbours. One edit is allowed for each three letters of the longer word, so that
+ * short words do not suggest everything. A prefix of a candidate is always near, because unfinished
+ * words are more frequent than mistyped ones.
  */
 #include "option/suggest.h"
 
@@ -17,8 +17,8 @@ suggest_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Return the edits between A and B, both at most WORD_MAX long: the usual table, three rows of it
- * kept. */
+/* Return the number of edits between A and B, both at most WORD_MAX long, by the usual table, of
+ * which three rows are kept. */
 static size_t
 edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -4,11 +4,11 @@
 
 #include "base/base.h"
 
-/* The best of the candidates offered so far. {.word = w} starts. */
+/* Best of the candidates so far. Initialise as {.word = w}. */
 struct suggestion {
-    const char *word;    // The given word.
-    const char *nearest; // NULL = nothing near enough. Borrowed from the caller of suggest_offer.
-    size_t distance;     // Distance of nearest.
+    const char *word;    // The mistyped word.
+    const char *nearest; // NULL = none is near. Borrowed from the caller of suggest_offer.
+    size_t distance;     // Number of edits between both.
 };
 
 /* Store CANDIDATE if it is near enough to the word and nearer than earlier candidates. */

@@ -1,5 +1,5 @@
-/* symbol_opts.h: the options that choose where to search for names, for every command that shows or
- * stores them.
+/* symbol_opts.h: options for the places to search for names, for every command that shows or stores
+ * them.
  */
 #ifndef OPTION_SYMBOL_OPTS_H
 #define OPTION_SYMBOL_OPTS_H
@@ -8,11 +8,11 @@
 
 struct module_cache;
 
-/* Zero before parsing. */
+/* Values of the options. Zero before parsing. */
 struct symbol_choice {
     const char *sysroot;
     struct opt_list debug_dirs;
-    struct module_cache *module_cache; // No option: set by commands that look at many profiles
+    struct module_cache *module_cache; // Not an option: set by commands that open many profiles
                                        // (symbol/module_cache.h).
 };
 

@@ -1,4 +1,4 @@
-/* view_opts.c: --json[=LAYOUT], the one shared option with named values. */
+/* view_opts.c: --json[=LAYOUT], the only shared option with named values. */
 #include "option/view_opts.h"
 
 #include "util/json_out.h"

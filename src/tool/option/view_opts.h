@@ -1,6 +1,6 @@
 /* view_opts.h: options shared by commands that show profiles. Each such command has a struct
- * view_options in its struct of options, and these rows in its table. Values are passed down, so
- * that two views in one process may differ. */
+ * view_options in its struct of options, and these rows in its table. Values are passed as
+ * parameters, so that two views in one process may differ. */
 #ifndef OPTION_VIEW_OPTS_H
 #define OPTION_VIEW_OPTS_H
 
@@ -8,7 +8,7 @@
 #include "option/opts.h"
 #include "option/symbol_opts.h"
 
-/* All zero = not given. */
+/* Values of the options. Zero = not given. */
 struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
@@ -16,7 +16,7 @@ struct view_options {
     bool no_fold, fold_recursion, keep_recursion, native, wide;
     int json;       // Index in view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
-    uint64_t depth; // Likewise.
+    uint64_t depth; // 0 = the view's default.
 };
 
 extern const char *const view_json_layouts[];

@@ -11,7 +11,7 @@
  *
  * A location of the file has the frames of a profile location from one frame outwards: if folding
  * removed an inlined wrapper from a stack, the remaining frames form a separate location. Therefore
- * the key of a location is the index of its innermost frame. Addresses are inside the call
+ * the key of a location is the index of the innermost frame. Addresses are inside the call
  * instruction, as the format requires.
  *
  * An unsymbolised frame gets no line, and its mapping no "has_functions", so that a consumer that

@@ -48,7 +48,7 @@ struct profile_access_field {
     uint32_t site;  // Index into sites.
     uint32_t index; // Offset of the granule in the block, in granules.
     uint64_t accesses, writes;
-    uint64_t blocks;  // Blocks in which the granule was accessed.
+    uint64_t blocks;  // Blocks with an access to the granule.
     uint64_t reached; // Blocks large enough to have the granule.
 };
 
@@ -116,7 +116,7 @@ access_is_complete(const struct profile_accesses *a)
     return a->looked && (a->uncounted == NULL || a->uncounted[0] == '\0');
 }
 
-/* Sort the entries of A, and merge those of the same site (and index). */
+/* Sort the entries of A, and merge entries of the same site (and index). */
 void access_sort(struct profile_accesses *a);
 
 #endif

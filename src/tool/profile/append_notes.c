@@ -26,7 +26,7 @@
 #include "profile/raw.h"
 #include "util/strbuf.h"
 
-/* An open profile file to which notes are added. */
+/* An open profile file, the target of the notes. */
 struct target {
     const char *path;
     int fd;

@@ -6,7 +6,7 @@
  * is still long, because the program has many stacks, the parts are doubled in length, down to
  * HISTORY_PRUNE_TIMED_MIN parts.
  *
- * A record has a counter's value at one snapshot, and at all snapshots between that and the
+ * A record has a counter's value at one snapshot, and at the snapshots between that and the
  * counter's previous record. If its snapshot is removed, the record moves to the last remaining
  * snapshot before it:
  *

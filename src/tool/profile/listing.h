@@ -16,9 +16,9 @@ struct listed {
     const char *path;
     uint64_t device, inode; // Identity of the file, or of a link's target; 0 = inaccessible.
     struct recording_key key;
-    uint32_t nearness; // Rank of the file among those of its recording (listing.c); higher =
+    uint32_t nearness; // Rank among the files of the same recording (listing.c); higher =
                        // preferred.
-    uint64_t last_ns;  // Time of its latest data.
+    uint64_t last_ns;  // Time of the latest data.
     bool is_link, is_readable;
 };
 

@@ -4,8 +4,8 @@
 
 #include "profile/raw.h"
 
-/* Suffix of the directory in which `heaptap run` stores the profiles of all processes but the
- * first: NAME.processes/ beside NAME.heaptap. */
+/* Suffix of a directory: `heaptap run` stores the profiles of all processes but the first in
+ * NAME.processes/, beside NAME.heaptap. */
 #define ORIGIN_OTHERS_SUFFIX ".processes"
 
 /* Read the whole profile file PATH into ARENA. Returns 0 or HEAPTAP_BAD_INPUT. */

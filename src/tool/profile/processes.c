@@ -1,7 +1,7 @@
 /* processes.c: living processes and their ids.
  *
  * A process has an id in each pid namespace in which it is visible. /proc uses the ids of our
- * namespace. The process and its recorder use the ids of its innermost namespace. NSpid in
+ * namespace. The process and its recorder use the ids of the innermost namespace. NSpid in
  * /proc/PID/status has both:
  *
  *     NSpid:  4711  2         here it is 4711, for itself 2

@@ -18,8 +18,8 @@ uint32_t processes_thread(uint32_t pid);
 /* Return true if process PID was executed with the variable NAME in its environment. */
 bool processes_has_variable(uint32_t pid, const char *name);
 
-/* Return the path by which we reach the root directory of process PID, from ARENA. Return NULL if
- * it is our own root directory, or unknown. */
+/* Return our path to the root directory of process PID, from ARENA. Return NULL if it is our own
+ * root directory, or unknown. */
 const char *processes_root(uint32_t pid, struct arena *arena);
 
 /* A process in another pid namespace. */

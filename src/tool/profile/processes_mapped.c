@@ -72,8 +72,8 @@ mapping_parse(char *line, struct mapping *ret)
 
 /* State of a search for a mapping's file. */
 struct search {
-    uint32_t pid, thread; // The process, and the thread in whose /proc directory its files are
-                          // visible.
+    uint32_t pid, thread; // The process, and the thread with the /proc directory that shows its
+                          // files.
     const struct mapping *mapping;
     bool sure;        // The kernel identifies the mapped file,
     struct stat file; // as this one.

@@ -245,7 +245,7 @@ struct profile_site {
     uint32_t labels;     // Index into label_sets; 0 = none.
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
     uint32_t id;         // Id in the file; 0 = in no file.
-    uint32_t type;       // String: type of its blocks, "foo" or "foo[]"; 0 = unknown or several.
+    uint32_t type;       // String: type of the blocks, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict
     struct counters counters;
     // Cut profiles (time_slice.h): the whole run's values.
@@ -725,7 +725,7 @@ profile_function_home(const struct profile_frame *f)
     return f->language != 0 ? UINT32_C(1) << 31 | f->file : f->module;
 }
 
-/* Return the origin of F's code: the path of its module, "" if unknown, or its language. */
+/* Return the origin of F's code: the path of the module, "" if unknown, or its language. */
 static inline const char *
 profile_code_of(const struct profile *p, const struct profile_frame *f)
 {

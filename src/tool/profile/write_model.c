@@ -210,7 +210,7 @@ disk_counter_of(const struct counters *c)
     };
 }
 
-/* Position of a counter: its thread, the block of its site, and the index there. */
+/* Position of a counter: its thread, the block of the site, and the index there. */
 struct place {
     uint64_t key;
     const struct counters *counters;

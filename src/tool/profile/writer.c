@@ -189,9 +189,9 @@ turn_square(uint64_t v[COLUMNS_AT_ONCE])
 #ifdef __SSE2__
 enum { ROWS_BY_SSE = 16 };
 
-/* Interleave the bytes of the first half of V with those of the second half, like a card shuffle.
- * Unrolled by hand, as are the next two functions, because compilers keep the vectors of a loop in
- * memory. */
+/* Interleave the bytes of the first half of V with the bytes of the second half, like a card
+ * shuffle. Unrolled by hand, as are the next two functions, because compilers keep the vectors of a
+ * loop in memory. */
 static inline void
 shuffle(__m128i v[COLUMNS_AT_ONCE])
 {
@@ -207,8 +207,8 @@ shuffle(__m128i v[COLUMNS_AT_ONCE])
     v[7] = _mm_unpackhi_epi8(d, h);
 }
 
-/* Return the first eight bytes of the record at ROW, interleaved with those of the eighth record
- * after it. */
+/* Return the first eight bytes of the record at ROW, interleaved with the same bytes of the eighth
+ * record after it. */
 static inline __m128i
 pair_of_rows(const unsigned char *row, size_t record_bytes)
 {

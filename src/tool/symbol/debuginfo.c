@@ -5,7 +5,7 @@
  * Therefore this file builds three tables, each on first use:
  *
  *     all units      their code ranges                      once, when the file is opened
- *     one unit       the ranges of its functions            a walk over its outer DIEs
+ *     one unit       the ranges of the functions            a walk over its outer DIEs
  *     one function   the chain of inlined calls             down the DIEs that cover an address
  *
  * A unit's walk has two depths. WALK_QUICK enters only namespaces and finds nearly every function.
@@ -45,7 +45,7 @@ enum walk {
 struct function {
     Dwarf_Die die;
     void *origin;   // Address of the abstract instance's DIE; NULL if there is none.
-    uint64_t entry; // Lowest address of its first range.
+    uint64_t entry; // Lowest address of the first range.
 };
 
 /* A namespace, type or function, and the range [start, end) of .debug_info that it occupies
@@ -64,7 +64,7 @@ struct unit {
     struct function *functions;
     size_t function_count, function_capacity;
     struct ranges function_ranges; // Ranges to indices of functions.
-    struct map origins;            // Address of an abstract instance's DIE to the index of its
+    struct map origins;            // Address of an abstract instance's DIE to the index of the
                                    // function.
     struct scope *scopes;          // By start; filled in by a full walk.
     size_t scope_count, scope_capacity;
@@ -588,7 +588,7 @@ line_frame(struct debuginfo *d, struct unit *u, uint64_t pc, struct symbol_frame
     return f->file != NULL;
 }
 
-/* Set F's file and line to those of the inlined CALL. */
+/* Set F's file and line to the place of the inlined CALL. */
 static void
 call_site(struct debuginfo *d, const struct unit *u, Dwarf_Die *call, struct symbol_frame *f)
 {

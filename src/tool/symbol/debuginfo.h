@@ -19,9 +19,9 @@ struct debug_frame {
 
 struct debuginfo;
 
-/* Read DWARF's table of units. DWARF must stay open until debuginfo_close. DIRECTORY is that of its
- * file; NULL disables split units, for files that must not refer to other files. Never returns
- * NULL. The caller closes the result. Results live as long as ARENA and DWARF. */
+/* Read DWARF's table of units. DWARF must stay open until debuginfo_close. DIRECTORY has the file;
+ * NULL disables split units, for files that must not refer to other files. Never returns NULL. The
+ * caller closes the result. Results live as long as ARENA and DWARF. */
 struct debuginfo *debuginfo_open(Dwarf *dwarf, const char *directory, struct arena *arena);
 
 /* Close D, which may be NULL. */

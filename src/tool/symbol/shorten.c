@@ -46,7 +46,7 @@ struct text {
     size_t length;
     struct pair *pairs;
     size_t pair_count, pair_capacity;
-    uint32_t *pair_at; // By position of an opening bracket: index of its pair + 1; otherwise 0.
+    uint32_t *pair_at; // By position of an opening bracket: index of the pair + 1; otherwise 0.
 };
 
 static void normalise(const char *s, struct strbuf *out);

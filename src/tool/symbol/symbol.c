@@ -8,7 +8,7 @@
  * each address is resolved once. Locations of one module with the same address share their frames.
  * A file is opened only if the cache lacks an address, so a second report opens none.
  *
- * A cache entry is as good as the debug information at the time of its creation. Only files that no
+ * A cache entry is as good as the debug information at the time of the creation. Only files that no
  * other user can have written are cached (object_may_be_cached). An entry made without debug
  * information is renewed if the file can be read again, and one of these holds: object_debug_exists
  * finds debug information; a debuginfod server is set that was not queried then; the query was more
@@ -24,7 +24,7 @@
  * An unsymbolized function is identified by its start (function_start.h), which its locations
  * share.
  *
- * Each module stores the result of the search for its file, and the source of its symbols.
+ * Each module stores the result of the search for its file, and the source of the symbols.
  *
  * Names are untrusted: control characters become '?' before they enter the profile, because names
  * end up on terminals. */
@@ -493,7 +493,7 @@ may_resolve_more(struct group *g)
     return g->cache.entry_count > 0 && (unsigned)g->cache.detail + SYMBOLS_NONE > known;
 }
 
-/* Store in M, a module of G's file, the result of opening the file and, if KNOWN, the DETAIL of its
+/* Store in M, a module of G's file, the result of opening the file and, if KNOWN, the DETAIL of the
  * symbols. */
 static void
 note_module(const struct group *g, struct profile_module *m, bool known, enum symbol_detail detail)

@@ -13,7 +13,7 @@
 #include "symbol/symbol_options.h"
 
 /* Resolve the frames of every location of P. A location without symbols gets one frame with only
- * `module` set (shown as module+offset), and the start of its function if there is an unwind entry.
+ * `module` set (shown as module+offset), and the start of the function if there is an unwind entry.
  * A packed profile only gets frames that this machine can add. Modules then have the source of
  * their symbols, which symbol_lack puts into words. A second call has no effect. Returns 0;
  * unreadable modules are no failure. */

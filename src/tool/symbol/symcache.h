@@ -1,7 +1,7 @@
 /* symcache.h: cached frames of addresses, one file per build id and path.
  *
  * Addresses refer to the ELF file, so a cache is valid for every run and every load address. Files
- * are untrusted: a damaged file, or one of another user or another version, counts as absent. */
+ * are untrusted: a damaged file counts as absent, and so does a file of another user or version. */
 #ifndef SYMBOL_SYMCACHE_H
 #define SYMBOL_SYMCACHE_H
 

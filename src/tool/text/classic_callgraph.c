@@ -5,10 +5,10 @@
  *             desc                    |  size-desc  |  frac-desc  |   called/total    descendants
  *     -----------------------------------s--m--l--x-----s--m--l--x--------------------------------
  *
- * Sizes are the size classes of an ancestor's or descendant's bytes, fractions the classes of all
- * bytes that came from ancestors or went to descendants; "all" sums several up. Between functions
- * of one cycle only calls are shown, as in the paper. Sums over pairs of caller and callee cannot
- * give more; the view for people does. */
+ * Sizes are the size classes of an ancestor's or descendant's bytes. Fractions are the classes of
+ * all bytes that came from ancestors or went to descendants; "all" is their sum. Between functions
+ * of one cycle only calls are shown, as in the paper, because sums over pairs of caller and callee
+ * give no more. The other layout shows more. */
 #include "text/classic_callgraph.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ classic_callgraph_put_rest(struct text_view *v, const char *called, const char *
     strbuf_fmt(v->out, " |%13s  %s\n", called, name);
 }
 
-/* A line of a caller or of something called. WHOLE is what all of them have. */
+/* Write the line of a caller or callee. WHOLE is the sum of all such lines. */
 static void
 put_arc(struct text_view *v, const struct amount *amount, const struct amount *entry,
         const struct amount *whole, const char *called, const char *name)
@@ -45,7 +45,7 @@ put_arc(struct text_view *v, const struct amount *amount, const struct amount *e
     classic_callgraph_put_rest(v, called, name);
 }
 
-/* A call between functions of one cycle. */
+/* Write the line of a call between functions of one cycle. */
 static void
 put_inner(struct text_view *v, const char *called, const char *name)
 {

@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/graph_view.h"
 
-/* Write an entry for each of GV's nodes, as the paper prints it. */
+/* Write an entry for each of GV's nodes in the layout of the paper. */
 void classic_callgraph(struct text_view *v, const struct graph_view *gv);
 
 #endif

@@ -1,12 +1,12 @@
-/* dot_callgraph.c: the call graph for Graphviz (its language is described at graphviz.org).
+/* dot_callgraph.c: the call graph for Graphviz (graphviz.org describes the language).
  *
  *     digraph heaptap {
  *         n4 [label="make_widget\n1.9 MiB (100.0 %)\nitself 1.9 MiB", fillcolor="0.06 0.90 1.0"];
  *         n5 -> n4 [label="999.9 KiB", penwidth=3.0];
  *     }
  *
- * Functions of one cycle have one border colour. The more a function allocates itself, the redder
- * it is; the more went through a call, the thicker is its arrow.
+ * Functions of one cycle have the same border colour. The red of a function grows with the memory
+ * that it allocates itself, the width of an arrow with the memory of the call.
  */
 #include "text/dot_callgraph.h"
 
@@ -16,7 +16,7 @@
 
 enum { LABEL_NAME = 48 };
 
-/* TEXT inside double quotes; a line break comes from the caller, as \n. */
+/* Append TEXT for the inside of double quotes. Line breaks are already written as \n. */
 static void
 put_quoted(struct strbuf *out, const char *text)
 {

@@ -1,12 +1,12 @@
-/* text_access.c: sites by how their blocks were used.
+/* text_access.c: sites by the use of their blocks.
  *
  *     #3      9,876,543    80.0 %   hot and small: 12,000 blocks of 48 B (node)
  *           823.1 for each block (12 to 4,004), 17.1 for each byte
  *           lived 12 ms (1 us to 2 s), 66.7 % used, 12.0 % ended on another cpu
  *           node_new   src/list.c:12
  *
- * The number in front belongs to the section: accesses of hot sites, bytes of cold ones, bytes
- * never read. */
+ * The first number depends on the section: accesses of hot sites, bytes of cold sites, bytes that
+ * were never read. */
 #include "text/text_access.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ text_access_percent(struct text_view *v, double part, double whole)
     return arena_printf(v->base.arena, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
-/* "48 B", "16 B to 4 KiB". */
+/* Return a range of sizes: "48 B", "16 B to 4 KiB". */
 static const char *
 text_access_sizes_text(struct text_view *v, const struct access_range *sizes)
 {
@@ -111,7 +111,8 @@ about_lives(struct text_view *v, const struct access_row *r)
     return text;
 }
 
-/* "37 of 100 blocks were never read or written, 12 only written"; NULL if all or none were. */
+/* Return "37 of 100 blocks were never read or written, 12 only written"; NULL if that applies to
+ * all or none. */
 static const char *
 about_unread(struct text_view *v, const struct profile_access *x)
 {
@@ -126,7 +127,7 @@ about_unread(struct text_view *v, const struct profile_access *x)
                         style_count(a, (int64_t)x->never), style_count(a, (int64_t)write_only));
 }
 
-/* Reason for listing the site, and its share. */
+/* Return the number that is the reason for listing the site, and its share of the total. */
 static const char *
 text_access_value_of(struct text_view *v, const struct access_table *t, const struct access_row *r,
                      enum access_pick pick, const char **ret_share)

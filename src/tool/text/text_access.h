@@ -5,8 +5,8 @@
 #include "analyse/access_sites.h"
 #include "text/text_view.h"
 
-/* Write the accesses T of the view's profile: the rows that PICK selects; for ACCESS_PICK_ALL, the
- * first few hot, cold and unread rows. */
+/* Write the accesses T of the view's profile: the rows that PICK selects. ACCESS_PICK_ALL selects
+ * the first few hot, cold and unread rows. */
 void text_access(struct text_view *v, const struct access_table *t, enum access_pick pick);
 
 #endif

@@ -7,13 +7,14 @@
  *       211.3 MiB       #4    from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
  *
- * A row is a function of user code (analyse/user_code.c), with its callers below; #4 is the largest
- * stack of that line, for lookup in other views. A row adds up all lines of its function: it shows
- * the largest and counts the others.
+ * A row is a function of user code (analyse/user_code.c), with its callers below. #4 is the number
+ * of the largest stack of that line, for use in other views. A row sums all lines of the function;
+ * it shows the largest and counts the others.
  *
- * Metrics: the peak, unless nearly all of it is still live; then the live blocks explain the peak
- * and may be a leak. Next, live blocks, unless they are few. If malloc is called often, also churn:
- * by blocks that died young if these dominate, because one buffer would replace them, else by
+ * The first metric is the peak, unless nearly all of the peak is still live at the end; then live
+ * blocks replace it, because they explain the peak and may be a leak. The second metric is live
+ * blocks, unless they are few. If malloc is called often, churn is shown as well. It counts
+ * short-lived blocks if these are the majority, because one buffer could replace them; otherwise
  * calls. report --full has all metrics. */
 #include "text/text_brief.h"
 
@@ -42,28 +43,29 @@ enum {
     SECOND_ROWS = 3,
     THIRD_ROWS = 2,
     FIRST_CALLERS = 2,
-    ROW_PERCENT = 2,     // Smaller rows join the rest,
-    CALLER_PERCENT = 20, // and callers of less than that part of their row are not shown.
+    ROW_PERCENT = 2,     // Smaller rows are summed in the last row.
+    CALLER_PERCENT = 20, // Callers with less of their row than this are not shown.
     VALUE_WIDTH = 12,
     SHARE_WIDTH = 9,
     NAME_COLUMN = VALUE_WIDTH + SHARE_WIDTH + 2,
-    PLACE_SHARE = 3, // A place gets at most one part in so many of the line.
+    PLACE_SHARE = 3, // A place gets at most the line's width divided by this.
     CHAIN_FRAMES = 12,
     GROWING_ROWS = 3,
 };
 
-// Live blocks are not few, compared with the peak.
+// Minimum share of the peak at which live blocks are not few.
 #define NOT_LITTLE 0.1
 
-// Often: this many calls, and this many times the most live blocks; or this share of blocks that
-// died young.
+// Malloc is called often if there are this many calls, and this many times the peak's number of
+// blocks; or if short-lived blocks have this share.
 #define CALLS_OFTEN 100000
 #define TURNOVER_OFTEN 10
 #define MOSTLY 0.5
 
 #define ARROW " \xe2\x86\x90 "
 
-/* The plain name of the function at frame I of S: no template arguments, no parameters. */
+/* Return the plain name of the function at frame I of S, without template arguments and
+ * parameters. */
 static const char *
 text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t i)
 {
@@ -79,7 +81,7 @@ text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t
         arena_strdup(v->base.arena, strncmp(plain, "::", 2) == 0 ? plain + 2 : plain));
 }
 
-/* "load_segment ← Loader::run ← main": callers of the holder at frame OWN of S. */
+/* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main". */
 static const char *
 chain(const struct text_view *v, const struct stack *s, uint32_t own)
 {
@@ -92,7 +94,7 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
          i = top_holder_next(v->base.p, s, i)) {
         bool known = v->base.p->frames[s->frames[i]].function != 0;
 
-        // One "…" covers several nameless frames.
+        // One "…" represents several adjacent frames without names.
         if (!known && unsymbolized)
             continue;
         unsymbolized = !known && shown > 0;
@@ -116,7 +118,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
 
         if (value <= 0 || (i > 0 && (double)value * 100 < (double)whole * CALLER_PERCENT))
             break;
-        // Live blocks are mostly a part of the peak, whose rows are above.
+        // Live blocks are mostly a part of the peak, whose rows were shown above.
         if (text_seen(v, c->largest) && metric == METRIC_INUSE)
             continue;
         style_ink(&v->style, v->out, INK_DIM);
@@ -134,14 +136,15 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
 
 /* Displayed parts of a function's row. */
 struct place {
-    const struct stack *stack; // Frame of its largest line,
-    uint32_t own;              // and its index in the stack.
-    size_t more_lines;         // Others that have a part in the row.
-    const char *by; // "by" or "mostly by" the function that it called; NULL = not worth naming.
+    const struct stack *stack; // Stack with the largest line,
+    uint32_t own;              // and index of that line's frame.
+    size_t more_lines;         // Number of other lines in the row.
+    const char *by; // "by" or "mostly by" the function that was called; NULL = not worth naming.
 };
 
-/* Location of P in at most WIDTH columns, and its allocating callee if that is in a library. The
- * count of lines stays when there is little room: the directory goes first, then words. */
+/* Return the location of P in at most WIDTH columns, with the called allocating function if that is
+ * in a library. If there is little room, the directory is omitted first, then words, but never the
+ * number of lines. */
 static const char *
 about_place(const struct text_view *v, const struct place *p, size_t width)
 {
@@ -170,7 +173,7 @@ about_place(const struct text_view *v, const struct place *p, size_t width)
         a, "%s%s", style_cut_start(a, path_basename(place), width - style_width(lines)), lines);
 }
 
-/* NAME, a function, without its parameter list and everything behind it. */
+/* Return the function NAME without its parameter list and the text after it. */
 static const char *
 without_parameters(struct arena *arena, const char *name)
 {
@@ -186,15 +189,15 @@ without_parameters(struct arena *arena, const char *name)
     }
     if (open == NULL || open == name || strpbrk(last + 1, ":>") != NULL)
         return name;
-    // Of "operator()" alone the brackets are the name.
+    // In "operator()" the last brackets belong to the name.
     if ((size_t)(last + 1 - name) >= sizeof operator_call - 1 &&
         strncmp(last + 2 - sizeof operator_call, operator_call, sizeof operator_call - 1) == 0)
         return name;
     return arena_strndup(arena, name, (size_t)(open - name));
 }
 
-/* The function at frame I of S in at most WIDTH columns: no parameters, and template arguments as
- * far as they fit. */
+/* Return the function at frame I of S in at most WIDTH columns: without parameters, and with as
+ * many template arguments as fit. */
 static const char *
 text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
 {
@@ -256,7 +259,7 @@ put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, 
     style_ink(&v->style, v->out, INK_NUMBER);
     style_right(v->out, text_metric(v, &h->counters, metric), VALUE_WIDTH);
     style_ink(&v->style, v->out, INK_PLAIN);
-    // Where others shrank by more, a share of the growth would mean nothing.
+    // If other rows shrank by more, a share of the growth would be meaningless.
     style_right(
         v->out,
         total <= 0 ? "" : style_percent(v->base.arena, metric_value(&h->counters, metric), total),
@@ -298,7 +301,7 @@ text_brief_section_total(struct text_view *v, enum metric metric)
         style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
 }
 
-/* A line for COUNT functions without a row, with their total VALUE. */
+/* Write a line for COUNT functions without a row, with their total VALUE. */
 static void
 text_brief_put_rest(struct text_view *v, enum metric metric, int64_t value, size_t count,
                     const char *what)
@@ -350,7 +353,7 @@ text_brief_put_section(struct text_view *v, enum metric metric, size_t limit, si
     text_brief_put_rest(v, metric, shrunk, less, "function");
 }
 
-/* The metrics worth a section, at most two; returns how many. */
+/* Store the metrics that deserve a section, at most two. Return their number. */
 static size_t
 choose_metrics(const struct text_view *v, enum metric ret[2])
 {
@@ -370,8 +373,8 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
     return n;
 }
 
-/* Churn, if it is significant. SECTIONS were written before; after two it is shorter, to fit one
- * screen. */
+/* Write a section on churn if it is significant. SECTIONS is the number of sections before it;
+ * after two it is shorter, so that all fit on one screen. */
 static void
 put_churn(struct text_view *v, size_t sections)
 {
@@ -429,7 +432,7 @@ text_brief_put_growth(struct text_view *v)
     }
 }
 
-/* Other questions that this profile can answer. */
+/* Suggest commands for other questions that this profile can answer. */
 static void
 put_hints(struct text_view *v)
 {
@@ -472,7 +475,7 @@ text_brief(struct text_view *v)
     text_heaps(v, SECOND_ROWS);
     text_backings(v, SECOND_ROWS);
     text_labels(v, SECOND_ROWS);
-    // A program that declares heaps is shown by heap first, and one screen is enough.
+    // The table of heaps comes first, so only one metric fits on the screen.
     if (v->out->length > before)
         count = 1;
     for (size_t i = 0; i < count; i++)

@@ -4,8 +4,8 @@
 
 #include "text/text_view.h"
 
-/* Summary of a profile in about 25 lines: totals, the one or two most informative metrics with
- * their functions, growing stacks, losses, next commands. The view's limit is the number of
+/* Write a summary of a profile in about 25 lines: totals, the one or two most informative metrics
+ * with their functions, growing stacks, losses, further commands. The view's limit is the number of
  * functions per metric. */
 void text_brief(struct text_view *v);
 

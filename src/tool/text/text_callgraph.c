@@ -7,10 +7,10 @@
  *     [1]         1.9M  100.0  mmmmmmmm        10,000  make_widget
  *                 1.9M  100.0  mmmmmmmm                  (itself)
  *
- * Callers are above the function, callees below. Percentages and bars of the function's line refer
- * to the total, the others to the function. A cycle lists its functions in place of callees.
+ * Callers are above the function, callees below. The percentage and the bar of the function's line
+ * refer to the total, the others to the function. A cycle lists its functions in place of callees.
  *
- * Lines are collected first and written when the widths of their columns are known. */
+ * Lines are collected before they are written, to determine the widths of columns. */
 #include "text/text_callgraph.h"
 
 #include <inttypes.h>
@@ -22,11 +22,12 @@
 enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8, NAME_AND_INDEX = 18 };
 
 struct line {
-    const char *index;                          // "[1]"; NULL = a caller or something called.
-    const char *bytes, *percent, *called;       // "" = not known.
-    const struct amount *amount;                // For the bar, as a part of WHOLE; NULL = none.
+    const char *index;                          // "[1]"; NULL = a caller or callee.
+    const char *bytes, *percent, *called;       // "" = unknown.
+    const struct amount *amount;                // Length of the bar, relative to `whole`; NULL = no
+                                                // bar.
     int64_t whole;
-    uint32_t node;                              // CALLGRAPH_NONE: name is the text.
+    uint32_t node;                              // CALLGRAPH_NONE: `name` is the text.
     const char *name;
 };
 
@@ -67,7 +68,7 @@ text_callgraph_percent(struct arena *a, int64_t part, int64_t whole)
     return arena_printf(a, "%.1f", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
-/* A line with AMOUNT, as a part of WHOLE. */
+/* Return a line with AMOUNT, relative to WHOLE. */
 static struct line
 amount_line(const struct lines *l, const struct amount *amount, const struct amount *whole,
             const char *called, uint32_t node, const char *name)
@@ -91,7 +92,7 @@ ratio(struct arena *a, int64_t part, int64_t whole)
     return arena_printf(a, "%s/%s", style_count(a, part), style_count(a, whole));
 }
 
-/* How often it was called, and how often again: "12+3". */
+/* Return the number of calls and of recursive calls: "12+3". */
 static const char *
 called_text(struct arena *a, const struct callgraph_node *n)
 {

@@ -8,7 +8,8 @@
 /* Write an entry for each of GV's nodes, between its callers and callees. */
 void text_callgraph(struct text_view *v, const struct graph_view *gv);
 
-/* "name", "name <cycle 1>" or "<cycle 1 as a whole>", cut to WIDTH unless the view is wide. */
+/* Return the name of NODE, "name", "name <cycle 1>" or "<cycle 1 as a whole>", cut to WIDTH unless
+ * the view is wide. */
 const char *text_node(const struct text_view *v, const struct callgraph *g, uint32_t node,
                       size_t width);
 

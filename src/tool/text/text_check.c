@@ -37,7 +37,7 @@ corruption_words(struct arena *a, const struct check_corruption *d)
                : "has lost the bytes in front of it, and no block precedes it";
 }
 
-/* "41 00 42  A.B" */
+/* Return bytes in hexadecimal and as characters: "41 00 42  A.B". */
 static const char *
 bytes_words(struct arena *a, const struct check_corruption *d)
 {

@@ -1,8 +1,8 @@
 /* text_classes.c: bars of letters.
  *
- * The paper on mprof breaks each number down into four classes of size, in columns of two digits.
- * For people one bar says it: its length is the share of all, its letters are the classes, so that
- * at 80 columns there is room for the names.
+ * The paper on mprof splits each number into four size classes, in columns of two digits. The other
+ * layouts have one bar instead: its length is the share of the total, and its letters are the
+ * classes. That leaves room for names within 80 columns.
  */
 #include "text/text_classes.h"
 
@@ -17,7 +17,7 @@ text_classes(struct arena *arena, const struct amount *part, int64_t whole, size
 
     if (whole <= 0)
         return out;
-    // Rounding the running sum keeps the length of the bar right, whatever the classes are.
+    // Rounding the running sum, instead of each class, preserves the length of the bar.
     for (size_t i = 0; i < SIZE_CLASS_COUNT; i++) {
         sum += part->by_class[i] > 0 ? (double)part->by_class[i] : 0;
         while (n < width && (double)n + 0.5 <= sum / (double)whole * (double)width)

@@ -1,4 +1,4 @@
-/* text_classes.h: shares by class of size, as bars of letters. */
+/* text_classes.h: shares by size class, as bars of letters. */
 #ifndef TEXT_TEXT_CLASSES_H
 #define TEXT_TEXT_CLASSES_H
 
@@ -10,7 +10,7 @@
 const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
                          size_t width);
 
-/* Meaning of the letters, on a separate line. */
+/* Write the meaning of the letters on a separate line. */
 void text_classes_legend(struct text_view *v);
 
 #endif

@@ -57,7 +57,8 @@ text_core_place(struct text_view *v, const struct examined *e, uint64_t address)
     text_core_site(v, e, ended ? place.ended.site : place.block->site);
 }
 
-/* Blocks whose word in front makes no sense, and the one before, which has most likely run over. */
+/* Write the blocks whose chunk header is corrupted, and the block in front, which has most likely
+ * overflowed. */
 static void
 put_corrupted(struct text_view *v, const struct examined *e)
 {
@@ -99,7 +100,7 @@ put_corrupted(struct text_view *v, const struct examined *e)
     }
 }
 
-/* Where the first thread was, if that is known, which is at the end of the locations. */
+/* Write the location of the first thread if it is known; it is the last location of the profile. */
 static void
 put_where(struct text_view *v, const struct examined *e)
 {
@@ -118,7 +119,7 @@ put_where(struct text_view *v, const struct examined *e)
                                phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
 }
 
-/* Put the block at B, with what has HAPPENED to it, and its stack. */
+/* Write the block B, what has HAPPENED to it, and its stack. */
 static void
 text_core_put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
                       const char *happened)
@@ -130,7 +131,7 @@ text_core_put_culprit(struct text_view *v, const struct examined *e, const struc
     text_core_site(v, e, b->site);
 }
 
-/* Put the message of glibc's allocator before it aborted, and the block that it is about. */
+/* Write the message of glibc's allocator before it aborted, and the block that it is about. */
 static void
 text_core_put_abort(struct text_view *v, const struct examined *e)
 {
@@ -167,7 +168,7 @@ put_end(struct text_view *v, const struct examined *e)
         text_core_place(v, e, s->address);
 }
 
-/* Parent data of a forked child. */
+/* Write the data that a forked child has from its parent. */
 static void
 text_core_put_inherited(struct text_view *v, const struct examined *e)
 {
@@ -197,7 +198,8 @@ text_core_put_inherited(struct text_view *v, const struct examined *e)
                                i->parent));
 }
 
-/* The ledger of a dump has blocks of malloc's; objects of other heaps are counted in a profile. */
+/* Note that the ledger of a dump only has malloc's blocks; objects of other heaps are in a
+ * profile. */
 static void
 put_own_heaps(struct text_view *v, const struct examined *e)
 {
@@ -247,7 +249,7 @@ text_core_head(struct text_view *v, const struct examined *e)
     put_own_heaps(v, e);
 }
 
-/* "131071 x4, 131073 x4" */
+/* Return the sizes of a stack's blocks: "131071 x4, 131073 x4". */
 static const char *
 text_core_sizes_text(struct text_view *v, const struct block_stacks *b, size_t stack)
 {

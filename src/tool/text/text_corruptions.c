@@ -1,5 +1,5 @@
-/* text_corruptions.c: the section of blocks written out of bounds, found by frees and reallocations
- * of an annotated program, and by its checks of all blocks.
+/* text_corruptions.c: the section of blocks with writes out of bounds. An annotated program finds
+ * them at frees and reallocations, and by checks of all blocks.
  *
  *     Damaged blocks ── 1 block
  *
@@ -23,7 +23,7 @@ size_words(struct arena *a, uint64_t size_bytes)
                            : "of unknown size";
 }
 
-/* The most likely culprit, and its error. */
+/* Return a description of the most likely culprit and its error. */
 static const char *
 head_words(struct arena *a, const struct profile_corruption *d)
 {

@@ -1,4 +1,4 @@
-/* text_diff.c: a comparison for people.
+/* text_diff.c: a comparison as text.
  *
  *     before  app-1.heaptap
  *     after   app-2.heaptap
@@ -13,11 +13,10 @@
  *           cache_insert     src/cache.c:41
  *           handle_request   src/server.c:20
  *
- * Growth is red and shrinking green, on a terminal only; what chance alone may have made is "within
- * noise" and has no colour. A line says so when the sides were recorded in different ways. Rows
- * that did not change in the metric are counted and not shown; what lies beneath main (the
- * start-up code of the C library) is left out. No line is longer than the style allows; names from
- * files are cleaned.
+ * On a terminal, growth is red and shrinking green. A change that may be due to chance is marked
+ * "within noise" and has no colour. If the sides had different recording modes, a line says so.
+ * Rows without a change in the metric are only counted. Frames below main (the start-up code of the
+ * C library) are omitted. No line exceeds the width of the style; names from files are cleaned.
  */
 #include "text/text_diff.h"
 
@@ -41,14 +40,14 @@ static const char *const metric_titles[] = {
 struct diff_text {
     const struct diff_view *d;
     struct style style;
-    size_t depth; // Frames shown of a stack.
+    size_t depth; // Maximum number of frames shown of a stack.
     struct strbuf *out;
 };
 
 static void text_diff_put_totals(struct diff_text *v);
 static void text_diff_put_rows(struct diff_text *v);
 
-/* Put the sentence about the damage of P, in full, if there is one. */
+/* Write the sentence about the damage of P, uncut, if there is any. */
 static void
 text_diff_put_damage(struct diff_text *v, const struct profile *p)
 {
@@ -67,7 +66,7 @@ text_diff(const struct diff_view *d, const struct style *style, size_t depth, st
     text_diff_put_rows(&v);
 }
 
-/* TEXT as a line, cut to the width. */
+/* Write TEXT as a line, cut to the width. */
 static void
 text_diff_line(struct diff_text *v, const char *text)
 {
@@ -75,7 +74,7 @@ text_diff_line(struct diff_text *v, const char *text)
     strbuf_char(v->out, '\n');
 }
 
-/* The rest of a line that has USED columns. */
+/* Write the rest of a line that already has USED columns. */
 static void
 line_from(struct diff_text *v, size_t used, const char *text)
 {
@@ -97,7 +96,7 @@ growth_text(struct diff_text *v, int64_t growth, enum metric metric)
                         text_diff_amount(v, growth, metric));
 }
 
-/* TEXT right-aligned in WIDTH columns, in the colour of GROWTH. */
+/* Write TEXT right-aligned in WIDTH columns, in the colour of GROWTH. */
 static void
 text_diff_put_growth(struct diff_text *v, const char *text, int64_t growth, size_t width)
 {
@@ -112,7 +111,7 @@ text_diff_put_growth(struct diff_text *v, const char *text, int64_t growth, size
         strbuf_str(v->out, "\x1b[0m");
 }
 
-/* Range of the true change, and whether it includes 0. */
+/* Write the interval of the true change if it includes 0. */
 static void
 put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric)
 {
@@ -122,8 +121,9 @@ put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric
                                    growth_text(v, interval_rounded(i.high), metric)));
 }
 
-/* With threads the true peaks may have been higher. By how much is known only for all stacks
- * together: if some are left out, there is no interval. */
+/* Return the interval of the peak's growth. With threads, the true peaks may be higher than the
+ * recorded ones, by an amount that is only known for all stacks together. If some are left out,
+ * there is no interval. */
 static struct interval
 text_diff_peak_interval(const struct diff_text *v)
 {
@@ -137,7 +137,7 @@ text_diff_peak_interval(const struct diff_text *v)
         (double)after - (double)before + (double)v->d->after->peak_error_bytes};
 }
 
-/* What METRIC counts in D. */
+/* Return the name of METRIC in D. */
 static const char *
 text_diff_title(const struct diff *d, enum metric metric)
 {
@@ -146,7 +146,8 @@ text_diff_title(const struct diff *d, enum metric metric)
     return old ? metric_name(metric) : metric_titles[metric];
 }
 
-/* By so much each column of the totals is narrower than usual, to leave room for percentages. */
+/* Return the number of columns to take from each column of the totals, to leave room for
+ * percentages. */
 static size_t
 totals_narrowing(const struct diff_text *v)
 {
@@ -213,7 +214,7 @@ recorded_alike(const struct profile *a, const struct profile *b)
            a->modes[0].period == b->modes[0].period;
 }
 
-/* How the two sides were recorded, unless both were exactly. */
+/* Write the recording modes of both sides, unless both were exact. */
 static void
 text_diff_put_modes(struct diff_text *v)
 {
@@ -248,7 +249,7 @@ text_diff_put_totals(struct diff_text *v)
         text_diff_put_total(v, (enum metric)m);
 }
 
-/* Where FRAME is: the last two parts of the file's path and the line, or the module. */
+/* Return the place of FRAME: the last two parts of the file's path and the line, or the module. */
 static const char *
 text_diff_place(struct diff_text *v, const struct diff_frame *f)
 {
@@ -277,7 +278,8 @@ function(struct diff_text *v, const struct diff_frame *f, size_t width)
     return style_cut_end(v->d->arena, style_clean(v->d->arena, name), width);
 }
 
-/* Columns for the names in S's stack, so that places line up and have some room. */
+/* Return the number of columns for the names in the row's stack, so that places are aligned and
+ * have some room. */
 static size_t
 name_width(struct diff_text *v, const struct diff_row *row, size_t depth)
 {
@@ -358,7 +360,7 @@ text_diff_put_site(struct diff_text *v, const struct diff_row *row)
     strbuf_char(v->out, '\n');
 }
 
-/* The width of a number in the table of functions. */
+/* Return the width of a number in the table of functions. */
 static size_t
 function_column(const struct diff_text *v)
 {
@@ -411,7 +413,7 @@ row_changed(const struct diff_text *v, const struct diff_row *row)
            diff_growth(&row->inclusive_before, &row->inclusive_after, v->d->metric) != 0;
 }
 
-/* Is all of the change within noise? */
+/* Return true if the whole change is within noise. */
 static bool
 is_noise(const struct diff_text *v, const struct diff_row *row)
 {
@@ -419,7 +421,7 @@ is_noise(const struct diff_text *v, const struct diff_row *row)
            (v->d->by == DIFF_BY_SITE || diff_is_noise(row, v->d->metric, true));
 }
 
-/* Nothing changed in the shown metric: list other metrics with changes. */
+/* Write the other metrics with changes, when the shown metric has none. */
 static void
 put_other_changes(struct diff_text *v)
 {

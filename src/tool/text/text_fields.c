@@ -1,4 +1,4 @@
-/* text_fields.c: a structure as a picture of its cache lines.
+/* text_fields.c: a structure as a picture of the cache lines.
  *
  *     struct node, certainly: 100 blocks of 1 site, 10.9 KiB
  *     112 bytes, 5.0M accesses, 1.8 cache lines touched of each
@@ -10,15 +10,15 @@
  *
  *       * never touched, 64 of 112 bytes: name, never
  *
- * A line here is 64 bytes from the front of the block. malloc may put a block 16, 32 or 48 bytes
- * behind the start of a real one, which the number of touched lines takes into account. Bars show
- * accesses, relative to the most accessed member.
+ * A line is 64 bytes, counted from the front of the block. malloc may put a block 16, 32 or 48
+ * bytes after the start of a real cache line; the number of touched lines takes this into account.
+ * Bars show accesses, relative to the most accessed member.
  *
- * Most lines of a large structure are cold and would hide the hot ones: lines with less than
- * COLD_SHARE of the accesses are one row each.
+ * Most lines of a large structure are cold and would hide the hot ones. Therefore each line with
+ * less than COLD_SHARE of the accesses is a single row.
  *
- * Fields may cover a small part of the program, if its hot blocks have no type or are pools. So the
- * covered share comes first, with the sites that have most of the rest. */
+ * Structures may cover only a small part of a program whose hot blocks have no type or are pools.
+ * Therefore the covered share comes first, with the sites that have most of the rest. */
 #include "text/text_fields.h"
 
 #include <inttypes.h>
@@ -35,8 +35,8 @@ enum {
     NAME_WIDTH = 24,
     COUNT_WIDTH = 10,
     SHARE_WIDTH = 9,
-    FULL_WIDTH = 80, // Where lines are not cut.
-    LARGE_LINES = 4, // Rows of a structure with folded cold lines.
+    FULL_WIDTH = 80, // Width of lines if they have no limit.
+    LARGE_LINES = 4, // Minimum number of lines of a structure for folding cold lines.
 };
 
 #define COLD_SHARE 0.005
@@ -77,13 +77,13 @@ text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apa
     strbuf_str(v->out, "  ");
     style_ink(&v->style, v->out, INK_WARNING);
     if (blocks == 0)
-        strbuf_str(v->out, "\xe2\x96\x8f"); // Hardly any, and not none.
+        strbuf_str(v->out, "\xe2\x96\x8f"); // Hardly any, but not none.
     for (size_t i = 0; i < blocks && i < room; i++)
         strbuf_str(v->out, "\xe2\x96\x88");
     style_ink(&v->style, v->out, INK_PLAIN);
 }
 
-/* End the line that begins at START without blanks at its end. */
+/* End the line that begins at START after removing blanks at its end. */
 static void
 end_line(struct text_view *v, size_t start)
 {
@@ -132,7 +132,8 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
     end_line(v, start);
 }
 
-/* The accesses to LINE of F; *RET_SHARE is the share of blocks that touched it, at least. */
+/* Return the number of accesses to LINE of F. Set *RET_SHARE to a lower bound of the share of
+ * blocks with an access to it. */
 static uint64_t
 line_accesses(const struct fields *all, const struct field_structure *f, uint64_t line,
               double *ret_share)
@@ -156,7 +157,8 @@ text_fields_line_of(const struct field_row *r)
     return r->offset / FIELDS_LINE_BYTES;
 }
 
-/* The rows from I on that begin on the same line; *RET_NAMES is how they are called. */
+/* Return the number of rows from I on that begin on the same line. Set *RET_NAMES to their
+ * names. */
 static size_t
 rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, const char **ret_names)
 {
@@ -182,8 +184,8 @@ rows_on_line(struct text_view *v, const struct field_structure *f, size_t i, con
     return end - i;
 }
 
-/* Heading of the line where row I of F starts; for a cold line it replaces the rows. Returns the
- * number of rows replaced. */
+/* Write the heading of the line where row I of F starts. For a cold line it replaces the rows.
+ * Return the number of rows replaced. */
 static size_t
 text_fields_put_line(struct text_view *v, const struct fields *all, const struct field_structure *f,
                      size_t i)
@@ -241,7 +243,7 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
     }
 }
 
-/* TEXT on as many lines as it takes, behind a mark. */
+/* Write TEXT after a mark, wrapped. */
 static void
 put_sentence(struct text_view *v, const char *text)
 {
@@ -303,7 +305,7 @@ text_fields_put_structure(struct text_view *v, const struct fields *all,
         put_sentence(v, sentences[i]);
 }
 
-/* The pictures' share of the program, and the sites with most of the rest. */
+/* Write the share of the program that the pictures cover, and the sites with most of the rest. */
 static void
 text_fields_put_known(struct text_view *v, const struct fields *f)
 {

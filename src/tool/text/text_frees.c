@@ -1,8 +1,8 @@
 /* text_frees.c: the section of frees without a live block.
  *
- * Freeing a block that is not live is mostly a bug that is about to crash the program, so this
- * section precedes those about bytes. A forked process that frees its parent's blocks is correct:
- * these frees come last, as a count only. */
+ * Freeing a block that is not live is usually a bug that may soon crash the program. Therefore this
+ * section precedes those about bytes. It is correct for a forked process to free its parent's
+ * blocks; these frees come last, only as a count. */
 #include "text/text_frees.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "text/text_view.h"
 
-/* Frees without a live block, by stack; adds nothing when there are none. */
+/* Write the frees without a live block, by stack; nothing if there are none. */
 void text_unknown_frees(struct text_view *v);
 
 #endif

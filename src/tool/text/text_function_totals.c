@@ -1,10 +1,10 @@
-/* text_function_totals.c: what each function allocates itself.
+/* text_function_totals.c: the memory that each function allocates itself.
  *
  *         %  allocated                 kept               calls  function
  *     100.0       1.9M  mmmmmmmm     999.9K  mmmmmmmm    10,000  total
  *     100.0       1.9M  mmmmmmmm     999.9K  mmmmmmmm    10,000  make_widget
  *
- * In the paper's layout a percentage is of all memory, per class of size, and blank below 1:
+ * In the paper's layout, percentages are of all memory, by size class, and blank below 1:
  *
  *       % mem       bytes | % mem(size) |  bytes kept | % all kept  |     calls  name
  *     ----------------------s--m--l--x-----------------s--m--l--x-------------------
@@ -57,7 +57,7 @@ text_function_totals_lay_out(const struct text_view *v, const struct function_to
 
     l.value = wider(l.value, text_short(v->base.arena, amount_sum(&d->total.amount), metric));
     l.calls = wider(l.calls, style_count(v->base.arena, d->total.amount.calls));
-    // A part may be longer than the whole: "1023.9K" and "1.0M".
+    // A part may need more columns than the total: "1023.9K" and "1.0M".
     l.value = l.value < 7 && metric_is_bytes(metric) ? 7 : l.value;
     l.kept = 7;
     while (l.bar > 0 && columns_before_name(&l) + TEXT_NAME_MIN > v->style.width)
@@ -146,7 +146,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
     text_losses(v, loss_stack_field_count);
 }
 
-/* " s  m  l  x" of PART in the two characters of the paper. */
+/* Write the shares of PART by class in the paper's two characters each: " s  m  l  x". */
 static void
 put_classic_classes(struct text_view *v, const struct amount *part, const struct amount *whole)
 {

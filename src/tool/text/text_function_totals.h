@@ -9,7 +9,7 @@
 void text_function_totals(struct text_view *v, const struct functions *f,
                           const struct function_totals *d, enum metric metric);
 
-/* The same in the layout of the paper on mprof (1988). */
+/* Write them in the layout of the paper on mprof (1988). */
 void classic_function_totals(struct text_view *v, const struct functions *f,
                              const struct function_totals *d);
 

@@ -5,7 +5,7 @@
 
 #include "view/group_table.h"
 
-/* How much of it all is known, in one line. */
+/* Write the shares of blocks by the certainty of their types, in one line. */
 static void
 put_verdicts(struct text_view *v, const struct groups *groups, enum metric metric)
 {

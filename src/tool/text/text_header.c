@@ -1,4 +1,4 @@
-/* text_header.c: the process, the shown part of it, and its totals. */
+/* text_header.c: the process, the shown part of the profile, and the totals. */
 #include "text/text_header.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ start_time(struct text_view *v)
     return arena_strdup(v->base.arena, text);
 }
 
-/* Merged profiles: their programs, and when they ran. */
+/* Write the programs of a merged profile, and the time that it covers. */
 static void
 put_merged(struct text_view *v)
 {
@@ -55,7 +55,7 @@ put_process(struct text_view *v)
 {
     const struct profile_process *pr = &v->base.p->process;
     struct arena *a = v->base.arena;
-    // Blocks found in a copy of memory have no number.
+    // Blocks found in a copy of memory have no process id.
     const char *who = pr->pid == 0 ? "found in memory"
                                    : arena_printf(a, "pid %s", profile_pid_text(v->base.p, a));
     const char *how = pr->pid == 0
@@ -71,7 +71,7 @@ put_process(struct text_view *v)
     who = arena_printf(a, "%s \xc2\xb7 %s", who, start_time(v));
     both = arena_printf(a, "%s \xc2\xb7 %s", who, how);
 
-    // A process in a container has two numbers, which may take the place of how it is recorded.
+    // A process in a container has two ids, which may leave no room for the recording mode.
     if (style_width(both) <= style_room(&v->style, 0)) {
         text_line(v, INK_DIM, both);
     } else {
@@ -80,8 +80,8 @@ put_process(struct text_view *v)
     }
 }
 
-/* Do stacks of P have LuaJIT? If the program loads it after main, as nginx does, the adapter could
- * not be loaded then. */
+/* Return true if stacks of P have LuaJIT. If a program loads it after main, as nginx does, the
+ * adapter could not be loaded. */
 static bool
 has_luajit(const struct profile *p)
 {
@@ -166,7 +166,7 @@ total_error(struct text_view *v, enum metric metric)
     return sampling_error(v->base.arena, &v->base.stacks->total, &v->base.stacks->errors, metric);
 }
 
-/* When the peak was, and how well it is known. */
+/* Return the time of the peak, and its accuracy. */
 static const char *
 about_peak(struct text_view *v)
 {
@@ -183,7 +183,8 @@ about_peak(struct text_view *v)
     return arena_printf(a, "%s%s%s", time, more, total_error(v, METRIC_PEAK));
 }
 
-/* What short-lived means, and for how many not even that was needed, if there is ROOM. */
+/* Return the definition of short-lived blocks and, if there is ROOM, the share of temporary
+ * ones. */
 static const char *
 about_short_lived(struct text_view *v, size_t room)
 {
@@ -194,7 +195,7 @@ about_short_lived(struct text_view *v, size_t room)
     return c->lives_unknown || style_width(all) > room ? phrase_short_lived(c) : all;
 }
 
-/* How often blocks were read and written, if that was counted. */
+/* Write the numbers of reads and writes, if they were counted. */
 static void
 put_accesses(struct text_view *v, const struct totals_widths *w)
 {
@@ -214,7 +215,7 @@ put_accesses(struct text_view *v, const struct totals_widths *w)
                                        access_granule_words(a, all)));
 }
 
-/* Programs with a collector: when it last determined the live objects. */
+/* Write the last collection, for programs with a collector. */
 static void
 text_header_put_collections(struct text_view *v, const struct totals_widths *w)
 {
@@ -232,7 +233,7 @@ text_header_put_collections(struct text_view *v, const struct totals_widths *w)
                           style_count(a, (int64_t)(all.collections & INT64_MAX)), "", when);
 }
 
-/* Meaning of "live" where collections end objects. */
+/* Return the meaning of "live" in programs whose objects end at collections. */
 static const char *
 about_live(struct text_view *v)
 {

@@ -4,10 +4,10 @@
 
 #include "text/text_view.h"
 
-/* Write a line with the recorder's limit of frames per stack; nothing if there was none. */
+/* Write a line with the recorder's limit of frames per stack; nothing if it had none. */
 void text_frames_kept(struct text_view *v);
 
-/* Write the process, what part of it is shown, its totals, and how it was recorded. */
+/* Write the process, the shown part of the profile, the totals, and the recording mode. */
 void text_header(struct text_view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* text_heaps.c: heaps and labels of the program, as sections of the overview.
  *
  * A heap's row has its live bytes, its share of the peak and of all calls, and how full its chunks
- * are. Chunks are in no total, so the heaps, malloc included, sum to the totals. Without heaps and
+ * are. Chunks are in no total, so the rows, malloc's included, sum to the totals. Without heaps and
  * labels the section is empty. */
 #include "text/text_heaps.h"
 
@@ -13,9 +13,9 @@
 #include "view/backing.h"
 #include "view/group_table.h"
 
-#define BESIDE " \xc2\xb7 " // Between a heap's name and how full it is.
+#define BESIDE " \xc2\xb7 " // Between a heap's name and its backing.
 
-/* Cut the name, not how full it is. */
+/* Shorten the name, but not the text about backing. */
 static const char *
 fit_heap(struct arena *arena, const char *text, size_t width)
 {
@@ -158,7 +158,7 @@ text_not_in_size_totals(struct text_view *v)
     const struct profile *p = v->base.p;
     int64_t calls = counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);
 
-    // The bins have blocks of malloc: not a heap's blocks, but the chunks that back them.
+    // The bins have blocks of malloc; they lack the objects of heaps.
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->base.arena,

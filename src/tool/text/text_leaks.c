@@ -1,5 +1,5 @@
-/* text_leaks.c: live blocks by site, and the bytes that suppressions hide. It says "still live",
- * not "leaked", because reachability is not checked. */
+/* text_leaks.c: live blocks by site, and the bytes that suppressions hide. The text says "still
+ * live" instead of "leaked", because reachability is not checked. */
 #include "text/text_leaks.h"
 
 #include "text/text_header.h"

@@ -1,5 +1,5 @@
-/* text_memory.c: single blocks: the largest, the one at an address with its neighbours, pointers to
- * it, and lost blocks.
+/* text_memory.c: single blocks: the largest; the block at an address, with its neighbours and the
+ * pointers to it; lost blocks.
  *
  *     40 B in 1 block: nothing points to it
  *     160 B in 4 blocks: only such blocks lead to them
@@ -55,7 +55,7 @@ put_largest(struct text_view *v, const struct memory_view *m)
     text_more(v, shown, m->block_count, "block");
 }
 
-/* One of the blocks beside the one that was asked for. */
+/* Write a line about B, a neighbour of the requested block. */
 static void
 put_neighbour(struct text_view *v, const struct memory_view *m, const char *where,
               const struct block *b, uint64_t gap_bytes)
@@ -69,7 +69,7 @@ put_neighbour(struct text_view *v, const struct memory_view *m, const char *wher
                            text_memory_function_of(v, m, b)));
 }
 
-/* Time and thread of the block's allocation, or how to record them next time. */
+/* Write the time and thread of the block's allocation, or the option that records them. */
 static void
 text_memory_put_birth(struct text_view *v, const struct memory_view *m)
 {
@@ -94,7 +94,7 @@ text_memory_put_birth(struct text_view *v, const struct memory_view *m)
                                                               : "by which thread"));
 }
 
-/* The live blocks on both sides of the freed block at ADDRESS. */
+/* Write the live blocks on both sides of the freed block at ADDRESS. */
 static void
 put_around_freed(struct text_view *v, const struct memory_view *m, uint64_t address,
                  const struct block *before, const struct block *behind)

@@ -5,7 +5,7 @@
 #include "text/text_view.h"
 #include "view/memory_view.h"
 
-/* Answer to the queries of M. */
+/* Write the answer to the question of M. */
 void text_memory(struct text_view *v, const struct memory_view *m);
 
 #endif

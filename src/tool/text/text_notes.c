@@ -4,7 +4,7 @@
  *       malloc: it had 347.1 MiB, of which the recorder knows 80.9 KiB
  *       /opt/redis-server has jemalloc inside, …
  *
- * Sentences are complete, over as many lines as needed: half a remedy is useless. */
+ * Sentences are wrapped and never cut, because half a remedy is useless. */
 #include "text/text_notes.h"
 
 #include <string.h>

@@ -4,8 +4,7 @@
 
 #include "text/text_view.h"
 
-/* Write a paragraph for each note of the profile, and what to do about it; nothing if there is
- * none. */
+/* Write a paragraph for each note of the profile, with its advice; nothing if there is none. */
 void text_notes(struct text_view *v);
 
 #endif

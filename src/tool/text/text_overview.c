@@ -1,4 +1,4 @@
-/* text_overview.c: the default report.
+/* text_overview.c: the full report.
  *
  * Sections follow the questions of developers: live blocks, the peak, sizes, churn. */
 #include "text/text_overview.h"
@@ -15,7 +15,7 @@
 #include "view/phrases.h"
 #include "view/table.h"
 
-// Smaller stacks are left out of the overview.
+// Smaller stacks are omitted.
 #define OVERVIEW_PERCENT_MIN 0.5
 
 static void text_overview_put_sizes(struct text_view *v);

@@ -1,10 +1,10 @@
-/* text_overview.h: the default report as text. */
+/* text_overview.h: the full report as text. */
 #ifndef TEXT_TEXT_OVERVIEW_H
 #define TEXT_TEXT_OVERVIEW_H
 
 #include "text/text_view.h"
 
-/* Header, totals, the recorder's account of itself, and the sections. */
+/* Write the header, the totals, the recorder's losses and cost, and the sections. */
 void text_overview(struct text_view *v);
 
 #endif

@@ -5,10 +5,11 @@
  *            3      12 KiB    0.0 %  || > ... > json::Parser::value > json::Parser::object
  *                                       > json::Object::insert
  *
- * The path reads from the outside in, as in the paper, and "..." marks missing callers. A heap of
- * the program is the last step: "> parse > [heap parser arena]". It wraps between functions; a
- * function is shortened, never left out. Repeated functions are written once with a count, or
- * --callers 0 would print a recursion of a thousand levels. */
+ * A path goes from the outermost function to the innermost, as in the paper, and "..." marks
+ * missing callers. A heap of the program is the last step: "> parse > [heap parser arena]". Paths
+ * are wrapped between functions; names may be shortened, but no function is omitted. Repeated
+ * functions are written once with a count. Otherwise --callers 0 would print a recursion of a
+ * thousand levels. */
 #include "text/text_paths.h"
 
 #include <inttypes.h>
@@ -28,17 +29,17 @@ enum { STEP_PERIOD_MAX = 4, PATH_INDENT = 3 };
 /* A displayed step of a path, with the marks of recursion around it. */
 struct word {
     const char *name;
-    const char *site; // "" if none is shown.
+    const char *site; // "" = not shown.
     const char *before, *after;
 };
 
-/* The words of a path, outermost first, and the texts that have been made for them: a recursion
- * has the same ones a thousand times. */
+/* Words of a path, outermost first, and caches of their texts: a recursion may have the same text a
+ * thousand times. */
 struct words {
     struct word *v;
     size_t count, capacity;
     struct map names; // By function.
-    struct map sites; // By file and line, or by location, which has line 0.
+    struct map sites; // By file and line; or by location, with line 0.
 };
 
 static void
@@ -100,7 +101,7 @@ path_word(const struct text_view *v, const struct leak_paths *l, const struct pa
     return word;
 }
 
-/* The steps of PATH as words, shortened to WIDTH. */
+/* Set *RET to the steps of PATH as words, shortened to WIDTH. */
 static void
 path_words(const struct text_view *v, const struct leak_paths *l, const struct path *path,
            size_t width, struct words *ret)
@@ -132,7 +133,8 @@ same_words(const struct word *a, const struct word *b)
            (a->site == b->site || strcmp(a->site, b->site) == 0);
 }
 
-/* How often the PERIOD words from FIRST on come again right after. */
+/* Return the number of times that the PERIOD words from FIRST on are repeated directly after
+ * them. */
 static size_t
 text_paths_repetitions(const struct words *w, size_t first, size_t period)
 {
@@ -143,7 +145,7 @@ text_paths_repetitions(const struct words *w, size_t first, size_t period)
     return n / period;
 }
 
-/* W with repetitions written once, as "(x 500)" after the words that recur. */
+/* Return W with each repetition written once, followed by "(x 500)". */
 static struct words
 text_paths_fold_recursion(struct arena *a, const struct words *w)
 {
@@ -196,7 +198,7 @@ put_word(struct text_view *v, const struct word *w, enum ink ink)
     strbuf_pause(v->out);
 }
 
-/* "|| > main > f", in lines of at most WIDTH columns, the further ones indented by INDENT. */
+/* Write "|| > main > f" in lines of at most WIDTH columns; indent further lines by INDENT. */
 static void
 put_path(struct text_view *v, const struct leak_paths *l, const struct path *path, size_t indent)
 {

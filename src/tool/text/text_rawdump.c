@@ -1,4 +1,4 @@
-/* text_rawdump.c: blocks found in copies of memory: owners first, then corruption.
+/* text_rawdump.c: blocks found in copies of memory: stacks first, then corruptions.
  *
  *     firmware.elf in ram.bin
  *     64.0 KiB of memory · little-endian words of 4 bytes

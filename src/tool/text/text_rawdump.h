@@ -5,10 +5,10 @@
 #include "text/text_view.h"
 #include "view/annotated_view.h"
 
-/* Write the whole view: memory read, rejected candidates, blocks by stack, damage. */
+/* Write the whole view: memory read, rejected candidates, blocks by stack, corruptions. */
 void text_rawdump(struct text_view *v, const struct annotated_view *found);
 
-/* Sizes and allocation times of the blocks of S, one of V's stacks: a line below it. */
+/* Return a line about the sizes and allocation times of the blocks of S, one of V's stacks. */
 const char *text_rawdump_sizes(const void *found, const struct view *v, const struct stack *s);
 
 #endif

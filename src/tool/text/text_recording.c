@@ -1,7 +1,6 @@
 /* text_recording.c: recording modes, losses, and the recorder's cost.
  *
- * Sites without any sample cannot be listed, so one line gives the upper bound of a missing
- * site. */
+ * Sites without any sample are missing, so one line gives the upper bound for such a site. */
 #include "text/text_recording.h"
 
 #include "analyse/interval.h"
@@ -134,14 +133,14 @@ text_incomplete(struct text_view *v)
     text_line(v, INK_DIM, arena_printf(v->base.arena, "  %s", loss_of_file_remedy));
 }
 
-/* What recording cost in time, or "" if none of it was measured. */
+/* Return the time that recording took, or "" if it was not measured. */
 static const char *
 recorder_share(struct text_view *v)
 {
     const struct profile_recorder *r = &v->base.p->recorder;
     double events = (double)v->base.p->totals.allocations + (double)v->base.p->totals.frees;
 
-    // Events that are only estimated were not recorded, so they have cost nothing.
+    // Events that were not sampled have no cost, so the measured cost cannot be extrapolated.
     if (profile_is_estimate(v->base.p) || v->base.p->extent != EXTENT_WHOLE ||
         v->base.p->merged_processes > 1 || r->events_timed == 0 ||
         v->base.p->process.elapsed_ns == 0)

@@ -1,4 +1,4 @@
-/* text_session.c: a session with several processes: totals over all, and a line for each. */
+/* text_session.c: a session with several processes: the sum of all, and a line for each. */
 #include "text/text_session.h"
 
 #include "view/losses.h"

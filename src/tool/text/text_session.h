@@ -4,7 +4,8 @@
 
 #include "view/session.h"
 
-/* Totals over all processes of SET, and a line for each, at most LIMIT (0 = the default). */
+/* Write the totals over all processes of SET, and a line for each process, at most LIMIT (0 = the
+ * default). */
 void text_session(const struct view_set *set, const struct style *style, size_t limit,
                   struct arena *arena, struct strbuf *out);
 

@@ -1,7 +1,7 @@
 /* text_site.c: sites with their stacks.
  *
- * A site is a headline of numbers with its stack beneath; a stack that was shown in an earlier
- * section is referred to by its number, so that a report stays readable.
+ * A site is a line of numbers, with its stack below. To keep a report short, a stack from an
+ * earlier section is only referred to by its number.
  */
 #include "text/text_site.h"
 
@@ -13,14 +13,14 @@
 #include "view/phrases.h"
 #include "view/sampling.h"
 
-enum { NUMBER_WIDTH = 4 }; // "#123", with the blanks in front of the next column.
+enum { NUMBER_WIDTH = 4 }; // "#123", with the blanks before the next column.
 
 static const char *const metric_titles[] = {
     [METRIC_INUSE] = "Still live",    [METRIC_PEAK] = "At the peak",  [METRIC_ALLOC] = "Allocated",
     [METRIC_TEMPORARY] = "Short-lived", [METRIC_COUNT] = "Allocations",
 };
 
-/* Text behind the value in the headline of a site. */
+/* Return the text after the value in the first line of a site. */
 static const char *
 site_details(struct text_view *v, const struct counters *c, enum metric metric)
 {
@@ -85,7 +85,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     style_ink(&v->style, v->out, INK_PLAIN);
     style_right(
         v->out,
-        // Where other sites shrank by more, a share of the total growth would mean nothing.
+        // If other sites shrank by more, a share of the total growth would be meaningless.
         total <= 0 ? "" : style_percent(v->base.arena, metric_value(&s->counters, metric), total),
         10);
     strbuf_str(v->out, "   ");
@@ -101,7 +101,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
 
-/* A line for the sites whose live bytes shrank; returns their total growth. */
+/* Write a line for the sites whose live bytes shrank. Return their total growth. */
 static int64_t
 put_shrunk(struct text_view *v)
 {

@@ -1,8 +1,8 @@
 /* text_size_totals.c: the allocation bins as text.
  *
- * A histogram comes first, to show at a glance which sizes matter, then the rows. All numbers of a
- * row fit into 80 columns; the types get the rest. A common size has dozens of types: a row names
- * the first, and JSON has all. */
+ * A histogram comes first, to show at a glance which sizes matter, then the rows. The numbers of a
+ * row leave room for types within 80 columns. A common size has dozens of types: a row names the
+ * first ones, and JSON has all. */
 #include "text/text_size_totals.h"
 
 #include <inttypes.h>
@@ -46,7 +46,8 @@ text_size_totals_put_blocks(struct strbuf *out, const char *block, size_t count)
         strbuf_str(out, block);
 }
 
-/* Blocks of a bar for BYTES where LONGEST is a whole bar of WIDTH; numbers below 0 are damage. */
+/* Return the length of a bar for BYTES, in columns; LONGEST has WIDTH. Negative numbers come from
+ * damaged files. */
 static size_t
 bar_blocks(int64_t bytes, int64_t longest, size_t width)
 {
@@ -56,8 +57,8 @@ bar_blocks(int64_t bytes, int64_t longest, size_t width)
                             : (size_t)((double)bytes / (double)longest * (double)width + 0.5);
 }
 
-/* A bar whose full part is the kept share of the bytes; its length is in proportion to the
- * longest. */
+/* Write a bar whose length is proportional to the bytes, and whose full part is the share that is
+ * still live. */
 static void
 text_size_totals_put_bar(struct text_view *v, const struct bin_bar *bar, int64_t longest)
 {
@@ -103,7 +104,8 @@ size_label(const struct text_view *v, uint64_t size)
                               : arena_printf(v->base.arena, "%6" PRIu64, size);
 }
 
-/* The names that are known of ROW, which are interned, as keys. */
+/* Return the names of types that blocks of ROW are known to have. Names are interned, so their
+ * addresses are the keys. */
 static struct map
 text_size_totals_known_names(const struct bin_row *row)
 {
@@ -120,7 +122,7 @@ fit_type(const struct text_view *v, const char *name)
     return text_is_wide(v) ? name : symbol_shorten(v->base.arena, name, TYPE_WIDTH);
 }
 
-/* Do all blocks of ROW have a known type? */
+/* Return true if all blocks of ROW have a known type. */
 static bool
 all_is_known(const struct bin_row *row)
 {
@@ -131,7 +133,7 @@ all_is_known(const struct bin_row *row)
     return row->known_count > 0 && allocations >= row->counters.allocations;
 }
 
-/* " 40.0 %" if KNOWN is only a part of the blocks of ROW. */
+/* Return the share of KNOWN, " 40.0 %"; "" if it has all blocks of ROW. */
 static const char *
 part_text(const struct text_view *v, const struct bin_type *known, const struct bin_row *row)
 {
@@ -141,8 +143,8 @@ part_text(const struct text_view *v, const struct bin_type *known, const struct 
                                              style_percent(v->base.arena, part, whole));
 }
 
-/* Types of ROW in one line: types of its blocks, marked, then types of its size, unless all blocks
- * have a type. */
+/* Return the types of ROW in one line: first types of the blocks, marked, then types of the size,
+ * unless all blocks have a type. */
 static const char *
 types_text(const struct text_view *v, const struct bin_row *row)
 {
@@ -211,7 +213,7 @@ text_size_totals_put_rows(struct text_view *v, const struct size_totals *bins,
     table_text(&t, &v->style, SIZE_MAX, v->out);
 }
 
-/* Sum of the rows that are not shown. */
+/* Write the sum of the rows that are not shown. */
 static void
 text_size_totals_put_rest(struct text_view *v, const struct size_totals *bins,
                           const struct bin_row *const *rows, size_t shown)
@@ -268,7 +270,7 @@ text_lisp_size_totals(struct text_view *v)
               "object.");
 }
 
-/* The types of ROW as mprof had them: names, those its blocks are known to be first. */
+/* Return the types of ROW as mprof wrote them: only names, known types of the blocks first. */
 static const char *
 classic_types(const struct text_view *v, const struct bin_row *row)
 {
@@ -295,7 +297,7 @@ classic_types(const struct text_view *v, const struct bin_row *row)
     return copy;
 }
 
-enum { CLASSIC_COLUMNS = 5 }; // Numbers; the types follow.
+enum { CLASSIC_COLUMNS = 5 }; // Number of columns with numbers; the types follow.
 
 static void
 classic_cells(const struct text_view *v, const char *label, const struct counters *c,

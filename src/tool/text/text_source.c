@@ -1,7 +1,7 @@
 /* text_source.c: source text with the allocations of each line in front of it.
  *
  * The numbers of a line cover all stacks with a frame on it; a star marks lines that allocate
- * (their frame is the innermost). Text is shown around lines with numbers only. The caller provides
+ * (their frame is the innermost). Only text near lines with numbers is shown. The caller provides
  * the text of a file. */
 #include "text/text_source.h"
 
@@ -12,17 +12,17 @@
 
 enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, TAB_WIDTH = 4 };
 
-/* Columns before the text, as wide as their contents, so that the text gets the rest. */
+/* Columns before the text. They are as wide as their contents, so that the text gets the rest. */
 enum { LIVE, PEAK, ALLOCATED, ERROR, CALLS, LINE, NUMBERS };
 
 static const char *const titles[NUMBERS] = {"live", "peak", "alloc", "error", "calls", "line"};
 
-/* A file as it is shown. */
+/* A file that is being shown. */
 struct shown_file {
     const struct text_view *v;
     const struct source_file *f;
     bool self;
-    size_t widths[NUMBERS]; // 0 = that column is not there.
+    size_t widths[NUMBERS]; // 0 = the column is omitted.
 };
 
 /* The lines of a source file; [0] is unused, so that the index is the line number. */
@@ -31,7 +31,7 @@ struct text_lines {
     size_t count, capacity;
 };
 
-/* LENGTH bytes at S as a string with tabs expanded. */
+/* Return LENGTH bytes at S as a string with tabs expanded. */
 static const char *
 expand_tabs(const char *s, size_t length, struct arena *arena)
 {
@@ -66,7 +66,7 @@ split_lines(const struct strbuf *text, struct arena *arena, struct text_lines *r
     }
 }
 
-/* A count that takes at most six columns: "1,234", "12.3k", "4.6M". */
+/* Return a count in at most six columns: "1,234", "12.3k", "4.6M". */
 static const char *
 short_count(struct arena *arena, int64_t count)
 {
@@ -81,7 +81,7 @@ short_count(struct arena *arena, int64_t count)
     return arena_printf(arena, "%.1f%c", v, units[unit]);
 }
 
-/* Columns of LINE, or of a line without data if that is NULL. */
+/* Set RET to the texts of LINE's columns; NULL = a line without data. */
 static void
 line_numbers(const struct shown_file *s, const struct source_line *line, uint32_t number,
              const char *ret[NUMBERS])
@@ -125,7 +125,7 @@ text_source_measure(struct shown_file *s, uint32_t last_line)
         s->widths[ERROR] = 0;
 }
 
-/* Put NUMBERS in their columns, the last one dim; returns how wide that is. */
+/* Write NUMBERS in their columns, the last one dim. Return the total width. */
 static size_t
 put_columns(const struct shown_file *s, const char *const *numbers)
 {
@@ -176,7 +176,8 @@ text_source_put_titles(const struct shown_file *s)
     strbuf_char(v->out, '\n');
 }
 
-/* The data of line NUMBER, and in *NEXT the index of the first line with data after it. */
+/* Return the data of line NUMBER, or NULL. Set *NEXT to the index of the first line with data after
+ * it. */
 static const struct source_line *
 line_data(const struct source_file *f, uint32_t number, size_t *next)
 {

@@ -7,15 +7,16 @@
 
 struct source_text {
     const struct source *source;
-    bool self; // Show self values, without callees.
+    bool self; // Show values without callees.
 
-    // Reads the text of the file PATH into RET, which is empty. Returns false if there is none.
+    // Read the text of the file PATH into RET, which is empty. Return false if there is none.
     // Temporary data is from ARENA. The text may have any bytes: the shown part is cleaned.
     bool (*read)(void *arg, const char *path, struct arena *arena, struct strbuf *ret);
     void *read_arg;
 };
 
-/* Write the files of T, each line with its numbers; for a file without text only the numbers. */
+/* Write the files of T, each line with its numbers. If a file has no text, write only the
+ * numbers. */
 void text_source(const struct text_view *v, const struct source_text *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* text_stack.c: a stack, one frame per line.
  *
  * Functions are on the left, their locations in a second column. Frames below main (start-up code
- * of the C library) are left out, and recursion is shown once, with its count. */
+ * of the C library) are omitted, and recursion is shown once, with its count. */
 #include "text/text_stack.h"
 
 #include <inttypes.h>
@@ -14,12 +14,13 @@ struct frame_text {
     const char *function, *place;
 };
 
-enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Places get at most one part in PLACE_SHARE.
+enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Locations get at most the width divided by
+                                            // PLACE_SHARE.
 
 enum { ALIGNED_WIDE = 60 };
 
-/* Shorten the functions to the space beside the locations; returns the width of the longest, which
- * aligns the locations. */
+/* Shorten the functions to the space beside the locations. Return the width of the longest, for
+ * aligning the locations. */
 static size_t
 fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
 {
@@ -39,7 +40,7 @@ fit_functions(const struct text_view *v, struct frame_text *texts, size_t count)
         if (*t->place && style_width(t->function) > longest)
             longest = style_width(t->function);
     }
-    // Full names may be very long, so their locations need not be aligned.
+    // Full names may be very long; then their locations are not aligned.
     return text_is_wide(v) && longest > ALIGNED_WIDE ? ALIGNED_WIDE : longest;
 }
 
@@ -90,7 +91,7 @@ text_note(struct text_view *v, const char *text)
 
 enum { PERIOD_MAX = 4 };
 
-/* One line of a stack: a frame, or that the PERIOD lines above come TIMES more. */
+/* One line of a stack: a frame, or a note that the PERIOD lines above are repeated TIMES. */
 struct stack_line {
     uint32_t frame;
     uint32_t period, times;
@@ -108,7 +109,8 @@ same_frame(const struct text_view *v, const struct stack *s, uint32_t a, uint32_
            x->module == y->module && x->inlined == y->inlined;
 }
 
-/* How often the PERIOD frames from FIRST on come again right after. */
+/* Return the number of times that the PERIOD frames from FIRST on are repeated directly after
+ * them. */
 static uint32_t
 text_stack_repetitions(const struct text_view *v, const struct stack *s, uint32_t first,
                        uint32_t period, uint32_t depth)
@@ -120,8 +122,8 @@ text_stack_repetitions(const struct text_view *v, const struct stack *s, uint32_
     return n / period;
 }
 
-/* Fill at most LIMIT LINES with the frames of S; recursion with at least two repeats is one line.
- * Returns their number; *RET_NEXT is the first frame left out. */
+/* Fill at most LIMIT LINES with the frames of S; a recursion with at least two repeats is one line.
+ * Return the number of lines. Set *RET_NEXT to the first frame left out. */
 static uint32_t
 layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
              struct stack_line *lines, uint32_t limit, uint32_t *ret_next)
@@ -152,7 +154,7 @@ void
 text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number)
 {
     uint32_t depth = stack_useful_depth(v->base.p, s), next, n;
-    // One frame takes no more room than the line that says there is one more.
+    // If only one frame would be left out, show it: the line that replaces it would be as long.
     uint32_t limit = depth_limit + 1 < depth ? (uint32_t)depth_limit : depth;
     struct stack_line *lines = arena_array(v->base.arena, limit, sizeof *lines);
     struct frame_text *texts = arena_array(v->base.arena, limit, sizeof *texts);

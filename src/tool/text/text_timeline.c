@@ -1,4 +1,4 @@
-/* text_timeline.c: a chart of text.
+/* text_timeline.c: a chart as text.
  *
  *                                       ▼ peak 5.2 MiB after 58.2 s
  *      5.2M ┤                ▁▂▄▆▇█
@@ -8,11 +8,11 @@
  *            0        16 s      32 s
  *            ↑ loaded        ↑ serving
  *
- * A column is a stretch of time; its height is the live bytes at its end, in eighths of a line, or
- * the bytes allocated in it. The peak is an instant that no snapshot may have met, so its column is
- * raised to it. If the program has a collector, a line below the axis shows how often it ran in
- * each column. Below are the stacks, growing ones first, each with a sparkline on its own scale: it
- * shows the shape, the numbers beside it the size. */
+ * A column is a period of time. Its height, in eighths of a line, is the live bytes at the period's
+ * end, or the bytes allocated in it. There may be no snapshot at the peak, so the column of the
+ * peak is raised to it. If the program has a collector, a line below the axis has the number of
+ * collections in each column. Below are the stacks, growing ones first, each with a sparkline.
+ * Sparklines have separate scales: they show the shape, and the numbers beside them the size. */
 #include "text/text_timeline.h"
 
 #include <inttypes.h>
@@ -23,13 +23,13 @@
 #include "text/text_stack.h"
 
 enum {
-    HEIGHT = 8, // Lines of the chart,
-    STEPS = 8,  // and steps in each.
-    AXIS = 9,   // Columns for the labels on the left, and the axis.
+    HEIGHT = 8, // Number of lines of the chart.
+    STEPS = 8,  // Number of heights within a line.
+    AXIS = 9,   // Columns of the labels on the left, with the axis.
     CHART_MIN = 20,
     CHART_MAX = 200,
-    WIDTH_DEFAULT = 80, // When lines have no limit.
-    TICKS_MAX = 6,      // Parts of the time axis.
+    WIDTH_DEFAULT = 80, // Width if lines have no limit.
+    TICKS_MAX = 6,      // Maximum number of parts of the time axis.
     NAME_LINES = 3,
     SPARK = 22,
     AMOUNTS_WIDTH = 28,
@@ -53,7 +53,7 @@ struct chart {
     double values[CHART_MAX];
     size_t columns;
     double top;  // Top of the scale; above 0.
-    size_t peak; // Its column; columns = none.
+    size_t peak; // Column of the peak; `columns` = none.
 };
 
 static int64_t
@@ -62,7 +62,7 @@ text_timeline_rounded(double x)
     return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : llround(x);
 }
 
-/* X in the unit of T's series: bytes, bytes per second or calls per second. */
+/* Return X in the unit of T's series: bytes, bytes per second or calls per second. */
 static const char *
 text_timeline_amount(struct arena *a, const struct timeline *t, double x)
 {
@@ -87,7 +87,7 @@ amount_short(struct arena *a, const struct timeline *t, double x)
                      : arena_printf(a, "%.0fM", x / 1e6);
 }
 
-/* WHOLE of one unit and PART of the next, which is left out if it is 0. */
+/* Return WHOLE of one unit and PART of the next, which is omitted if it is 0. */
 static const char *
 two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, const char *next)
 {
@@ -95,7 +95,7 @@ two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, cons
                      : arena_printf(a, "%" PRIu64 "%s%02" PRIu64 "%s", whole, unit, part, next);
 }
 
-/* A time in as few characters as possible, because several are side by side below the axis. */
+/* Return a time in as few characters as possible, because several share the line below the axis. */
 static const char *
 time_text(struct arena *a, uint64_t ns)
 {
@@ -114,7 +114,7 @@ time_text(struct arena *a, uint64_t ns)
     return two_units(a, s / 86400, "d", s / 3600 % 24, "h");
 }
 
-/* The column of a moment inside the window. */
+/* Return the column of a moment within the window. */
 static size_t
 column_at(const struct chart *c, uint64_t elapsed_ns)
 {
@@ -177,13 +177,13 @@ put_peak(struct chart *c)
     strbuf_char(v->out, '\n');
 }
 
-/* How many eighths of line LINE (0 = lowest) a column of VALUE fills. */
+/* Return the number of eighths of line LINE (0 = lowest) that a column of VALUE fills. */
 static size_t
 eighths(const struct chart *c, double value, size_t line)
 {
     double steps = value / c->top * HEIGHT * STEPS - (double)(line * STEPS);
 
-    // Whatever is above 0 must be visible.
+    // Every value above 0 must be visible.
     if (line == 0 && value > 0 && steps < 1)
         return 1;
     return steps <= 0 ? 0 : steps >= STEPS ? STEPS : (size_t)(steps + 0.5);
@@ -212,7 +212,7 @@ text_timeline_put_lines(struct chart *c)
     }
 }
 
-/* The labels below the axis: one at each tick, and at the end if there is room. */
+/* Write the labels below the axis: one at each tick, and one at the end if there is room. */
 static void
 put_times(struct chart *c, uint64_t first, uint64_t step)
 {
@@ -253,7 +253,7 @@ put_axis(struct chart *c)
     put_times(c, first, step);
 }
 
-/* How many collections were over in each column. */
+/* Write the number of collections in each column. */
 static void
 text_timeline_put_collections(struct chart *c)
 {
@@ -282,7 +282,7 @@ text_timeline_put_collections(struct chart *c)
     strbuf_release(&line);
 }
 
-/* Names of the snapshots below the axis, each where one of a few lines has room. */
+/* Write the names of the snapshots below the axis, each on the first line that has room. */
 static void
 put_names(struct chart *c)
 {
@@ -318,8 +318,9 @@ put_names(struct chart *c)
                                style_plural(c->v->base.arena, (int64_t)left_out, "more snapshot")));
 }
 
-/* Return the lower end of a sparkline's scale: 0, but for a row with a trend its lowest value after
- * the start. Otherwise a trend that is small beside the value would be invisible. */
+/* Return the lower end of a sparkline's scale. It is 0; for a row with a trend, it is the lowest
+ * value after the start, because otherwise a trend that is small beside the value would be
+ * invisible. */
 static double
 ground(const struct timeline_row *row, const double *values)
 {
@@ -355,7 +356,7 @@ sparkline(struct arena *a, const struct timeline *t, const struct timeline_row *
     return out;
 }
 
-/* "+40.1 KiB/min": growth of the row in the long run. */
+/* Return the long-term growth of a row: "+40.1 KiB/min". */
 static const char *
 slope_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
@@ -373,14 +374,15 @@ text_timeline_row_text(struct arena *a, const struct timeline *t, const struct t
     const char *first = text_timeline_amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
     double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
-    // Blocks freed only when the program ended were live until then.
+    // Blocks that were freed only when the program ended count as live.
     if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
                             text_timeline_amount(a, t, (double)timeline_last(row)));
     return arena_printf(a, "%s \xe2\x86\x92 %s", first, text_timeline_amount(a, t, last));
 }
 
-/* Whether the line of ROW would be empty: of a stack that came and went between two snapshots. */
+/* Return true if the line of ROW would be empty: its blocks were allocated and freed between two
+ * snapshots. */
 static bool
 is_empty_row(const struct timeline *t, const struct timeline_row *row)
 {

@@ -1,4 +1,4 @@
-/* text_timeline.h: memory held by stacks over time, for a terminal. */
+/* text_timeline.h: live memory of stacks over time, for a terminal. */
 #ifndef TEXT_TEXT_TIMELINE_H
 #define TEXT_TEXT_TIMELINE_H
 

@@ -6,8 +6,8 @@
  *     40.0 %   0.8 MiB            └ load
  *     40.0 %   0.8 MiB   0.8 MiB    read_all
  *
- * Only branches indent: a chain of single calls stays in its column, since stacks are deep and
- * lines are short. Branches below half a percent are left out. An empty line separates roots. */
+ * Only branches are indented. A chain of single calls stays in its column, because stacks are deep
+ * and lines are short. Branches below half a percent are omitted. An empty line separates roots. */
 #include "text/text_tree.h"
 
 #include "analyse/frame_name.h"
@@ -21,9 +21,9 @@ struct tree_text {
     struct text_view *v;
     const struct tree *tree;
     enum metric metric;
-    bool has_self; // Bottom-up trees have none worth showing.
+    bool has_self; // False for bottom-up trees, where self values are not useful.
     bool has_errors;
-    struct strbuf prefix; // Prefix of the lines below a branch.
+    struct strbuf prefix; // Text in front of the lines below a branch.
 };
 
 static bool

@@ -5,7 +5,7 @@
 #include "analyse/tree.h"
 #include "text/text_view.h"
 
-/* Write the functions as a tree that branches in DIRECTION, with METRIC of each. */
+/* Write the functions as a tree in DIRECTION, with METRIC of each. */
 void text_tree(struct text_view *v, enum tree_direction direction, enum metric metric);
 
 #endif

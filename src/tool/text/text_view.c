@@ -1,8 +1,8 @@
-/* text_view.c: the pieces that text is made of.
+/* text_view.c: the elements of text output.
  *
- * Every line is built from pieces that were cut to the style's width, so no line is wider, however
- * long a C++ name is. Only sentences wrap instead: half a remedy is none. All names pass through
- * style_clean.
+ * Lines are built from elements that were cut to the style's width, so no line is wider, however
+ * long a C++ name is. Only sentences are wrapped instead, because half a remedy is useless. All
+ * names pass through style_clean.
  */
 #include "text/text_view.h"
 
@@ -10,7 +10,7 @@
 
 #include "symbol/symbol.h"
 
-// A sentence that begins a view is for people, in a log as well.
+// Width of the sentence about damage if the style sets none: people read it, even in a log.
 enum { DAMAGED_WIDTH = 80 };
 
 bool
@@ -64,7 +64,7 @@ text_damaged(const struct style *style, const char *sentence, struct arena *aren
     text_wrapped(&v, INK_WARNING, "Damaged: ", sentence);
 }
 
-/* A section's title on the left, its total on the right. */
+/* Write a section's title on the left, and its total on the right. */
 void
 text_title(struct text_view *v, const char *title, const char *total)
 {

@@ -1,6 +1,6 @@
 /* fact_cache.h: cached facts about a module's calls, so that repeated queries need not open its
- * debug information. Files are untrusted: a damaged file, or one of another user or another
- * version, counts as absent. */
+ * debug information. Files are untrusted: a damaged file counts as absent, and so does a file of
+ * another user or version. */
 #ifndef TYPE_FACT_CACHE_H
 #define TYPE_FACT_CACHE_H
 

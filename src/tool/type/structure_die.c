@@ -1,4 +1,4 @@
-/* structure_die.c: split a DWARF structure into members for a picture of its cache lines.
+/* structure_die.c: split a DWARF structure into members for a picture of the cache lines.
  *
  *     struct page {                     page
  *         struct list { *next, *prev }    list.next, list.prev     one part: they move together

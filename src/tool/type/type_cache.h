@@ -1,6 +1,6 @@
 /* type_cache.h: cache the index of a module's types, so that its debug information is walked once.
- * Files are untrusted: a damaged file, or one of another user or another version, counts as
- * absent. */
+ * Files are untrusted: a damaged file counts as absent, and so does a file of another user or
+ * version. */
 #ifndef TYPE_TYPE_CACHE_H
 #define TYPE_TYPE_CACHE_H
 

@@ -19,7 +19,7 @@
 
 enum {
     TOKENS_MAX = 400, // Maximum length of a statement.
-    LINES_BACK = 12,  // Maximum distance of its start above the line.
+    LINES_BACK = 12,  // Maximum distance of the start above the line.
 };
 
 static const char *const allocators[] = {"malloc",       "calloc",        "realloc",

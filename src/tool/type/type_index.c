@@ -172,8 +172,8 @@ walk_imported(struct walker *w, Dwarf_Die *die, unsigned depth)
     w->last = last;
 }
 
-/* Visit an aggregate that is defined outside of the scope of its declaration (type units). The
- * scopes are those of the declaration. */
+/* Visit an aggregate that is defined elsewhere than it is declared (type units). The declaration
+ * has the scopes. */
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
 visit_outlying(struct walker *w, Dwarf_Die *die, unsigned depth)

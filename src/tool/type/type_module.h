@@ -1,5 +1,5 @@
-/* type_module.h: a file from which modules of a profile were loaded, and the types in its debug
- * information. The file is opened only if necessary: caches have most of its data. */
+/* type_module.h: a file with modules of a profile, and the types in its debug information. The file
+ * is opened only if necessary, because caches have most of the data. */
 #ifndef TYPE_TYPE_MODULE_H
 #define TYPE_TYPE_MODULE_H
 

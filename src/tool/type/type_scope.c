@@ -1,8 +1,8 @@
 /* type_scope.c: resolve names in the source to types.
  *
- * Names are those of types and variables. A unit's names are collected once, on the first query in
- * it, from its outer DIEs, its namespaces and its classes. Only the last part of a qualified name
- * is used. A function's variables are searched in the function each time, because they are few.
+ * A name may be a type or a variable. A unit's names are collected once, on the first query in it,
+ * from its outer DIEs, its namespaces and its classes. Only the last part of a qualified name is
+ * used. A function's variables are searched in the function each time, because they are few.
  *
  *     struct foo *        a type, perhaps with stars
  *     x->y.z[3], *x       an expression: a variable with members, indices and stars

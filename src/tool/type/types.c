@@ -1,14 +1,14 @@
 /* types.c: find the types of a profile, by size and for each site's blocks.
  *
  * By size: each module's index (type_index.c, type_cache.c) has the structures of the sizes that
- * occurred. Structures of the program come first, then those of libraries, then those of the C++
- * library, which has many of each small size.
+ * occurred. Structures of the program come first, then structures of libraries. The C++ library,
+ * which has many of each small size, comes last.
  *
  * By site: type_verdict.c compares the facts about the innermost call (type_facts.c) with the sizes
  * requested there. If the function only passes memory on, its caller is examined, up to
  * WRAPPERS_MAX callers. Some wrappers put a header of one or two words in front of the block. If
- * nothing is found, and a type fits without the header, that type is likely. The sizes of a stack
- * are those of all its size classes, because they belong to one place in the program.
+ * nothing is found, and a type fits without the header, that type is likely. All size classes of a
+ * stack are examined together, because they belong to one place in the program.
  *
  *     node ─► location ─► facts ─┐
  *       └──► sizes ──────────────┴► verdict ─► answer, or continue with the parent
@@ -99,7 +99,7 @@ struct same_size {
 struct name_facts {
     bool known;         // The other fields are valid.
     bool is_allocator, is_rust_library;
-    const char *result; // Type of its allocations; NULL = unknown.
+    const char *result; // Type of the allocations; NULL = unknown.
 };
 
 struct typer {
@@ -293,8 +293,8 @@ collect_sizes(struct typer *t)
             want(t, p->bins[i].size_max);
 }
 
-/* Group the modules of the same file. The recorder's own modules are skipped, because no block of
- * the program has one of their types. */
+/* Group the modules of the same file. The recorder's own modules are skipped, because its types are
+ * never the types of the program's blocks. */
 static void
 collect_modules(struct typer *t)
 {
@@ -349,7 +349,7 @@ is_of_library(const char *name)
     return false;
 }
 
-/* Return the rank of a type: first the program's types, then those of libraries, then those of the
+/* Return the rank of a type: first the program's types, then types of libraries, then of the
  * language's libraries, then anonymous types. */
 static uint32_t
 types_rank_of(const char *name, bool in_program)

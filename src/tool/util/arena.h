@@ -27,7 +27,7 @@ char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 /* Free all memory of A; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);
 
-/* Return true if A's free bytes are the end of its newest chunk (util/ensure.h). */
+/* Return true if A's free bytes are the end of the newest chunk (util/ensure.h). */
 bool arena_is_valid(const struct arena *a);
 
 /* Grow *ITEMS, an array from A with *CAPACITY elements, until index COUNT is valid. The capacity

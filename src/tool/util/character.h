@@ -20,8 +20,7 @@ size_t character_columns(uint32_t c);
  * cases set *RET_SKIP to the distance to the next character. */
 size_t character_shown(const char *s, size_t *ret_skip);
 
-/* Return TEXT, or a copy from ARENA in which '?' replaces each character that is not safe to
- * show. */
+/* Return TEXT, or a copy from ARENA with '?' for each character that is not safe to show. */
 const char *character_clean(struct arena *arena, const char *text);
 
 #endif

@@ -66,7 +66,7 @@ void json_array_filled(struct json *j, const char *key);
 void json_end(struct json *j);
 
 /* Write an object of columns, for large tables: each member of a row is appended to the column of
- * its name. All rows have the same members in the same order. Between json_columns and
+ * the name. All rows have the same members in the same order. Between json_columns and
  * json_columns_end there are exactly ROWS rows, each ended by json_end. If ROWS is 0, there is one
  * row, which only provides the names. Columns are buffered until the end. Only one such object may
  * be open at a time.

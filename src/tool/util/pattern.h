@@ -6,7 +6,7 @@
 
 #include "util/err.h"
 
-/* Maximum number of parts in an expression after expansion of its repetitions. */
+/* Maximum number of parts in an expression after expansion of the repetitions. */
 enum { PATTERN_PARTS_MAX = 4096 };
 
 /* Compile TEXT, an extended regular expression given to --OPTION, for matching without positions.

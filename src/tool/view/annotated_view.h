@@ -36,7 +36,7 @@ const char *annotated_kind_words(enum annotation_kind kind);
  * From ARENA. */
 const char *annotated_refusal_words(enum refusal why, uint64_t count, struct arena *arena);
 
-/* Return a phrase for all refused marks except those of another word size: "3 refused: 2 …, 1 …";
+/* Return a phrase for all refused marks, except marks of another word size: "3 refused: 2 …, 1 …";
  * NULL if there are none. From ARENA. */
 const char *annotated_refused_words(const struct annotated_memory *m, struct arena *arena);
 

@@ -13,7 +13,7 @@ const char *damage_sentence(struct arena *arena, const struct profile *p);
 const char *damage_of_profiles(const struct view_set *set, struct arena *arena);
 
 /* Return the sentence about SET, or NULL if all profiles are whole. If SET lacks unreadable
- * profiles, the words are those of a merged profile. From ARENA. */
+ * profiles, the sentence is the same as for a merged profile. From ARENA. */
 const char *damage_of_set(const struct view_set *set, struct arena *arena);
 
 #endif

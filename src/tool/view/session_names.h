@@ -6,9 +6,9 @@
 
 /* Identity of a process; "" = unknown. */
 struct session_who {
-    const char *program; // Last component of its executable.
+    const char *program; // Last component of the executable.
     const char *command; // Arguments, joined by blanks.
-    const char *comm;    // Name of its first thread, which prctl may have changed.
+    const char *comm;    // Name of the first thread, which prctl may have changed.
 };
 
 /* Return the identity of P's process. Texts are P's, or from ARENA. */

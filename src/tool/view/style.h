@@ -18,7 +18,7 @@ struct style {
 };
 
 /* Return the style for the open descriptor FD. Colours are used on a terminal, unless NO_COLOR is
- * set or TERM is "dumb". The width is COLUMNS, or that of the terminal, or unlimited. WIDE removes
+ * set or TERM is "dumb". The width is COLUMNS, or the terminal's width, or unlimited. WIDE removes
  * the limit. */
 struct style style_for(int fd, bool wide);
 

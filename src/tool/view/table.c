@@ -96,8 +96,8 @@ cell_text(const struct table *t, size_t row, size_t column)
     return "";
 }
 
-/* Steps in which columns shrink when lines are too long: main text to a readable minimum, secondary
- * text, then all text to the absolute minimum. */
+/* Steps of shrinking the columns when lines are too long: main text to a readable minimum,
+ * secondary text, then all text to the absolute minimum. */
 static const struct {
     bool dim;
     size_t min;

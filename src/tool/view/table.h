@@ -14,8 +14,8 @@ enum column_kind {
     COLUMN_TEXT,    // text; NULL is null in JSON, "?" in text
 };
 
-/* Shorten TEXT, which is wider than its column, to about WIDTH columns, from ARENA. The table cuts
- * what is still too long. */
+/* Shorten TEXT, which is wider than its column, to about WIDTH columns, from ARENA. If the result
+ * is still too long, the table cuts it. */
 typedef const char *text_fit_fn(struct arena *arena, const char *text, size_t width);
 
 struct column {
