@@ -2,17 +2,17 @@
  *
  *     node bundle.mjs OUT [PACKAGES]
  *
- * PACKAGES is the node_modules directory that `npm ci` made of package-lock.json beside this file
- * (default: $PAGE_PACKAGES). It need not be in the source tree. esbuild is loaded from
+ * PACKAGES is the node_modules directory that `npm ci` made from package-lock.json, which is beside
+ * this file (default: $PAGE_PACKAGES). It may be outside of the source tree. esbuild is loaded from
  * there as well.
  *
- * A page that is handed around must not load anything and must not send anything. So script and
- * style are inline, and the policy admits only these two, by their hashes: a name in a profile can
- * never become code, even if a view has a bug. That is why no element has an attribute `style`;
- * properties of element.style are free.
+ * A page that users pass on must not load or send anything. Therefore script and style are inline,
+ * and the policy permits only these two, by their hashes: a name in a profile can never become
+ * code, even if a view has a bug. For this reason no element may have an attribute `style`;
+ * properties of element.style are permitted.
  *
- * The line DATA of page.html stays in the output once, and the command replaces it by the document.
- * The document is no script, so the policy does not apply to it.
+ * The output has the line DATA of page.html exactly once, and the command replaces it by the
+ * document. The document is not a script, so the policy does not apply to it.
  */
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -47,7 +47,7 @@ function policy({script, style}) {
         'img-src data:', "base-uri 'none'", "form-action 'none'"].join('; ');
 }
 
-/* Functions as replacements, because a dollar sign in a text would mean something else. */
+/* The replacements are functions, because "$" has a special meaning in a replacement text. */
 function fill(template, parts) {
     return Object.entries(parts).reduce(
         (page, [name, text]) => page.replace(`@${name}@`, () => text), template);

@@ -1,7 +1,7 @@
-/* main.jsx: start of the page: read the data, then show the views.
+/* main.jsx: entry point of the page: read the data, then show the views.
  *
- * The document is behind the marker of page.html. Everything else is in model/ (numbers, no DOM),
- * flame/ (the flame graph) and view/ (everything else that is visible).
+ * The document replaces the marker of page.html. Other code is in model/ (numbers, no DOM), flame/
+ * (the flame graph) and view/ (everything else that is visible).
  */
 import {render} from 'preact';
 import {readPage} from './model/load.js';

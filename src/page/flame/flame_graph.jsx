@@ -1,20 +1,20 @@
 /* flame_graph.jsx: the flame graph: an explorable picture of a tree of functions.
  *
- * It is drawn on a canvas. The known libraries create an element per rectangle, and no browser
- * handles half a million of them. Only some thousand rectangles are visible at once, which a canvas
- * draws in a few milliseconds. The price: nothing in it is a button or a text, so this file does
- * the browser's work:
+ * It is drawn on a canvas. Existing libraries create an element per rectangle, and no browser
+ * handles half a million of them. Only a few thousand rectangles are visible at once, which a
+ * canvas draws in a few milliseconds. But a canvas has no buttons or text, so this file implements
+ * the interaction:
  *
- *     pointer    a tip for the frame under it; a click zooms into it; in a partial view a drag
- *                moves it; the wheel with Ctrl, or two fingers on a touchpad, makes it wider
- *     keyboard   the canvas has the focus, one frame the ring: arrows move it along callers,
- *                callees and siblings, Enter zooms, Esc zooms out, + and - make it wider
+ *     pointer    a tip for the frame under it; a click zooms into the frame; in a partial view, a
+ *                drag moves the picture; the wheel with Ctrl or two fingers on a touchpad widen it
+ *     keyboard   the canvas has the focus, and one frame has the ring: arrows move the ring to
+ *                callers, callees and siblings, Enter zooms, Esc zooms out, + and - set the width
  *     reader     each frame that gets the ring is announced in a sentence, and the level below the
  *                zoom is also a table
  *
- * The functions on the path to a zoomed node name it (`focus`), which is the same for every metric
- * and in an address. All other state is local: scroll position, visible part, pointer. The canvas
- * has the size of the visible part and stays in place while scrolling. */
+ * The zoomed node is identified by the functions on the path to it (`focus`), which do not depend
+ * on the metric and can be in an address. All other state is local: scroll position, visible part,
+ * pointer. The canvas has the size of the visible part and stays in place while scrolling. */
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {layout, neighbour, rectangleAt, rectangleOf} from '../model/flame.js';
 import {metricName} from '../model/metric.js';
@@ -28,13 +28,14 @@ import {sentence} from './flame_words.js';
 import './flame.css';
 
 const DRAG_PIXELS = 4; // A shorter drag is a click.
-// Width of the focus: a narrower part would be invisible, and a wider one is all of it.
+// Limits of the visible part of the focus: a narrower part would be invisible, and a wider one
+// counts as the whole.
 const LEAST_PART = 1e-6, WHOLE_PART = 1 - 1e-9;
-const WIDER = 1.5; // By one press of a key.
-const WAY_SEEN = 3; // Levels above the zoomed frame.
+const WIDER = 1.5; // Factor for one press of a key.
+const WAY_SEEN = 3; // Number of levels visible above the zoomed frame.
 const ALL = {from: 0, to: 1};
 
-/* The node that FOCUS names: functions, outermost first. Skips missing ones. */
+/* The node that FOCUS identifies by functions, outermost first. Missing ones are skipped. */
 function focusNode(tree, focus) {
     return focus ? tree.nodeAt(focus.split('-').map(Number)) : 0;
 }
@@ -43,7 +44,7 @@ function focusText(tree, node) {
     return tree.pathOf(node).join('-');
 }
 
-/* [from, to] with a share of it added around AT, a place in it from 0 to 1. */
+/* [from, to] scaled by FACTOR around AT, a position in it from 0 to 1. */
 function resized({from, to}, at, factor) {
     const width = Math.min(1, Math.max(LEAST_PART, (to - from) / factor));
     const start = from + at * (to - from - width);
@@ -57,7 +58,7 @@ function moved({from, to}, by) {
     return width > WHOLE_PART ? ALL : {from: start, to: start + width};
 }
 
-/* The width of an element, once it is in the document. */
+/* The width of an element; known once it is in the document. */
 function useWidth(box) {
     const [width, setWidth] = useState(0);
 
@@ -94,7 +95,7 @@ function usePicture({profile, values, options, search, focus}, width, seen) {
     return {tree, zoomed, drawn, found};
 }
 
-/* Contents of the canvas, redrawn after each change and while scrolling. */
+/* Draw the canvas, after each change and while scrolling. */
 function useDrawing({canvas, box, scene, dark, width}) {
     const latest = useRef(null);
 
@@ -139,7 +140,7 @@ function under(event, {canvas, box, drawn}) {
     return rectangleAt(drawn, Math.floor(y / LEVEL_HEIGHT), event.clientX - at.left);
 }
 
-/* A press that moves is a drag, if there is something to drag; else it is a click. */
+/* A press that moves is a drag if the picture can be dragged; otherwise it is a click. */
 function usePointer(parts) {
     const {setHovered, setSeen, onFrame} = parts, pressed = useRef(null), latest = useRef(parts);
 
@@ -179,8 +180,8 @@ function usePointer(parts) {
     };
 }
 
-/* The wheel widens the picture with Ctrl; browsers report two fingers the same way. Preact's
- * listeners are passive, so this one is added by hand. */
+/* With Ctrl, the wheel widens the picture; browsers report two fingers the same way. Preact's
+ * listeners are passive, so this listener is added directly. */
 function useWheel(parts) {
     const latest = useRef(parts);
 
@@ -207,12 +208,12 @@ function useWheel(parts) {
 
 const ARROWS = {ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'left', ArrowRight: 'right'};
 
-/* Handle a key; false if it has no function here. */
+/* Handle a key. Return false if it has no function. */
 function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFrame, onZoom}) {
     const at = chosen < 0 ? -1 : rectangleOf(drawn, tree, chosen);
 
     if (ARROWS[key]) {
-        // The first press only moves the ring to the zoomed frame.
+        // If no frame has the ring, the first key only moves it to the zoomed frame.
         const next = at < 0 ? rectangleOf(drawn, tree, zoomed) : neighbour(drawn, tree, at,
             ARROWS[key]);
 
@@ -249,7 +250,7 @@ function showLevel(box, level) {
         box.scrollTop = top + LEVEL_HEIGHT - clientHeight;
 }
 
-/* Share of ALL that passes through found functions, each stack once. */
+/* Share of the total whose stacks contain a found function; each stack counts once. */
 function foundShare(tree, found) {
     let sum = 0;
     const work = [0];
@@ -312,7 +313,8 @@ export function FlameGraph(props) {
         hovered: hovered ? hovered.node : -1, rootLabel}});
     useWheel(parts);
     useEffect(() => setSeen(ALL), [tree]);
-    // The zoomed frame is visible, with some of its callers and all the room below.
+    // Scroll so that the zoomed frame is visible, with some callers above and the remaining space
+    // below.
     useLayoutEffect(() => {
         box.current.scrollTop = Math.max(0, (tree.depth[zoomed] - WAY_SEEN) * LEVEL_HEIGHT);
     }, [tree, zoomed]);

@@ -2,23 +2,24 @@
  *
  * Colours distinguish user code, libraries and language runtimes. For two profiles they show growth
  * and shrinkage, stronger with a larger relative change. They are the page's colours
- * (view/page.css), mixed with its background, so that text is readable on them in light and in dark
- * mode. Three shades of each separate neighbours, and a function has the same shade everywhere.
+ * (view/page.css), mixed with the page's background, so that text on them is readable in light and
+ * in dark mode. Three shades of each colour distinguish neighbours, and a function always has the
+ * same shade.
  *
  * Frames above the zoomed one are pale. A search marks its matches and greys out the rest. The
  * frame with the keyboard focus has a ring. */
 import {KINDS} from '../model/profile.js';
 import {label} from './flame_words.js';
 
-/** Pixels of a level, and of a letter's height. */
+/** Height of a level, and of letters, in pixels. */
 export const LEVEL_HEIGHT = 20;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
-const PAD = 4; // On both sides of a name.
-const SHADES = [0.28, 0.36, 0.44]; // Share of a colour when mixed with the background.
-const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for growth.
+const PAD = 4; // On both sides of a name, in pixels.
+const SHADES = [0.28, 0.36, 0.44]; // Share of the colour in the mixture with the background.
+const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for the smallest and the largest change.
 
 /**
- * The colours to draw with.
+ * Return the colours of the picture.
  * @param {(name: string) => string} colour reads a custom property of the page, "#rrggbb"
  */
 export function palette(colour) {
@@ -113,7 +114,7 @@ export function paint(context, scene, colours) {
     return drawn;
 }
 
-/* Rectangles are a pixel apart, as long as they are wide enough for it. */
+/* Rectangles are a pixel apart if they are wide enough. */
 function box(context, scene, colours, i, letter) {
     const {layout, top, profile, tree, rootLabel} = scene, node = layout.node[i];
     const x = Math.max(0, layout.x[i]), end = Math.min(layout.width, layout.x[i] + layout.w[i]);

@@ -1,14 +1,14 @@
 /* flame_parts.jsx: text and links around the picture of a flame graph.
  *
- * Above it, the path to the zoomed frame, each step a button. Below it, all facts about the frame
- * with the ring, and the level below the zoom as a table. These alone suffice to
- * explore the profile without seeing the picture or using a pointer. */
+ * Above it is the path to the zoomed frame, each step a button. Below it are all facts about the
+ * frame with the ring, and the level below the zoom as a table. These suffice to explore the
+ * profile without seeing the picture or using a pointer. */
 import {useMemo, useState} from 'preact/hooks';
 import {Text} from '../view/name.jsx';
 import {amount, growth, percent} from '../view/units.js';
 import {nodeName, numbersOf, placeOf} from './flame_words.js';
 
-const WAY_SHOWN = 6; // Steps shown at the end of a longer path.
+const WAY_SHOWN = 6; // Number of steps shown at the end of a longer path.
 const ROWS_SHOWN = 100;
 const TIP_WIDTH = 340, TIP_GAP = 14;
 
@@ -53,7 +53,7 @@ function Numbers({tree, node, metric, focus}) {
         </dl>);
 }
 
-/** A tip beside the pointer, on the side with room. */
+/** A tip beside the pointer, on the side that has room. */
 export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric}) {
     const isRight = x + TIP_GAP + TIP_WIDTH > innerWidth;
     const place = {
@@ -71,7 +71,7 @@ export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric})
         </div>);
 }
 
-/** All facts about NODE, and the hits of a search. */
+/** All facts about NODE, and the number of search hits. */
 export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, found, share,
     search}) {
     const fn = tree.function[node], name = nodeName(profile, tree, node);
@@ -92,7 +92,7 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
 const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
     ['runtime', 'C and C++ libraries']];
 
-/* The languages of the scripts in the profile. */
+/* The languages of scripts in the profile. */
 function scripts(profile) {
     const names = [...new Set(profile.functions.language)].filter((name) => name !== null);
 
@@ -113,7 +113,8 @@ export function FlameLegend({profile, tree, found, drawn}) {
         </p>);
 }
 
-/** The level below the zoom; made when it is opened, as an inverted tree begins with thousands. */
+/** The level below the zoom. It is only rendered when the user opens it, because an inverted tree
+ * begins with thousands of rows. */
 export function FlameTable({profile, tree, zoomed, onZoom, metric, functionLink}) {
     const [isOpen, setOpen] = useState(false);
 

@@ -1,16 +1,18 @@
-/* flame_words.js: texts of a flame graph: names that fit, and a frame in a sentence.
+/* flame_words.js: texts of a flame graph: names that fit into rectangles, and descriptions of
+ * frames.
  *
- * The tip, the line below the picture and screen readers use the same sentences, so that none has
- * less information. */
+ * The tip, the line below the picture and screen readers use the same sentences, so all have the
+ * same information. */
 import {briefName, shortName, visible} from '../view/name_text.js';
 import {amount, growth, percent} from '../view/units.js';
 
-// Least number of letters that make a part of a name, or of an offset ("+0x1f…"), useful.
+// Minimum number of letters for a part of a name, or of an offset ("+0x1f…"), to be useful.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
- * NAME in at most LETTERS letters: without arguments, then cut at its end; '' if they are too few.
- * A nameless function is identified by its offset alone: its neighbours have the same module.
+ * NAME in at most LETTERS letters: without arguments, then cut at the end; '' if LETTERS is too
+ * small. A function without a name is identified by its offset alone, because its neighbours have
+ * the same module.
  */
 export function label(name, letters) {
     const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);
@@ -58,7 +60,7 @@ export function numbersOf(tree, node, metric, focus) {
     return rows;
 }
 
-/** NODE in a sentence. */
+/** A description of NODE in one sentence. */
 export function sentence(profile, tree, node, metric, focus) {
     const numbers = numbersOf(tree, node, metric, focus)
         .map(({name, text}) => `${name} ${text}`).join('; ');
@@ -66,7 +68,7 @@ export function sentence(profile, tree, node, metric, focus) {
     return `${nodeName(profile, tree, node)}: ${numbers}; level ${tree.depth[node]}`;
 }
 
-/** The place of function FN: its file, else its module. */
+/** The place of function FN: its file or, without one, its module. */
 export function placeOf(profile, fn) {
     const {functions, files, modules} = profile;
     const file = fn < 0 ? null : files[functions.file[fn]];

@@ -1,19 +1,19 @@
-/* calls.js: the call graph, its cycles, and the neighbourhood of one function.
+/* calls.js: the call graph, its cycles, and the callers and callees of one function.
  *
- * A function, a call and a cycle count once per stack, however often it recurses. So all values
- * come from whole stacks, and never exceed the allocated amount:
+ * A function, a call and a cycle count once per stack, even with recursion. Therefore all values
+ * are computed from whole stacks, and never exceed the allocated amount:
  *
  *     main F G F G malloc(10)       main 10, F 10, G 10; main to F 10, F to G 10, G to F 10
  *                                   F and G are a cycle: 10, entered by main for 10
  *
- * This uses another tree than tree.js: code of the loader and the C library before and after main
- * is below the function `outside`, and stacks cut before main or start-up code are below `unknown`
- * (analyse/stack_functions.c). A call is a node with its parent. "Once per stack" is once for the
- * outermost node of its kind on each path, which does not depend on values and is found once. Then
- * a click is a pass over the tree.
+ * The tree differs from tree.js: code of the loader and the C library before and after main is
+ * below the function `outside`, and stacks cut before main or start-up code are below `unknown`
+ * (analyse/stack_functions.c). A call is a node with its parent. To count once per stack, only the
+ * outermost node of its kind on each path is counted. These nodes do not depend on values and are
+ * computed once; then each click takes one pass over the tree.
  *
- * Equals `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers; so fold is
- * the default here. */
+ * Results equal `heaptap callgraph --json` and `heaptap functions --json`, which fold wrappers;
+ * therefore fold is the default here. */
 import {PairMap} from './pair_map.js';
 import {COUNTS, METRICS} from './metric.js';
 import {partValues, siteValues} from './extent.js';
@@ -26,11 +26,11 @@ const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
 
 /* --- The tree -------------------------------------------------------------------------------- */
 
-/* Properties of functions and frames that decide how stacks begin. */
+/* Properties of functions and frames that determine the outer end of stacks. */
 function beginnings({functions, frames, modules}) {
     const isLoader = modules.path.map((path) => /^(ld-linux|ld\.so)/.test(baseName(path)));
-    // main, or a part of it that the compiler split off. Without names, the outermost function
-    // in the executable counts as main.
+    // main, or a part that the compiler split off main. Without names, the outermost function in
+    // the executable counts as main.
     const isMain = functions.name.map((name, fn) => functions.nameless[fn]
         ? modules.program[functions.module[fn]] === 1 : /^main($|[(. ])/.test(name));
 
@@ -43,15 +43,15 @@ function beginnings({functions, frames, modules}) {
             modules.program[frames.module[i]] === 1 ? 1 : 0)};
 }
 
-/* Start of longer stacks that contain a stack: `left` of their outermost frames are left out, and
- * the next one is below the function `top`; -1 = below none. */
+/* The outer end of longer stacks that contain a stack: `left` of the outermost frames are omitted,
+ * and the next frame is below the function `top`; -1 = below none. */
 function trimStacks(shape) {
     const {count, parent, frame, function: fn, depth, profile} = shape;
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
         beginnings(profile));
     const start = startDepth(shape);
     const left = new Int32Array(count), top = new Int32Array(count).fill(-1);
-    const first = new Int32Array(count); // The outermost frame of each.
+    const first = new Int32Array(count); // The outermost frame of each stack.
 
     for (let i = 1; i < count; i++) {
         const outer = parent[i], of = first[i] = outer === 0 ? frame[i] : first[outer];
@@ -59,7 +59,7 @@ function trimStacks(shape) {
         left[i] = start[i];
         if (start[i] === depth[i] || !(process[of] || (start[i] > 0 && stripped[of])))
             continue;
-        // All leading frames of the loader are left out.
+        // Omit all leading frames of the loader.
         const isNext = depth[i] === start[i] + 1 || left[outer] === depth[outer];
 
         left[i] = !isNext ? left[outer] : loader[frame[i]] ? depth[i] : depth[i] - 1;
@@ -69,7 +69,7 @@ function trimStacks(shape) {
     return {left, top, first};
 }
 
-/* The same for a site's stack that ends within the frames that longer ones omit. */
+/* The same for a site's stack that ends within the frames that longer stacks omit. */
 function trimShort(shape, end) {
     const {parent, frame, function: fn, depth, profile} = shape, path = [];
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
@@ -88,7 +88,7 @@ function trimShort(shape, end) {
 }
 
 /**
- * The tree that calls are counted on, made once for a shape.
+ * The tree for counting calls, computed once per shape.
  * @param {import('./shape.js').Shape} shape
  * @returns {import('./tree.js').Skeleton}
  */
@@ -120,14 +120,14 @@ function callSkeleton(shape) {
     });
 }
 
-/* Nodes for stacks, each made once: a walk ends at the first known node. */
+/* Nodes for stacks, each made once: a walk outwards ends at the first stack with a node. */
 class Places {
     constructor({count, parent, function: fn, depth}, nodes) {
         Object.assign(this, {parent, fn, depth, nodes, known: new Int32Array(count).fill(-1)});
         this.way = [];
     }
 
-    /* The node of STACK without its LEFT outermost frames, below the function TOP. */
+    /* The node of STACK without the LEFT outermost frames, below the function TOP. */
     of(stack, left, top) {
         const {parent, fn, depth, nodes, known, way} = this;
         let at = stack, length = 0;
@@ -142,7 +142,7 @@ class Places {
     }
 }
 
-/* Data independent of values: calls as numbers, and the nodes that count. */
+/* Data independent of values: calls as numbers, and the nodes that are counted. */
 function callsOf(shape) {
     const tree = callSkeleton(shape), functions = shape.profile.functions.count;
 
@@ -166,7 +166,7 @@ function callsOf(shape) {
     });
 }
 
-/* Values by site, added up: what leads through each node. */
+/* Sums of VALUES (by site) over all stacks through each node. */
 function leading(tree, values) {
     const sums = new Float64Array(tree.count);
 
@@ -194,7 +194,7 @@ function selves(tree, values, functions) {
  */
 
 /**
- * The callers and callees of FN, the largest first.
+ * Return the callers and callees of FN, largest first.
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
  * @param {number} fn a function
@@ -272,8 +272,8 @@ function neighbours(after, before) {
  */
 
 /**
- * The graph, for the first of two profiles or the only one (`after`). Functions and calls
- * without any value of the metric are left out, and such calls make no cycle.
+ * Return the graph, for the first of two profiles or the only one (`after`). Functions and calls
+ * without a value of the metric are omitted, also in the search for cycles.
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
  * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
@@ -312,7 +312,7 @@ export function callGraph(profile, values, options = {}) {
         cycles: cyclesOf(calls, graph, sums, counts, entryOf, functions)};
 }
 
-/* Number of allocations behind VALUES. A peak stores only its live blocks. */
+/* Number of allocations behind VALUES. A peak only has live blocks. */
 function callCounts(profile, {metric, extent, filter, after}) {
     return metric === CALLS ? after
         : siteValues(profile, extent.kind === 'peak' ? BLOCKS : CALLS, extent, filter).after;
@@ -377,7 +377,8 @@ function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     return cycles;
 }
 
-/* Values of cycles that need whole stacks: which stacks touch one, and which enter it. */
+/* Values of cycles that need whole stacks: the stacks with a function of the cycle, and the calls
+ * that enter it. */
 function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
     const {count, parent, function: fn} = tree, enters = new PairMap();
     const key = new Int32Array(count).fill(-1), entry = key.slice(), entered = key.slice();
@@ -413,8 +414,8 @@ function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
     });
 }
 
-/* The strongly connected components of more than one function, without recursion: stacks of calls
- * are deep. */
+/* The strongly connected components of more than one function. Computed without recursion, because
+ * stacks of calls are deep. */
 function components(entryOf) {
     const index = new Map(), low = new Map(), onStack = new Set(), stack = [], found = [];
 
@@ -468,7 +469,7 @@ function takeComponent(stack, onStack, fn, found) {
 /* --- Direct allocation ----------------------------------------------------------------------- */
 
 /**
- * What each function allocates itself, and how much of it is kept: mprof's table.
+ * The memory that each function allocates itself, and the part that is still live: mprof's table.
  * @typedef {object} DirectRow
  * @property {number} function
  * @property {number} value of the metric
@@ -518,7 +519,7 @@ function addRow(total, row) {
         });
 }
 
-/* VALUES of each class by function; null if classes are not known there. */
+/* VALUES of each class by function; null if the extent has no classes. */
 function classSelves({parts, changes}, tree, values, functions) {
     const ofWhole = values.extent.kind === 'whole' || values.extent.kind === 'peak';
 

@@ -1,16 +1,16 @@
-/* extent.js: the values of sites: of a metric, in a stretch of time, under a filter.
+/* extent.js: the values of sites for a metric, a period and a filter.
  *
- * This changes with a click; everything else (trees, groups, sums) is computed from it. For the
- * whole run, values are columns of the document. For a moment or a stretch they are sums of the
+ * A click changes these values; everything else (trees, groups, sums) is computed from them. For
+ * the whole run, values are columns of the document. For a moment or a period, they are sums of the
  * history's changes. A change is a site's growth between points[point - 1] and points[point], so
  *
  *     at points[k]                      all changes with        point <= k
  *     between points[i] and points[k]   all changes with    i < point <= k
  *
- * and live is allocated minus freed: a growth, which may be negative, between two points.
+ * Live is allocated minus freed. Between two points it is a growth, which may be negative.
  *
- * A filter keeps a site or drops it; absent criteria keep all. A text is searched in every
- * function, file and module of the stack before folding, as --filter does. */
+ * A filter keeps or removes a whole site; criteria that are not given keep all. A text is searched
+ * in every function, file and module of the stack before folding, like --filter. */
 import {cached} from './shape.js';
 
 /**
@@ -70,7 +70,7 @@ export function siteValues(profile, metric, extent = WHOLE, filter = null) {
 }
 
 /**
- * The same by part (profile.parts), for tables by type and by class of size.
+ * The values by part (profile.parts), for tables by type and by size class.
  * @param {Values} values
  * @returns {{after: Float64Array, before: Float64Array|null}}
  */
@@ -91,7 +91,7 @@ export function partValues({profile, metric, extent, filter, mask}) {
         parts.count)), before: null};
 }
 
-/** VALUES by part, added up by site. */
+/** Sums of VALUES (by part) by site. */
 export function bySite(profile, values) {
     const sums = new Float64Array(profile.sites.count), {site} = profile.parts;
 
@@ -100,7 +100,7 @@ export function bySite(profile, values) {
     return sums;
 }
 
-/** The sum of the kept values, the base of percentages. @param {Values} values */
+/** The sum of the kept values: 100 % of percentages. @param {Values} values */
 export function totals({after, before}) {
     return {after: sum(after), before: before && sum(before)};
 }
@@ -145,7 +145,7 @@ const OF_CHANGES = {
     live_blocks: ['allocations', 'frees'],
 };
 
-/** The points of EXTENT: changes count from behind the first up to the second. */
+/** The points of EXTENT: changes count if they are after the first and up to the second. */
 function spanOf(profile, extent) {
     if (extent.kind === 'at')
         return [0, extent.point];
@@ -168,7 +168,7 @@ function sumChanges(profile, metric, extent, by, count) {
     return sums;
 }
 
-/* The first change after POINT; they are in order. */
+/* The first change after POINT; changes are sorted. */
 function firstAfter(points, point) {
     let low = 0, high = points.length;
 
@@ -184,7 +184,7 @@ function firstAfter(points, point) {
 }
 
 /**
- * The last of the profile's points at or before a time, as --at finds it.
+ * The last of the profile's points at or before a time, like --at.
  * @returns {number} index; -1 if there is no history
  */
 export function pointAt(profile, elapsedNs) {
@@ -200,7 +200,7 @@ export function pointAt(profile, elapsedNs) {
 /* --- Filters --------------------------------------------------------------------------------- */
 
 /**
- * Which sites FILTER keeps; null if it keeps all.
+ * A mask of the sites that FILTER keeps; null if it keeps all.
  * @returns {Uint8Array|null} by site
  */
 export function siteMask(profile, filter) {
@@ -233,7 +233,8 @@ function makeMask(profile, filter) {
     return mask;
 }
 
-/** The value of the label KEY in a set; null without it; for an unknown set its other text. */
+/** The value of the label KEY in a set; null without that label; for an unknown set, its substitute
+ * text. */
 export function labelValue(profile, labels, key) {
     const entry = profile.labels[labels];
 
@@ -242,7 +243,7 @@ export function labelValue(profile, labels, key) {
     return entry.set ? entry.set[key] : entry.text;
 }
 
-/* The tests of FILTER for frames, each by frame: 1 = passed. */
+/* The conditions of FILTER on frames, each as an array by frame: 1 = passed. */
 function frameTests(profile, filter) {
     const {frames} = profile, tests = [];
     const frameTest = (test) => tests.push(Uint8Array.from({length: frames.count},
@@ -267,7 +268,7 @@ function textTest(text) {
     return (name) => name.toLowerCase().includes(wanted);
 }
 
-/* Text that is no regular expression matches literally. */
+/* Text that is not a regular expression matches literally. */
 function patternTest(pattern) {
     let regular;
 
@@ -279,7 +280,7 @@ function patternTest(pattern) {
     return (name) => regular.test(name);
 }
 
-/** By frame: whether TEST holds for its function, file or module. */
+/** By frame: 1 if TEST holds for the function, file or module. */
 function framesNaming(profile, test) {
     const {frames, functions, files, modules} = profile;
     const byFunction = functions.name.map(test), byFile = files.map(test);
@@ -289,7 +290,7 @@ function framesNaming(profile, test) {
         byFile[frames.file[i]] || byModule[frames.module[i]] ? 1 : 0);
 }
 
-/* By stack: whether any frame passes. */
+/* By stack: 1 if any frame passes. */
 function stacksWith({stacks}, frames) {
     const has = new Uint8Array(stacks.count);
 

@@ -6,11 +6,11 @@
  *           3   read_all ─────────────┬ intern ───┬───┘  children, the widest first, in proportion
  *           4   grow ─────┬ …                            to the focus
  *
- * A node narrower than half a pixel is not drawn, and no node below it is wider. So the walk
- * depends on the size of the picture and not of the tree, which grows on demand (tree.js). Narrower
- * nodes leave a gap beside their siblings. */
+ * A node narrower than half a pixel is not drawn, and no node below it is wider. Therefore the cost
+ * of the walk depends on the size of the picture and not on the size of the tree, which grows on
+ * demand (tree.js). Nodes that are not drawn leave a gap beside their siblings. */
 
-/** A node must be so wide to be drawn, in pixels. */
+/** Minimum width of a drawn node, in pixels. */
 export const LEAST_WIDTH = 0.5;
 
 /**
@@ -39,7 +39,7 @@ export function layout(tree, {focus = 0, width, from = 0, to = 1, least = LEAST_
     const node = [], x = [], w = [], first = [0], begin = -from * tree.width[focus] * scale;
     let isCut = false, row = waysTo(tree, focus);
 
-    // The way to the focus, a level each.
+    // The path to the focus, one node per level.
     for (const at of row) {
         node.push(at);
         x.push(0);
@@ -95,7 +95,7 @@ function finish({node, x, w, first, focus, width, isCut}) {
         w: Float64Array.from(w), first: Int32Array.from(first), levels, focus, width, isCut};
 }
 
-/** The rectangle of LAYOUT at a place; -1 if there is none. */
+/** The rectangle of LAYOUT at a position; -1 if there is none. */
 export function rectangleAt({first, levels, x, w}, level, at) {
     if (level < 0 || level >= levels)
         return -1;
@@ -114,7 +114,7 @@ export function rectangleAt({first, levels, x, w}, level, at) {
     return -1;
 }
 
-/** The rectangle of NODE in LAYOUT; -1 if it is not seen. */
+/** The rectangle of NODE in LAYOUT; -1 if it is not drawn. */
 export function rectangleOf(layoutOf, tree, node) {
     const {first, levels, node: nodes} = layoutOf, level = tree.depth[node];
 
@@ -127,8 +127,8 @@ export function rectangleOf(layoutOf, tree, node) {
 }
 
 /**
- * The rectangle that an arrow key leads to from rectangle I: 'up' is towards the root, 'down' to
- * the widest child, 'left' and 'right' to the next one on its level.
+ * The rectangle that an arrow key selects from rectangle I: 'up' the parent, 'down' the widest
+ * child, 'left' and 'right' the next one on the same level.
  * @returns {number} I if there is none
  */
 export function neighbour(layoutOf, tree, i, where) {

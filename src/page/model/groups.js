@@ -1,21 +1,21 @@
-/* groups.js: values added up by function, line, file, module, and by properties of sites and parts.
+/* groups.js: sums of values by function, line, file, module, and by properties of sites and parts.
  *
- * Each grouping has keys, dense numbers that depend on the shape alone and are computed once. So
- * the rows of one grouping have the same keys for every metric, and a table may have a column for
- * each of several.
+ * Each grouping has keys, dense numbers that depend only on the shape and are computed once.
+ * Therefore the rows of a grouping have the same keys for every metric, and a table can have
+ * columns for several metrics.
  *
- * A stack adds to `total` of each key that it touches once, however often recursion repeats it:
- * this is the sum over the outermost stacks of the tree that have the key (shape.js). It adds to
- * `self` of its innermost frame's key only, so the selves sum up to the total. Groupings by a
+ * A stack counts once in `total` of each key on it, even if recursion repeats the key: this is the
+ * sum over the outermost stacks of the tree with the key (shape.js). It counts in `self` only of
+ * the innermost frame's key, so the sum of `self` over all keys is the total. Groupings by a
  * property of the whole site (site, own, heap, labels, type, class) have equal self and total.
  *
- * Equals `heaptap report --by` (analyse/group.c), and with two profiles `heaptap diff`. */
+ * Results equal `heaptap report --by` (analyse/group.c), and for two profiles `heaptap diff`. */
 import {PairMap} from './pair_map.js';
 import {partValues, labelValue} from './extent.js';
 import {KINDS, SIZE_CLASSES, VERDICT_NAMES, baseName} from './profile.js';
 import {START_UP, cached, outermost, shapeOf, shapeOrder, stackSums, usefulStart} from './shape.js';
 
-/** What `group` can group by; also 'label:KEY', the values of one label. */
+/** Groupings for `group`; 'label:KEY' groups by the values of one label. */
 export const GROUPINGS = ['site', 'own', 'function', 'line', 'file', 'module', 'kind', 'type',
     'class', 'heap', 'labels'];
 
@@ -74,7 +74,7 @@ export function keysOf(shape, by) {
     });
 }
 
-/** The key of each site, for groupings that give a site one. @returns {Int32Array|null} */
+/** The key of each site, for groupings with one key per site. @returns {Int32Array|null} */
 export function keyOfSites(shape, by) {
     const keys = keysOf(shape, by);
 
@@ -93,7 +93,7 @@ function nestedSums(shape, keys, {after, before}) {
         const self = new Float64Array(keys.count), total = new Float64Array(keys.count);
         const {ofStack} = keys;
 
-        // Stack 0 has no frames: only the sites that end there count for it.
+        // Stack 0 has no frames, so only the sites that end there count.
         self[ofStack[0]] = total[ofStack[0]] = ends[0];
         for (let i = 1; i < ofStack.length; i++) {
             self[ofStack[i]] += ends[i];
@@ -171,7 +171,7 @@ function functionKeys(shape) {
         module: functions.module, file: functions.file, name: (key) => functions.name[key]};
 }
 
-/* Without a file, a line per function; without a name as well, one per call. */
+/* Without a file, a line per function; if that has no name, a line per call. */
 function lineKeys(shape) {
     const {profile} = shape, {frames, functions, files} = profile;
     const places = new PairMap(frames.count), fn = [], example = [];
@@ -221,7 +221,7 @@ function moduleKeys(shape) {
             : modules.path[key - 1] || 'unknown module'};
 }
 
-/* Own code, libraries, the runtime. */
+/* User code, libraries, the runtime. */
 function kindKeys(shape) {
     const {frames, functions} = shape.profile;
     const ofFrame = frames.function.map((fn) => functions.kind[fn]);
@@ -243,7 +243,7 @@ function siteKeys(shape) {
     });
     const site = new Int32Array(rows.count), number = new Int32Array(rows.count);
 
-    // The first site, from the second profile if it has one; and the smallest number.
+    // The first site, from the second profile if that has one; and the smallest number.
     for (let i = ofSite.length - 1; i >= 0; i--) {
         const key = ofSite[i];
 
@@ -259,7 +259,7 @@ function siteKeys(shape) {
         name: (key) => functions.name[fn[key]]};
 }
 
-/* By stack: its row number in a comparison; functions, files and inlining distinguish rows. */
+/* By stack: the row number in a comparison. Functions, files and inlining distinguish rows. */
 function comparedStacks(shape) {
     const {count, parent, frame, profile} = shape, {frames} = profile;
     const entries = new PairMap(), rows = new PairMap(count), row = new Int32Array(count);
@@ -273,11 +273,11 @@ function comparedStacks(shape) {
     return row;
 }
 
-/* --- What a site says as a whole ------------------------------------------------------------- */
+/* --- Properties of whole sites --------------------------------------------------------------- */
 
 /**
- * The innermost frame of the user's own code on each stack, the innermost of any library if there
- * is none, else the innermost: as analyse/user_code.c.
+ * The innermost frame of user code on each stack; without one, the innermost frame of a library;
+ * otherwise the innermost frame. Same rule as in analyse/user_code.c.
  * @returns {Int32Array} by site: a stack of the shape; 0 if it has none
  */
 export function ownStacks(shape) {
@@ -286,7 +286,8 @@ export function ownStacks(shape) {
         const kind = profile.frames.module.map((m) => profile.modules.kind[m] ?? 3);
         const state = usefulStart(shape), nearest = [new Int32Array(count), new Int32Array(count)];
 
-        // Kinds 0 and 1 are own and library; code of an unclassified module counts as own.
+        // Kinds 0 and 1 are user code and libraries; code of an unclassified module counts as user
+        // code.
         for (let i = 1; i < count; i++)
             for (let wanted = 0; wanted < 2; wanted++) {
                 const of = kind[frame[i]] === 3 ? 0 : kind[frame[i]];
@@ -303,7 +304,7 @@ export function ownStacks(shape) {
 }
 
 /**
- * The lines that holders have their values on. A holder adds up all lines of a function.
+ * The lines of holders. A holder is a function, and sums all lines of it.
  * @param {object} shape
  * @param {{after: Float64Array, before: Float64Array|null}} values by site
  * @param {Int32Array} of key by site
@@ -341,7 +342,7 @@ export function ownLines(shape, {after, before}, of, count) {
     return ret;
 }
 
-/* A function without a name is less useful than its named caller, if that is near and in the same
+/* A function without a name is less useful than a named caller, if that is near and in the same
  * module. */
 function namedNear(shape, stack) {
     const {parent, frame, profile} = shape, {frames, functions} = profile;
@@ -369,7 +370,7 @@ function ownKeys(shape) {
 
 const CLASS_NAMES = ['up to 32 bytes', 'up to 256 bytes', 'up to 2 KiB', 'more than 2 KiB'];
 
-/* A type has a row per verdict; blocks with several possible types are split by size. */
+/* A type has a row per verdict; blocks with several candidates are split by size. */
 function typeKeys({profile}) {
     const {parts, types} = profile, rows = new PairMap(), detail = new PairMap();
 
@@ -423,7 +424,7 @@ function labelKeys(profile, label) {
         value: list, name: (key) => list[key] ?? `without ${label}`};
 }
 
-/** The keys of all labels that sites have, in order. @returns {string[]} */
+/** The keys of all labels of sites, sorted. @returns {string[]} */
 export function labelNames(profile) {
     const names = new Set(profile.labels.flatMap(({set}) => Object.keys(set ?? {})));
 

@@ -1,17 +1,18 @@
-/* load.js: from the page's data block to the document in it.
+/* load.js: decode the document in the page's data block.
  *
- * The block is base64 of gzip of JSON: base64, because HTML cannot hold bytes; gzip, because a
- * profile of 10 MB becomes 1.6 MB; and a data block, because the page's policy blocks all fetches,
- * even from beside the page. Browsers decompress it without a library (DecompressionStream).
+ * The block is base64 of gzip of JSON. base64 is needed, because HTML cannot contain arbitrary
+ * bytes. gzip reduces a profile of 10 MB to 1.6 MB, and browsers decompress it without a library
+ * (DecompressionStream). The data is inside the page, because the page's policy blocks all fetches,
+ * even of a file beside the page.
  *
- * The contents are not trusted: a document of a later version, or of another kind, is refused with
- * a sentence that says so. */
+ * The contents are untrusted: a document of a later version, or of another kind, is rejected with a
+ * sentence for the user. */
 
-/** The versions of `heaptap-page` and of the reports in it that this page can read. */
+/** Versions of `heaptap-page`, and of the reports in it, that this page can read. */
 export const PAGE_VERSION = 1, REPORT_VERSION = 2;
 
 /**
- * Read the document out of the page.
+ * Decode the page's document.
  * @param {Element|string} source the data block, or its text: base64 of gzip of JSON
  * @returns {Promise<object>} a `heaptap-page` document (docs/json.md)
  * @throws {Error} with a sentence for people if it cannot be read
@@ -30,8 +31,8 @@ export async function readPage(source) {
 }
 
 /**
- * DOCUMENT as a page document. A bare `heaptap-report` counts as one without other parts, so
- * that the model can read the output of `heaptap report --json`.
+ * Return DOCUMENT as a page document. A `heaptap-report` becomes a page document without other
+ * parts, so that the model can read the output of `heaptap report --json`.
  * @throws {Error} if it is neither, or of a version that is not known
  */
 export function checkPage(document) {
@@ -52,7 +53,7 @@ export function checkPage(document) {
     return page.filter ? withoutTimelines(page) : page;
 }
 
-/* The timeline always covers the whole process, so it is no curve of a part. */
+/* Remove the timeline from a report of a part: it always covers the whole process. */
 function withoutTimelines(page) {
     const without = (report) => report && {...report, timeline: []};
 
@@ -66,8 +67,8 @@ async function unpacked(base64) {
     return new Response(stream).text();
 }
 
-/* atob makes a string of one character per byte; in parts, so that a large one is not held twice
- * for long. A part has whole groups of four characters. */
+/* atob makes a string with one character per byte. Decoding in pieces avoids a second copy of large
+ * data. A piece has whole groups of four characters. */
 function bytesOf(base64) {
     const part = 1 << 20, padding = /=*$/.exec(base64)[0].length;
     const bytes = new Uint8Array(base64.length / 4 * 3 - padding);

@@ -1,10 +1,10 @@
 /* metric.js: the metrics, and the extents in which each is known.
  *
- * They equal the command's metrics: `option` is the name for --metric. A moment or a stretch of
- * time has only the four counters of the history, without the peak and lifetimes; a peak has only
- * its live amounts.
+ * They equal the command's metrics: `option` is the name for --metric. A moment or a period has
+ * only the four counters of the history, without the peak and lifetimes. The peak has only live
+ * amounts.
  *
- * In a stretch of time "in use" is growth and may be negative; `metricName` says so. */
+ * In a period, "in use" is a growth and may be negative; `metricName` names it so. */
 
 /**
  * @typedef {object} Metric
@@ -30,7 +30,8 @@ export const METRICS = [
         extents: ['whole', 'at', 'between']},
 ];
 
-/** What tables show beside a metric; not offered as one. @type {Metric[]} */
+/** Columns that tables show beside a metric; users cannot choose them as the metric. @type
+ * {Metric[]} */
 export const COUNTS = [
     {key: 'blocks', option: null, name: 'blocks in use', unit: 'blocks', column: 'live_blocks',
         extents: ['whole', 'at', 'between', 'peak']},
@@ -48,14 +49,14 @@ export function metricOf(key) {
 }
 
 /**
- * Whether PROFILE's short-lived blocks are only those that died before the next allocation: a
- * sample has no other lifetimes, and neither has a comparison with a sample.
+ * True if PROFILE's short-lived blocks are only the temporary ones, freed before the next
+ * allocation. A sample has no other lifetimes, and so a comparison with a sample has none either.
  */
 export function diesAtOnce({sites: {columns, beforeColumns}}) {
     return [columns, beforeColumns].some((of) => of && of.short_lived_is_temporary);
 }
 
-/** Whether METRIC is known in EXTENT of PROFILE. */
+/** True if METRIC is known in EXTENT of PROFILE. */
 export function isKnown(profile, metric, extent) {
     const columns = [profile.sites.columns, profile.sites.beforeColumns].filter(Boolean);
 
@@ -68,7 +69,7 @@ export function knownMetrics(profile, extent) {
     return METRICS.filter((m) => isKnown(profile, m, extent));
 }
 
-/** METRIC's name in EXTENT: "in use" is growth between two moments. */
+/** METRIC's name in EXTENT: "in use" between two moments is a growth. */
 export function metricName(metric, extent) {
     if (extent.kind === 'between' && metric.key === 'live')
         return 'growth';
@@ -78,8 +79,8 @@ export function metricName(metric, extent) {
 }
 
 /**
- * The first metric to show: the peak, unless nearly all of it is still in use; for a moment or a
- * stretch of time the memory in use. Same rule as in the command.
+ * The metric to show first: the peak, unless nearly all of it is still in use; for a moment or a
+ * period, the memory in use. Same rule as in the command.
  */
 export function firstMetric(profile, extent) {
     const totals = profile.report.totals;

@@ -1,10 +1,11 @@
-/* profile.js: the model of all views, built once from the document.
+/* profile.js: the model for all views, built once from the document.
  *
  *     document.report ──┐   modules, files, functions, frames, stacks, heaps, labels: numbers,
  *     document.before ──┴─► each item once; sites and parts: columns of Float64Array, of both
  *
- * All data is columns of numbers: with half a million stacks, an object each would take a gigabyte,
- * and no click would be under 50 ms. Numbers of a column count from 0, and -1 is "none".
+ * All data is in columns of numbers. With an object for each of half a million stacks, the model
+ * would take a gigabyte, and every click more than 50 ms. Items are numbered from 0, and -1 means
+ * "none".
  *
  * Stacks form a tree, as in the document (docs/json.md), but stacks with equal text are merged
  * here: frames of the same function, file, line and module are one frame, whatever their addresses,
@@ -12,41 +13,42 @@
  * address. A caller has a smaller number than its callees. Stack 0 has no frames; sites that did
  * not fit into the recorder's tree have it.
  *
- * A function is its name and its module; without a name its start, or, if that is unknown, the
- * call. Behind the functions of the document and the nameless ones come three pseudo-functions:
- * `other` (of sites without a stack), `outside` (before and after main) and `unknown` (callers that
- * were not recorded); calls.js uses them.
+ * A function is identified by its name and its module; without a name by its start or, if that is
+ * unknown, by the call. After the functions of the document and those without names there are three
+ * pseudo-functions: `other` (of sites without a stack), `outside` (before and after main) and
+ * `unknown` (callers that were not recorded); calls.js uses them.
  *
- * Two profiles are matched by the rule of `heaptap diff`: addresses never agree, lines shift. So a
- * function is its name and file there, and heaps and labels match by name. Lines and modules stay
- * as they were on each side, so that a table by line is right for both: two sites that differ in
- * nothing else become one row where rows are stacks (groups.js, 'site').
+ * Two profiles are matched by the rule of `heaptap diff`. Addresses never agree, and lines shift,
+ * so a function is identified by its name and file. Heaps and labels are matched by name. Lines and
+ * modules are not matched, so that a table by line is right for both sides. In a table by stack,
+ * two sites that differ only in lines or modules share a row (groups.js, 'site').
  *
- * A site is a stack, as in a report, for one heap and one set of labels. Its blocks by size and
- * type are in its parts (`parts`), where the document has them; otherwise each site is one part of
- * an unknown class. */
+ * A site is a stack, as in a report, for one heap and one set of labels. Its parts (`parts`) have
+ * its blocks by size and type, if the document has them; otherwise each site has one part of an
+ * unknown class. */
 import {PairMap} from './pair_map.js';
 import {samePaths} from './same_paths.js';
 
-/** Kinds of code, as numbers: `functions.kind`, `modules.kind`; a script is of no module. */
+/** Names of the kinds of code in `functions.kind` and `modules.kind`; a script has no module. */
 export const KINDS = ['own', 'library', 'runtime', 'unknown', 'script'];
 const UNKNOWN_KIND = 3, SCRIPT_KIND = 4;
 
-/** `functions.role` */
+/** Values of `functions.role` */
 export const ROLE_NONE = 0, ROLE_WRAPPER = 1, ROLE_STARTUP = 2;
 
 /** Bits of `sites.flags` */
 export const SITE_OTHER = 1, SITE_TRUNCATED = 2, SITE_GUESSED = 4, SITE_BROKEN = 8;
 
-/** Columns of sites and parts; `short_lived` is died_within_16, or temporary if that is unknown. */
+/** Columns of sites and parts. `short_lived` is died_within_16, or temporary if the former is
+ * unknown. */
 export const COLUMNS = ['allocations', 'allocated_bytes', 'frees', 'freed_bytes', 'reallocations',
     'live_blocks', 'live_bytes', 'peak_blocks', 'peak_bytes', 'temporary', 'short_lived',
     'size_min', 'size_max'];
 
-/** Classes of size: `parts.sizeClass`; -1 is not known. */
+/** Names of size classes in `parts.sizeClass`; -1 means unknown. */
 export const SIZE_CLASSES = ['s', 'm', 'l', 'x'];
 
-/** Names for sites without a stack, and for the two other entries that are no functions. */
+/** Names of the pseudo-functions `other`, `outside` and `unknown`. */
 const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
 
 /**
@@ -142,8 +144,8 @@ class Builder {
         this.stacks.put(-1, -1); // The stack without frames.
     }
 
-    /* Renumber the items of REPORT for this model. If LIKE is given, files and modules take its
-     * matching paths. */
+    /* Renumber the items of REPORT for this model. If LIKE is given, files and modules get the
+     * matching paths of LIKE. */
     addTables(report, like = null) {
         const t = report.tables, maps = {};
         const paths = (tables) => tables.modules.map((m) => m.path ?? '');
@@ -196,7 +198,7 @@ class Builder {
         return result;
     }
 
-    /* The function of frame I: by number, or by its name and file, which two profiles may share. */
+    /* The function of frame I: by its number, or by name and file, which two profiles may share. */
     functionOf(t, i, module, file) {
         const f = t.frames, named = f.function[i];
 
@@ -217,7 +219,8 @@ class Builder {
             ({name, module, file, role: ROLE_NONE, nameless: true}));
     }
 
-    /* Functions by number in the document. In a comparison, a function of any frame with it. */
+    /* Functions by number in the document. In a comparison, the function of any frame with that
+     * number. */
     functionMap(t, frames) {
         const map = new Int32Array(t.functions.name.length).fill(-1);
 
@@ -317,8 +320,8 @@ function roleOf(t, i) {
     return role === 'wrapper' ? ROLE_WRAPPER : role === 'startup' ? ROLE_STARTUP : ROLE_NONE;
 }
 
-/* "libz.so.1+0x1f00…" by its start, "libz.so.1+0x1f2c" by the call, "0x7f…" in no module, as
- * analyse/frame_name.c does. The address of a call is one less than the recorded one. */
+/* A name such as "libz.so.1+0x1f00…" by the start, "libz.so.1+0x1f2c" by the call, "0x7f…" without
+ * a module, like analyse/frame_name.c. The address of a call is one less than the recorded one. */
 function namelessName(t, i, module) {
     const f = t.frames, back = f.exact?.[i] ? 0n : 1n;
     const less = (text) => {
@@ -335,7 +338,7 @@ function namelessName(t, i, module) {
         : `${base}+${less(f.offset[i])}`;
 }
 
-/** The part of PATH behind the last slash. */
+/** The part of PATH after the last slash. */
 export function baseName(path) {
     return path.slice(path.lastIndexOf('/') + 1);
 }
@@ -362,7 +365,7 @@ function addSites(profile, after, before) {
     for (const side of sides)
         addColumns(side === after ? sites.columns : sites.beforeColumns, side.report.sites,
             side.site);
-    // A number belongs to a profile; stacks that are gone have the first profile's.
+    // A number belongs to one profile; stacks that are gone have the first profile's number.
     for (const side of sides)
         side.report.sites.number?.forEach((number, i) => {
             sites.number[side.site[i]] ||= number ?? 0;
@@ -372,7 +375,7 @@ function addSites(profile, after, before) {
         forgetLives(sites, after.report.sites, before.report.sites);
 }
 
-/* This model's number for each site of SIDE. As in the report, flags separate sites of one
+/* This model's number for each site of SIDE. As in the report, flags separate sites within a
  * profile. */
 function sitesOf(side, tags, keys) {
     const s = side.report.sites, {stack, heap, labels} = side.maps;
@@ -409,7 +412,7 @@ function newColumns(count, table) {
     return columns;
 }
 
-/* Add the rows of TABLE to COLUMNS, row I at TO[I]. */
+/* Add the rows of TABLE to COLUMNS; row I is added at TO[I]. */
 function addColumns(columns, table, to) {
     for (const name of COLUMNS) {
         const column = columns[name], source = sourceOf(table, name);
@@ -431,7 +434,7 @@ function addColumns(columns, table, to) {
         });
 }
 
-/* If one side lacks lifetimes, compare the temporary blocks, which both have. */
+/* If one side lacks lifetimes, compare the temporary blocks, which both sides have. */
 function forgetLives(table, after, before) {
     if (isKnownColumn(after.died_within_16) && isKnownColumn(before.died_within_16))
         return;
@@ -444,7 +447,7 @@ function forgetLives(table, after, before) {
 
 const VERDICTS = {unknown: 0, 'same size': 1, likely: 2, certain: 3};
 
-/** `parts.verdict` in words. */
+/** Names for `parts.verdict`. */
 export const VERDICT_NAMES = Object.keys(VERDICTS);
 
 function addParts(profile, after, before) {
@@ -486,7 +489,7 @@ function addParts(profile, after, before) {
 
 /* --- History --------------------------------------------------------------------------------- */
 
-/* Two profiles have unrelated moments, so they are compared as wholes. */
+/* Moments of two profiles are unrelated, so profiles are only compared as wholes. */
 function addHistory(profile, page, after) {
     const history = page.before ? null : page.report.history;
     const changes = history?.changes;

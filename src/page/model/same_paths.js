@@ -1,10 +1,10 @@
-/* same_paths.js: which files of two profiles are one, wherever they were built.
+/* same_paths.js: match the files of two profiles that were built in different directories.
  *
- * Equal paths are one file. Any other path is matched with the path of the other profile that
- * shares most of its last components, at least the file name. A match must be the best one for both
- * paths, and unique. `heaptap diff` matches likewise (analyse/diff_files.c).
+ * Equal paths are the same file. Any other path is matched with the path of the other profile with
+ * which it shares most trailing components, at least the file name. The match must be the best one
+ * for both paths, and unique. `heaptap diff` uses the same rule (analyse/diff_files.c).
  */
-const PAIRS_MAX = 1 << 20; // More files with one name are not compared.
+const PAIRS_MAX = 1 << 20; // If more pairs of files share a name, these are not compared.
 
 function sharedComponents(a, b) {
     const left = a.split('/').reverse(), right = b.split('/').reverse();
@@ -29,7 +29,7 @@ function byName(paths) {
     return ret;
 }
 
-/* By path of MINE: the path of THEIRS that shares most; null if several do. */
+/* By path of MINE: the path of THEIRS that shares most components; null if several do. */
 function bestOf(mine, theirs) {
     return new Map(mine.map((path) => {
         const shared = theirs.map((other) => sharedComponents(path, other));

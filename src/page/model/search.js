@@ -1,8 +1,8 @@
-/* search.js: candidates for a typed text: functions, files, modules, types.
+/* search.js: find functions, files, modules and types by a typed text.
  *
- * A name equal to the text comes first, then one that starts with it, then one in which it starts a
- * word, then one that contains it; ties go to the larger value in the shown metric. Case is
- * ignored. Several words must all occur, in any order. */
+ * Names are ranked: equal to the text, beginning with it, with a word that begins with it,
+ * containing it. Among equal ranks, the larger value of the shown metric comes first. Case is
+ * ignored. If the text has several words, all must occur, in any order. */
 
 /**
  * @typedef {object} Found
@@ -35,7 +35,7 @@ export function search(profile, text, {most = 20, weight} = {}) {
 }
 
 /**
- * Which functions a text is in, for showing them in a flame graph.
+ * A mask of the functions that contain a text, for a flame graph.
  * @returns {Uint8Array|null} by function; null if TEXT is empty
  */
 export function matches(profile, text) {
@@ -63,7 +63,7 @@ function best(names, words, most, weight) {
     return found.slice(0, most).map(([, , i]) => i);
 }
 
-/* 0 if NAME lacks any of WORDS; else the rank of the worst match. */
+/* The rank of the worst match of WORDS in NAME; 0 if a word is missing. */
 function rank(name, words) {
     const lower = name.toLowerCase();
     let worst = 4;

@@ -1,10 +1,11 @@
-/* series.js: values over time: the curve of live bytes, for any grouping of sites.
+/* series.js: values over time, such as the curve of live bytes, for any grouping of sites.
  *
- * The history has each site's growth between two points, so a curve is a running sum of changes:
- * one pass over them serves all groups. Groups are numbers by site; sites in none (-1) are left
- * out. A caller names the largest groups and puts the others into one, which gives the whole. */
+ * The history has each site's growth between two points, so a curve is a running sum of changes;
+ * one pass computes it for all groups. A group is given as a number for each site; sites with -1
+ * are omitted. To show everything, a caller numbers the largest groups and puts all other sites
+ * into one more group. */
 
-/* Columns that are added, and columns that are subtracted. */
+/* By kind of series: the column that is added, and the column that is subtracted. */
 const COLUMNS_OF = {live: ['allocated_bytes', 'freed_bytes'], allocated: ['allocated_bytes', null],
     calls: ['allocations', null], blocks: ['allocations', 'frees']};
 
@@ -37,7 +38,7 @@ export function series(profile, groupOfSite, count, what = 'live') {
 }
 
 /**
- * The largest groups, and all others as one group, for a stacked picture.
+ * The series of the largest groups, and of all others as one group, for a stacked picture.
  * @param {import('./profile.js').Profile} profile
  * @param {Int32Array} keyOfSite see groups.js, keyOfSites
  * @param {number} keys number of keys
@@ -67,7 +68,8 @@ export function stackedSeries(profile, keyOfSite, keys, most, what = 'live') {
     return {keys: chosen, rows, rest, total};
 }
 
-/* Keys by the largest value that they ever have. Points are walked once for all of them. */
+/* Keys by their largest value at any point, largest first. One pass over the points serves all
+ * keys. */
 function rank(profile, keyOfSite, keys, what) {
     const {changes} = profile, [added, taken] = COLUMNS_OF[what];
 

@@ -1,24 +1,24 @@
-/* shape.js: the innermost shown frame of each site's stack.
+/* shape.js: stacks after folding.
  *
- * Three transformations of stacks, each by the rule of the command:
+ * Stacks are transformed in three ways, each by the command's rule:
  *
- *   fold       the innermost functions that only pass an allocation on (operator new, xmalloc) are
- *              left out, and their caller is charged. The result is also a stack of the tree, one
- *              further out. So folding only changes the end of each site.
- *   recursion  a run of frames that repeats the one just inside it is left out: f g f g main is
- *              f g main. Such stacks are not in the tree, so there is another tree.
- *   useful     start-up code outside of main, or below a thread's function, is left out of trees
- *              (usefulStart): not of tables, in which every function of a stack counts.
+ *   fold       omits the innermost functions that only pass an allocation on (operator new,
+ *              xmalloc), and charges their caller. The result is also a stack of the tree, further
+ *              out. Therefore folding only changes the end of each site.
+ *   recursion  omits a sequence of frames that repeats the sequence just inside it: f g f g main
+ *              becomes f g main. Such stacks are not in the tree, so another tree is made.
+ *   useful     omits start-up code outside of main, or below a thread's function, in trees
+ *              (usefulStart). Tables keep it, because they count every function of a stack.
  *
- * A shape is computed once for each of the four combinations of the first two and kept. Other data
- * that is independent of metrics, extents and filters is computed once per shape as well: the order
- * in which everything below a stack is one range (preorder), and for each kind of key (a function,
- * a line) the outermost stacks that have it. Their sum is the inclusive value, with each stack
- * counted once, however often recursion repeats the key. */
+ * A shape is computed once for each of the four combinations of fold and recursion, and cached.
+ * Other data that is independent of metrics, extents and filters is also computed once per shape.
+ * This is the order in which all stacks below a stack are one range (preorder) and, for each kind
+ * of key (a function, a line), the outermost stacks with each key. The sum over these is the
+ * inclusive value, which counts each stack once even if recursion repeats the key. */
 import {PairMap} from './pair_map.js';
 import {ROLE_STARTUP, ROLE_WRAPPER, baseName} from './profile.js';
 
-const RECURSION_PERIOD_MAX = 32; // Longer cycles are not looked for, as in the command.
+const RECURSION_PERIOD_MAX = 32; // Longer repetitions are not searched for, as in the command.
 
 /**
  * @typedef {object} Shape
@@ -46,15 +46,15 @@ export function shapeOf(profile, {fold = false, recursion = false} = {}) {
     });
 }
 
-/** The result of MAKE, computed once for OWNER, which has a `cache`. */
+/** The result of MAKE, cached in OWNER's `cache`. */
 export function cached(owner, key, make) {
     if (!owner.cache.has(key))
         owner.cache.set(key, make());
     return owner.cache.get(key);
 }
 
-/* One frame of a stack always stays. A nameless frame that a wrapper of its module called belongs
- * to the wrapper: a stripped library keeps only its exported names. */
+/* One frame of a stack always remains. A frame without a name that a wrapper of the same module
+ * called belongs to the wrapper: a stripped library only has its exported names. */
 function foldedEnds(profile) {
     const {parent, frame, function: fn} = profile.stacks;
     const {role, nameless} = profile.functions, {file, module} = profile.frames;
@@ -101,8 +101,8 @@ function foldRecursion(shape) {
     return {profile: shape.profile, cache: new Map(), end, ...treeOf(shape.profile, stacks)};
 }
 
-/* The way of a stack outwards. Each place knows the one before it with its function, because a
- * repetition ends with the function that it began with. */
+/* The path from the root to a stack. Each entry refers to the previous entry with its function,
+ * because a repetition ends with the function with which it began. */
 class Path {
     constructor(shape) {
         const longest = maximum(shape.depth) + 1;
@@ -125,7 +125,7 @@ class Path {
             this.last[this.fn[this.stacks[--this.length]]] = this.before[this.length];
     }
 
-    /* How many at the end repeat those just before them. */
+    /* Number of frames at the end that repeat the frames just before them. */
     repeated() {
         const {fn, stacks, before, length} = this, end = length - 1;
 
@@ -159,7 +159,8 @@ function treeOf(profile, stacks) {
 /* --- Orders ---------------------------------------------------------------------------------- */
 
 /**
- * The nodes of a tree so that all below a node directly follow it; parents have smaller numbers.
+ * The nodes of a tree in preorder: all nodes below a node directly follow it. Parents must have
+ * smaller numbers.
  * @param {{count: number, parent: Int32Array}} tree
  * @returns {Int32Array} node by place
  */
@@ -181,7 +182,7 @@ export function preorder({count, parent}) {
 }
 
 /**
- * The nodes of a tree that are the first with their key on the path from the root.
+ * A mask of the nodes that are the first with their key on the path from the root.
  * @param {{count: number, parent: Int32Array, depth: Int32Array}} tree
  * @param {Int32Array} order of its nodes, see preorder
  * @param {Int32Array} key by node; a negative one is none
@@ -202,7 +203,7 @@ export function outermost({count, depth}, order, key, keys) {
             if (left >= 0)
                 open[left]--;
         }
-        // The root has depth 0, so the path has as many entries as the depth of the next node.
+        // The root has depth 0, so the path has as many entries as the next node's depth.
         path[length++] = k;
         if (k >= 0 && open[k]++ === 0)
             result[node] = 1;
@@ -225,7 +226,7 @@ export function shapeOrder(shape) {
 }
 
 /**
- * VALUES by site, added up at the stacks that they end at, or at and below them.
+ * Sums of VALUES by stack: of the sites that end at the stack, or at and below it.
  * @param {Shape} shape
  * @param {Float64Array} values by site
  * @param {boolean} below whether a stack has what leads through it, too
@@ -241,7 +242,7 @@ export function stackSums(shape, values, below) {
     return sums;
 }
 
-/** Add each node's sum to its parent's, from the end. The parent of a node has a smaller number. */
+/** Add each node's sum to its parent's, from the last node on. Parents have smaller numbers. */
 export function addUp(sums, parent) {
     for (let i = sums.length - 1; i > 0; i--)
         if (sums[i] !== 0)
@@ -251,8 +252,8 @@ export function addUp(sums, parent) {
 /* --- Start-up code --------------------------------------------------------------------------- */
 
 /* By frame: 1 if it belongs to the C library's code that calls main or a thread's function. A
- * stripped library has no names for it: between main and _start, or below a thread, it can only be
- * that. */
+ * stripped library has no names for this code, but frames between main and _start, or below a
+ * thread's function, can be nothing else. */
 function startupFrames(profile) {
     return cached(profile, 'startup', () => {
         const {functions, frames, modules} = profile;
@@ -264,16 +265,16 @@ function startupFrames(profile) {
     });
 }
 
-/** usefulStart: a stack that keeps all its frames, */
+/** Results of usefulStart. The stack keeps all frames. */
 export const START_NONE = 0;
-/** one whose outermost frame begins a stripped program, if start-up code comes next, */
+/** The outermost frame begins a stripped program; it is start-up code if start-up code follows. */
 export const START_MAYBE = 1;
-/** and one that is all start-up code. */
+/** The whole stack is start-up code. */
 export const START_UP = 2;
 
 /**
- * The frames to omit at the outer end of stacks that extend beyond a stack: all of it, or none.
- * One frame of a stack always stays, so a site that ends in start-up code keeps its innermost.
+ * By stack: whether longer stacks that contain it omit its frames, all or none. One frame of a
+ * stack always remains, so a site that ends in start-up code keeps the innermost frame.
  * @param {Shape} shape
  * @returns {Uint8Array} by stack: one of START_
  */
@@ -296,7 +297,7 @@ export function usefulStart(shape) {
 }
 
 /**
- * The frames of STACK, where a site ends, without start-up code.
+ * The number of frames of STACK, the end of a site, without start-up code.
  * @param {Shape} shape
  * @param {number} stack
  * @returns {number} how many, from the innermost on; at least 1 unless it has none
@@ -304,13 +305,14 @@ export function usefulStart(shape) {
 export function usefulDepth(shape, stack) {
     const state = usefulStart(shape), {parent, depth} = shape, left = startDepth(shape)[stack];
 
-    // The innermost frame always stays, even if it is start-up code.
+    // The innermost frame always remains, even if it is start-up code.
     if (left === 0 || left < depth[stack])
         return depth[stack] - left;
     return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;
 }
 
-/** By stack: the number of outermost start-up frames of longer stacks that contain it. */
+/** By stack: the number of its outermost frames that are start-up code, for longer stacks that
+ * contain it. */
 export function startDepth(shape) {
     return cached(shape, 'start', () => {
         const state = usefulStart(shape), {count, parent, depth} = shape;

@@ -1,25 +1,25 @@
 /* tree.js: stacks as a tree of functions: top-down from main, or inverted from allocating
  * functions.
  *
- * There are two representations behind one interface:
+ * Two representations have the same interface:
  *
- *   The whole tree top-down has a fixed skeleton, which depends on the shape alone (shape.js). It
- *   is built once. Each click stores values at its nodes and adds them up in two passes over typed
- *   arrays, since parents have smaller numbers. So a node keeps its number in every metric, stretch
- *   of time and filter.
+ *   The whole top-down tree has a fixed skeleton, which depends only on the shape (shape.js). It
+ *   is built once. A click stores values at the nodes and sums them in two passes over typed
+ *   arrays, because parents have smaller numbers. A node has the same number for every metric,
+ *   period and filter.
  *
  *   The inverted tree of half a million stacks has as many nodes as all stacks have frames, tens of
- *   millions, while a screen shows a thousand. So it grows on demand: a node stores its places in
- *   the skeleton, and its children are made from their callers on first use. A tree that starts at
- *   one function is built the same way.
+ *   millions, while a screen shows a thousand. Therefore it grows on demand: a node stores its
+ *   places in the skeleton, and its children are made from the callers on first use. A tree that
+ *   starts at one function is built the same way.
  *
- * Values equal `heaptap report --tree --json`: a node's total covers all stacks through it, its
- * self value the stacks that end there, a recursive function is a chain of nodes, and start-up code
- * is left out. The node of sites without a stack has the function `functions.other`.
+ * Values equal `heaptap report --tree --json`. A node's total covers all stacks through it, and its
+ * self value the stacks that end there. A recursive function is a chain of nodes, and start-up code
+ * is omitted. The node of sites without a stack has the function `functions.other`.
  *
- * `width` is the drawn size: the sum over the stacks of the larger of before and after, and never
- * negative. So a picture of differences shows everything, no node is narrower than its children
- * together, and shrinkage within a stretch of time takes no space. */
+ * `width` is the drawn size: the larger of before and after, summed over stacks; negative values
+ * count as 0. Therefore a picture of differences shows everything, no node is narrower than its
+ * children together, and shrinkage within a period takes no space. */
 import {PairMap} from './pair_map.js';
 import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, shapeOf, usefulDepth,
     usefulStart} from './shape.js';
@@ -55,7 +55,7 @@ function makeSkeleton(shape) {
         return nodes.put(node[outer], fn[stack]);
     };
 
-    // Callees of start-up code have the root as their parent, the initial value in `node`.
+    // Callees of start-up code get the root as their parent, the initial value in `node`.
     for (let i = 1; i < count; i++)
         if (used[i] && state[i] === START_NONE)
             node[i] = place(i);
@@ -70,7 +70,7 @@ function makeSkeleton(shape) {
     return finishSkeleton(nodes, site);
 }
 
-/** A skeleton of the pairs (parent, function) in NODES; the first is the root. */
+/** A skeleton of the pairs (parent, function) in NODES; the first pair is the root. */
 export function finishSkeleton(nodes, site) {
     const parent = nodes.firsts(), fn = nodes.seconds(), count = parent.length;
     const depth = new Int32Array(count), firstChild = new Int32Array(count + 2);
@@ -81,7 +81,7 @@ export function finishSkeleton(nodes, site) {
     }
     for (let i = 2; i < count + 2; i++)
         firstChild[i] += firstChild[i - 1];
-    // Counts are shifted by one, so that filling in moves them to their starts.
+    // Counts are shifted by one, so that filling in moves them to the starts.
     const children = new Int32Array(count - 1);
 
     for (let i = 1; i < count; i++)
@@ -89,7 +89,7 @@ export function finishSkeleton(nodes, site) {
     return {count, parent, function: fn, depth, site, firstChild, children, cache: new Map()};
 }
 
-/* By stack: whether a site ends there or below. Tables contain other stacks as well. */
+/* By stack: 1 if a site ends there or below. Tables of the document may contain other stacks. */
 function usedStacks({count, parent, end}) {
     const used = new Uint8Array(count);
 
@@ -123,7 +123,7 @@ export function callTree(profile, values, options = {}) {
     return new GrowingTree(profile, skeleton, sums, options);
 }
 
-/* Values at the nodes of SKELETON where stacks end, and those that lead through them. */
+/* Sums at the nodes of SKELETON: of the stacks that end there, and of the stacks through them. */
 function sumsOf(skeleton, values) {
     const self = nodeSums(skeleton, values.after), width = new Float64Array(skeleton.count);
     const selfBefore = values.before && nodeSums(skeleton, values.before);
@@ -159,13 +159,13 @@ function nodeSums({count, site}, values) {
  * @property {Float64Array} width what to draw, see above
  */
 export class CallTree {
-    /** The children of NODE, in no order. @returns {Int32Array} */
+    /** The children of NODE, unordered. @returns {Int32Array} */
     childrenOf(_node) {
         throw new Error('a tree says what its children are');
     }
 
     /**
-     * The children of NODE that are at least so wide and not nothing, the widest first.
+     * The children of NODE with a nonzero width of at least LEAST, widest first.
      * @returns {number[]}
      */
     sortedChildren(node, least = 0) {
@@ -180,7 +180,8 @@ export class CallTree {
         return kept.sort((x, y) => width[y] - width[x] || total[y] - total[x] || x - y);
     }
 
-    /** The functions from below the root to NODE: its name among trees of one kind. */
+    /** The functions from below the root to NODE; they identify NODE in all trees of the same
+     * kind. */
     pathOf(node) {
         const path = [];
 
@@ -189,7 +190,7 @@ export class CallTree {
         return path.reverse();
     }
 
-    /** The node that PATH leads to, or the last on the way that is there. */
+    /** The node at the end of PATH, or the last node on PATH that exists. */
     nodeAt(path) {
         let node = 0;
 
@@ -203,7 +204,7 @@ export class CallTree {
         return node;
     }
 
-    /** Whether NODE is below ABOVE, or is it. */
+    /** True if NODE is below ABOVE, or equal to it. */
     isBelow(node, above) {
         let at = node;
 
@@ -227,21 +228,21 @@ class WholeTree extends CallTree {
     }
 }
 
-/* Columns of a growing tree, and their sources. */
+/* Columns of a growing tree, with their types. */
 const NODE_COLUMNS = {parent: Int32Array, function: Int32Array, depth: Int32Array,
     first: Int32Array, last: Int32Array, total: Float64Array, self: Float64Array,
     width: Float64Array, totalBefore: Float64Array, selfBefore: Float64Array};
 
-/* A node stands for places in the skeleton. Top-down, places are nodes. Inverted, a place is the
- * position of a stack followed outwards, with its values; siblings share one list of places, and
- * each has those from `first` to `last`. */
+/* A tree that grows. A node has a list of places in the skeleton. Top-down, places are nodes.
+ * Inverted, a place is the position of a stack that is followed outwards, with its values. Siblings
+ * share one list of places; each has the places from `first` to `last`. */
 class GrowingTree extends CallTree {
     constructor(profile, skeleton, sums, {inverted = false, root}) {
         super();
         Object.assign(this, {profile, skeleton, inverted, sums, count: 0, places: [], made: []});
         for (const [name, Kind] of Object.entries(NODE_COLUMNS))
             this[name] = name.endsWith('Before') && !sums.selfBefore ? null : new Kind(64);
-        // Scratch, all zero between uses: child by function, place by node of the skeleton.
+        // Scratch space, all zero between uses: child by function, place by node of the skeleton.
         this.slots = new Int32Array(profile.functions.count);
         this.meeting = new Int32Array(inverted ? skeleton.count : 0);
         const whole = root === undefined;
@@ -254,7 +255,7 @@ class GrowingTree extends CallTree {
         return this.made[node] ??= this.inverted ? this.growOutwards(node) : this.growInwards(node);
     }
 
-    /* Places with their values: of stacks that end there, or, if WHOLE, that lead through them. */
+    /* Places with values: of the stacks that end there or, if LEADS, of the stacks through them. */
     weighed(nodes, leads) {
         const {sums} = this, pick = (column) => column && picked(column, nodes);
 
@@ -265,8 +266,8 @@ class GrowingTree extends CallTree {
             width: pick(leads ? sums.width : sums.selfWidth)};
     }
 
-    /* Make a node for some of PLACES. IS_TOP: the root of an inverted tree, above the allocating
-     * functions. */
+    /* Make a node for some of PLACES. IS_TOP: it is the root of an inverted tree, above the
+     * allocating functions. */
     add(parent, fn, places, [first, last], isTop) {
         const node = this.count++;
 
@@ -338,7 +339,7 @@ class GrowingTree extends CallTree {
         return Int32Array.from(found);
     }
 
-    /* Callers at the places of NODE; below the root, the allocating functions. */
+    /* Add the callers at the places of NODE; for the root, the allocating functions. */
     growOutwards(node) {
         const {functions, starts, places} = this.callersOf(node);
 
@@ -347,8 +348,8 @@ class GrowingTree extends CallTree {
             this.add(node, fn, places, [starts[i], starts[i + 1]], false));
     }
 
-    /* The places of NODE moved one call outwards, unless it is at the top, and sorted by function:
-     * the places of functions[i] begin at starts[i]. Places that meet in one caller are merged. */
+    /* The places of NODE moved one call outwards (not for the root), sorted by function: the places
+     * of functions[i] begin at starts[i]. Places that meet in one caller are merged. */
     callersOf(node) {
         const {parent, function: fn} = this.skeleton, {slots, meeting} = this;
         const {nodes, after, before, width} = this.places[node], isTop = this.function[node] < 0;
@@ -402,7 +403,7 @@ class GrowingTree extends CallTree {
     }
 }
 
-/* Lists by function; SLOTS has a zero for each function and gets them back. */
+/* Lists by function. SLOTS has a zero for each function, and is all zero again afterwards. */
 class Bundles {
     constructor(slots) {
         this.slots = slots;
@@ -443,7 +444,7 @@ function enlarged(old, Kind) {
     return fresh;
 }
 
-/* The nodes at which something ends. */
+/* The nodes at which stacks end. */
 function endsOf({self, selfBefore}) {
     const nodes = [];
 
@@ -453,7 +454,7 @@ function endsOf({self, selfBefore}) {
     return nodes;
 }
 
-/** The nodes of SKELETON with the function FN that have none of it above them. */
+/** The nodes of SKELETON with the function FN that have no such node above them. */
 function outermostNodes(profile, skeleton, fn) {
     const first = cached(skeleton, 'outermost', () => outermost(skeleton, preorder(skeleton),
         skeleton.function, profile.functions.count));

@@ -1,10 +1,10 @@
-/* app.jsx: from the address of the page to a view with the numbers that belong to it.
+/* app.jsx: show the view that the page's address selects, with its numbers.
  *
  *     address ─► metric, extent ─► values by site ─► the view's groups, tree, curve
  *
- * Each value is computed where it is needed and cached while its inputs stay the same, so a click
- * costs one pass over the sites. Parameters of an address that this profile does not have are
- * ignored: a link to another profile's moment shows the whole run. */
+ * Each value is computed where it is needed, and cached until its inputs change, so a click costs
+ * one pass over the sites. Parameters that do not exist in this profile are ignored: a link with a
+ * moment of another profile shows the whole run. */
 import {useEffect, useMemo} from 'preact/hooks';
 import {siteValues, totals, WHOLE} from '../model/extent.js';
 import {firstMetric, isKnown, METRICS} from '../model/metric.js';
@@ -49,7 +49,7 @@ function metricIn(profile, extent, key) {
     return asked && isKnown(profile, asked, extent) ? asked : firstMetric(profile, extent);
 }
 
-/* The total of each known metric; `before` has the first profile's, of two. */
+/* The total of each known metric. For two profiles, `before` has the first profile's totals. */
 function sumsOf(profile, extent) {
     const sums = {before: {}};
     for (const metric of METRICS) {

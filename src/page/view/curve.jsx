@@ -1,16 +1,15 @@
-/* curve.jsx: live bytes over time, the largest holders stacked upon each other.
+/* curve.jsx: live bytes over time, with the largest holders stacked.
  *
- * uPlot draws it on a canvas. A series is {name, values, colour}, the lowest first; `values` are
- * those at `times`, in seconds, `colour` is a name in page.css. Each area is drawn down to zero
- * from the sum of its series and all below it, the highest first, so each area covers the lower
- * part of the one before. A series that `isLine` is drawn without stacking, with NaN where it has
- * ended.
+ * uPlot draws it on a canvas. A series is {name, values, colour}, lowest first. `values` are the
+ * values at `times`, which are in seconds; `colour` is a name in page.css. Each area extends from
+ * the sum of its series and all lower ones down to zero. The highest area is drawn first, and each
+ * further area covers the lower part of the previous one. A series with `isLine` is not stacked,
+ * and has NaN after its end.
  *
- * A drag selects a stretch of time, a click a moment; both snap to `stops`, the places in `times`
- * at which all values are known. The selection is {from, to}, two stops; for a moment they are
- * equal. With the keyboard the arrows move a mark, Enter chooses its moment, and with Shift the
- * arrows leave the other end of a stretch behind. The lists of the view "Time" offer the same
- * selection. */
+ * A drag selects a period, a click a moment. Both snap to `stops`, the indices in `times` at which
+ * all values are known. The selection is {from, to}, two stops; for a moment they are equal. On the
+ * keyboard, arrows move a mark, Enter selects the moment of the mark, and arrows with Shift extend
+ * a period. The lists of the view "Time" offer the same selections. */
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -20,9 +19,9 @@ import {amount, axisBytes, axisTime, count, duration} from './units.js';
 
 const CLICK_PIXELS = 4; // A shorter drag is a click.
 const TIP_ROWS = 8;
-const DENSE = 300; // Number of times; with more, edges between areas would hide the areas.
+const DENSE = 300; // With more times than this, edges between areas would hide the areas.
 
-/* The table that uPlot expects: the times, and each series stacked on those below it, highest
+/* The table that uPlot expects: the times, then each series stacked on the lower ones, highest
  * first. */
 function sums(times, series) {
     const columns = [];
@@ -51,7 +50,7 @@ function secondOf({times, stops}, stop) {
     return times[stops[Math.max(0, Math.min(stop, stops.length - 1))].place];
 }
 
-/* Draw the selection over the areas: fade the time outside of a stretch, mark a moment with a
+/* Draw the selection over the areas: fade the time outside of a period, mark a moment with a
  * line. */
 function drawChosen(plot, now) {
     const {ctx, bbox} = plot, {chosen, marks, collections} = now, pixel = devicePixelRatio;
@@ -74,16 +73,16 @@ function drawChosen(plot, now) {
     }
     ctx.font = `${11 * pixel}px system-ui, sans-serif`;
     ctx.textBaseline = 'top';
-    ctx.textAlign = 'left'; // Reset, since the axes change it.
+    ctx.textAlign = 'left'; // Set again, because the axes change it.
     ctx.fillStyle = colour('--muted');
-    for (const second of collections || []) // A tick on the axis for each.
+    for (const second of collections || []) // One tick on the axis for each.
         ctx.fillRect(Math.round(x(second)), bbox.top + bbox.height - 6 * pixel, pixel, 6 * pixel);
     for (const mark of marks || [])
         drawMark(ctx, bbox, x(mark.second), mark);
     ctx.restore();
 }
 
-/* A name at a moment: a dotted line, and the name on its side that has room. */
+/* Draw a named moment: a dotted line, and the name on the side that has room. */
 function drawMark(ctx, bbox, x, {name, row}) {
     const pixel = devicePixelRatio, width = ctx.measureText(name).width;
     const left = x + width + 8 * pixel > bbox.left + bbox.width ? x - width - 4 * pixel
@@ -126,12 +125,12 @@ function options(now, size, hooks) {
             setSelect: [hooks.select]}};
 }
 
-/* Marks of the axis are round numbers of KiB, MiB and so on. */
+/* Labels of the axis are round numbers of KiB, MiB and so on. */
 function byteSteps() {
     return Array.from({length: 52}, (_, power) => 2 ** power);
 }
 
-/* The tip is at a stop, on the side with room. */
+/* A tip at a stop, on the side that has room. */
 function Tip({now, at}) {
     const {times, stops, series, unit} = now.current;
     if (at === null || !stops[at.stop])
@@ -166,7 +165,7 @@ function chooseStretch(plot, now) {
         onMoment(from);
 }
 
-/* A press and release at one place; a uPlot selection has a width. */
+/* A press and release at the same place; uPlot's own selection has a width. */
 function chooseMoments(plot, now) {
     let pressed = 0;
     plot.over.addEventListener('mousedown', (event) => {
@@ -181,7 +180,7 @@ function chooseMoments(plot, now) {
     });
 }
 
-/* The keys; `anchor` is where a stretch began. */
+/* Handle the keys; `anchor` is the fixed end of a period. */
 function useKeys(now, box, plot, setTip) {
     const [mark, setMark] = useState(null);
     const anchor = useRef(null);

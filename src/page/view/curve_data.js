@@ -1,8 +1,8 @@
-/* curve_data.js: the data of the curve of live bytes, from the moments at which it is known.
+/* curve_data.js: compute the curve of live bytes from the moments at which values are known.
  *
- * The total is known at more moments (the timeline) than the stacks are (the history). The peak is
- * a further moment for which the report has all stacks. The curve uses all of them, so its height
- * is right wherever a total was counted. */
+ * The total is known at more moments (the timeline) than the stacks (the history). The peak is a
+ * further moment for which the report has all stacks. The curve uses all these moments, so its
+ * height is right at each counted total. */
 import {series} from '../model/series.js';
 
 /**
@@ -15,8 +15,8 @@ export function liveSeries({points, changes}, slotOf, slots, column = 'site') {
 }
 
 /**
- * The total at each moment of REPORT's timeline, which has more of them than the history, with the
- * start, the peak and the end.
+ * The total at each moment of REPORT's timeline, which has more moments than the history, and at
+ * the start, the peak and the end.
  * @returns {{times: number[], values: number[], peak: number}} in seconds, in order, each once;
  *     peak is the place of the peak, -1 if it is not known
  */
@@ -32,8 +32,8 @@ export function totalLine(report) {
     return {times, values: times.map((time) => known.get(time)), peak: times.indexOf(peak)};
 }
 
-/* The recorder's clock has ticks: other points in the peak's tick are not the peak, which is then
- * drawn a little later, before the next one. */
+/* The recorder's clock has ticks, and other points in the peak's tick are not the peak. In that
+ * case the peak is drawn a little later, before the next point. */
 function peakSecond({totals}, times) {
     if (!(totals.peak_elapsed_ns > 0))
         return null;
@@ -46,9 +46,9 @@ function peakSecond({totals}, times) {
 }
 
 /**
- * The data of the curve: SERIES at the profile's points and PEAKS at the peak, by slot, drawn at
- * every time of the total. Between two moments with known parts these are interpolated and scaled
- * to the counted total.
+ * The data of the curve, by slot, at every time of the total. SERIES has the values at the
+ * profile's points, and PEAKS the values at the peak. Between two of these moments, values are
+ * interpolated and scaled to the counted total.
  * @returns {{times: number[], values: Float64Array[], stops: {place: number,
  *     point: number|null}[]}} stops are the moments with known parts; a null point is the peak
  */
@@ -78,7 +78,7 @@ export function drawnSeries(profile, series, peaks) {
     return {times, values, stops};
 }
 
-/* The parts at TIME between two moments, so that they add up to TOTAL. */
+/* The values at TIME between two moments, scaled so that they sum to TOTAL. */
 function between(time, before, after, known, total) {
     const share = after > before ? Math.min(1, Math.max(0, (time - before) / (after - before))) : 0;
     const from = known.get(before).parts, to = known.get(after).parts;
@@ -102,7 +102,8 @@ export function twoLines(before, after) {
     return {times, series, stops: times.map((_, place) => ({place, point: null}))};
 }
 
-/* The value of LINE at rising times: interpolated between known moments, and NaN after its end. */
+/* The value of LINE at ascending times: interpolated between known moments, and NaN after the
+ * end. */
 function valueAt({times, values}) {
     let next = 0;
     return (time) => {
@@ -121,14 +122,14 @@ function isCollection(point) {
     return point.collections > 0 && (point.name || '').match(/^collection \d+$/) !== null;
 }
 
-/** The ends in seconds of the garbage collections that points record: for Curve. */
+/** The times, in seconds, of the garbage collections in POINTS, for Curve. */
 export function collectionSeconds(points) {
     return points.filter((point, i) => i > 0 && point.kind !== 'end'
         && point.collections > points[i - 1].collections).map((point) => point.elapsed_ns / 1e9);
 }
 
-/** The named moments but collections, in rows so that neighbours do not cover each other: for
- * Curve. */
+/** The named moments, except collections, for Curve. They are distributed over rows so that
+ * neighbours do not overlap. */
 export function namedMarks(points, limit = 30) {
     const named = points.filter((point) => point.name && point.kind !== 'start'
         && point.kind !== 'end' && !isCollection(point)).slice(0, limit);

@@ -1,7 +1,7 @@
 /* flame_view.jsx: the flame graph with its controls.
  *
- * Top-down it begins at main and draws every frame below its caller; inverted it begins at the
- * functions that allocate. With `fn` one function is the root: the graph shows its callees, or,
+ * Top-down, the graph begins at main and draws every frame below its caller. Inverted, it begins at
+ * the functions that allocate. With `fn`, one function is the root: the graph shows its callees or,
  * inverted, its callers. Zoom and options are in the address. */
 import {useMemo} from 'preact/hooks';
 import {FlameGraph} from '../flame/flame_graph.jsx';
@@ -10,7 +10,7 @@ import {FunctionName} from './name.jsx';
 import {FOLD_TIP} from './table_view.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 
-/* A toggle that sets VALUE in the address. */
+/* A button that sets or clears VALUE in the address. */
 function Toggle({name, on, value, title, tip}) {
     const {state, replace} = useShared();
     return (

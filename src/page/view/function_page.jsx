@@ -1,9 +1,8 @@
 /* function_page.jsx: one function: the memory that it and its callees hold, its callers and
  * callees, its lines and stacks, and its memory over time.
  *
- * Callers and callees are mprof's call graph, to walk through: each name leads to its page. A stack
- * counts once for a call, however often it recurses, so callers do not always add up to the
- * total. */
+ * Callers and callees are mprof's call graph; each name links to its page. A stack counts once for
+ * a call, even with recursion, so callers do not always sum to the total. */
 import {useMemo} from 'preact/hooks';
 import {around} from '../model/calls.js';
 import {siteMask, siteValues, totals} from '../model/extent.js';
@@ -37,7 +36,7 @@ function Facts({fn}) {
         </p>);
 }
 
-/* By site: whether the function is on the stack, and whether it is the innermost. */
+/* Masks by site: the function is on the stack; the function is innermost. */
 function sitesOf(profile, fn) {
     const {end, function: of} = shapeOf(profile, {fold: true});
     return {mask: siteMask(profile, {function: fn}), inner: end.map((stack) =>
@@ -52,7 +51,7 @@ function sumWhere(values, mask) {
     return sum;
 }
 
-/* All metrics, for the function itself and with its callees. */
+/* All metrics, with and without callees. */
 function Numbers({fn}) {
     const {profile, extent, sums, compares} = useShared();
     const rows = useMemo(() => {
@@ -98,7 +97,7 @@ function Neighbours({title, list, whole, empty}) {
         </section>);
 }
 
-/* Rows of a grouping of the stacks that the function is on. */
+/* Rows of a grouping of the stacks that contain the function. */
 function Part({fn, by, title, most = 100}) {
     const {profile, metric, extent, state} = useShared();
     const {sums, whole} = useMemo(() => {

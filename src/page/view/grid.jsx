@@ -1,25 +1,25 @@
-/* grid.jsx: a table of any length, sorted by a click on a column's head.
+/* grid.jsx: a table of any length, sorted by a click on a column's header.
  *
- * It is a real <table>, for screen readers and for copying. Only the rows in sight of a long table
- * are in the document. Two empty rows replace those above and below, and aria-rowcount and
- * aria-rowindex give the real numbers. That is why all rows have the same height and each column
- * has a fixed width.
+ * It is a real <table>, for screen readers and for copying. If the table is long, only the visible
+ * rows are in the document. Two empty rows replace all rows above and below, and aria-rowcount and
+ * aria-rowindex have the real numbers. This requires that all rows have the same height, and each
+ * column a fixed width.
  *
  * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}. `value` is the sort
- * key, a number or a text (none: not sortable); `width` in em, none for those that share the
- * remaining space; on a phone `narrowWidth` and `narrowTitle`, and `narrow: false` hides the column
- * there.
+ * key, a number or a text (absent: not sortable). `width` is in em; columns without it share the
+ * remaining space. On a phone, `narrowWidth` and `narrowTitle` are used, and `narrow: false` hides
+ * the column.
  *
- * The order is in the page's address (sort, dir), or in the table alone if there are several on one
- * page. Up and down move from row to row, and Enter follows a row's link. */
+ * The order is in the page's address (sort, dir), or in the table's state if a page has several
+ * tables. Up and down move between rows, and Enter follows a row's link. */
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {useMedia} from './media.js';
 import {inOrder} from './order.js';
 import {percent} from './units.js';
 
 const ROW_PIXELS = 30;
-const AT_ONCE = 60; // A table with fewer rows is shown whole.
-const MARGIN_ROWS = 10; // Rows beyond those in sight, so that fast scrolling shows no gap.
+const AT_ONCE = 60; // A table with fewer rows is rendered whole.
+const MARGIN_ROWS = 10; // Extra rows beyond the visible ones, so that fast scrolling shows no gap.
 const PRINTED_ROWS = 200;
 
 /* A share as a number and as a bar. */
@@ -49,7 +49,7 @@ function useWindow(count, box) {
             return;
         const first = Math.floor(box.current.scrollTop / ROW_PIXELS) - MARGIN_ROWS;
         const shown = Math.ceil(box.current.clientHeight / ROW_PIXELS) + 2 * MARGIN_ROWS;
-        // In steps, so that not every pixel makes new rows.
+        // The start changes in steps, so that not every pixel renders new rows.
         const from = Math.max(0, first - first % 8);
         setRange((old) => (old[0] === from && old[1] === from + shown ? old
             : [from, from + shown]));
@@ -87,7 +87,7 @@ function Head({column, sort, onSort, narrow}) {
         </th>);
 }
 
-/* Moves the focus to the link of the next row, which may have to be scrolled in first. */
+/* Move the focus to the link of the next row, after scrolling to it if necessary. */
 function moveFocus(event, box, count) {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (!step || !/^(A|DIV)$/.test(event.target.tagName))
@@ -119,7 +119,7 @@ function Gap({rows, columns}) {
             style={{height: `${rows * ROW_PIXELS}px`}} /></tr>;
 }
 
-/* A click beside a link opens the row as well. */
+/* A click beside a row's link opens the row as well. */
 function clicked(event, row, onRow) {
     if (!event.target.closest('a') && !String(getSelection()))
         onRow(row);
@@ -147,7 +147,7 @@ function Body({rows, columns, from, to, rowClass, keyOf, onRow}) {
         </tbody>);
 }
 
-/* A phone has room only for the digits of a number. */
+/* On a phone, a number only has room for its digits. */
 function widthOf({width, narrowWidth, numeric}, narrow) {
     const em = narrow ? narrowWidth || (numeric ? Math.min(width, 6) : width) : width;
     return em ? {width: `${em}em`} : {};

@@ -1,7 +1,7 @@
-/* guard.jsx: an error in one view shows a message there, and leaves the other views usable.
+/* guard.jsx: show a message in place of a view with an error, so that the other views stay usable.
  *
- * Without it an error in one view empties the whole page. The error is still thrown on the console,
- * where the tests look. */
+ * Without this, an error in one view empties the whole page. The error is still printed on the
+ * console, which tests check. */
 import {Component} from 'preact';
 
 export class Guard extends Component {

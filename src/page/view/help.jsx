@@ -1,6 +1,6 @@
 /* help.jsx: the keys, and the terms that all views use.
  *
- * It is a <dialog>, which keeps the focus and closes on Escape, without code for either. */
+ * It is a <dialog>, because that keeps the focus and closes on Escape without further code. */
 const KEYS = [
     ['1 … 9, 0', 'the views, from left to right'],
     ['/', 'search; Enter leads to the table of functions'],

@@ -1,9 +1,9 @@
-/* holders.jsx: the holders of the memory: the largest groups, in a curve and in a table beside it.
+/* holders.jsx: the holders of memory: the largest groups, in a curve and in a table beside it.
  *
- * A holder is, by default, the innermost function of the program's own code on a stack:
- * vector::push_back and malloc hold nothing for their own sake. Holders do not overlap, so they
- * stack. The eight largest holders in view have a colour, the same in the curve, in the bar and in
- * the table; all others together are grey. */
+ * By default, a holder is the innermost function of user code on a stack, because vector::push_back
+ * and malloc only act for it. Holders do not overlap, so they can be stacked. Each of the eight
+ * largest holders has a colour, which is the same in the curve, in the bar and in the table; the
+ * sum of all others is grey. */
 import {useMemo} from 'preact/hooks';
 import {group, keyOfSites, ownLines, ownStacks} from '../model/groups.js';
 import {metricName} from '../model/metric.js';
@@ -19,9 +19,9 @@ import {amount, growth, percent, plural} from './units.js';
 
 export const COLOURS = 8;
 
-/* {group, rows, slot, largest, lines}: rows largest first; `slot` by key: its colour, -1 has none;
- * `largest` by key: the site that has most of it; `lines`: see ownLines. Wrappers are folded, as on
- * the first screen of the command. */
+/* Return {group, rows, slot, largest, lines}. rows: largest first. slot: colour by key, -1 = none.
+ * largest: the largest site by key. lines: see ownLines. Wrappers are folded, as on the command's
+ * first screen. */
 export function useHolders(by) {
     const {profile, values, compares} = useShared();
     return useMemo(() => {
@@ -56,14 +56,15 @@ function linesOf(profile, values, by, count) {
     return of && ownLines(shape, values, of, count);
 }
 
-/* The slot of each site or part, those without a colour in the last. */
+/* The slot of each site or part; all without a colour are in the last slot. */
 function slotsOf(profile, {group: {by, keys}, slot}) {
     const column = keys.ofPart ? 'part' : 'site';
     const of = keys.ofPart || keyOfSites(shapeOf(profile, {fold: true}), by);
     return {column, slots: of.map((key) => (key >= 0 && slot[key] >= 0 ? slot[key] : COLOURS))};
 }
 
-/* Series from the top to the bottom of the picture: the largest is on top, others at the bottom. */
+/* Series from the top of the picture to the bottom: the largest is at the top, the others at the
+ * bottom. */
 function stackedSeries(profile, holders) {
     const {group: sums, rows} = holders, {column, slots} = slotsOf(profile, holders);
     if (!profile.changes || (column === 'part' && !profile.changes.part))
@@ -82,7 +83,7 @@ function stackedSeries(profile, holders) {
     return {times, stops, series: named.filter((one) => one.shown).reverse()};
 }
 
-/* Without a history there is nothing to choose, and the total is the only series. */
+/* Without a history nothing can be selected, and the total is the only series. */
 function totalSeries(profile) {
     const {times, values} = totalLine(profile.report);
     return {times, stops: times.map((_, place) => ({place, point: null})),
@@ -100,12 +101,12 @@ function chosenOf(extent, stops) {
     }
 }
 
-/* The peak is a moment; no stretch begins or ends there. */
+/* The next stop that is a point: a period cannot begin or end at the peak, which is not one. */
 function pointNear(stops, stop, step) {
     return (stops[stop].point === null ? stops[stop + step] : stops[stop])?.point ?? null;
 }
 
-/* The curve of HOLDERS; for a profile without history, the curve of the total. */
+/* The curve of HOLDERS; for a profile without a history, the curve of the total. */
 export function HolderCurve({holders, height}) {
     const {profile, extent, state, go, theme} = useShared();
     const stacked = useMemo(() => stackedSeries(profile, holders), [profile, holders]);
@@ -133,7 +134,7 @@ export function HolderCurve({holders, height}) {
         onStretch={stacked ? stretch : undefined} onWhole={() => time({})} />);
 }
 
-/* All holders in one bar: for metrics that have no curve. */
+/* All holders in one bar, for metrics without a curve. */
 export function HolderBar({holders}) {
     const {group: groups, rows, slot} = holders;
     const whole = rows.reduce((sum, key) => sum + Math.max(0, groups.total[key]), 0);
@@ -166,8 +167,7 @@ export function HolderPlace({holders: {lines}, i}) {
         </>);
 }
 
-/* A function with its caller and with the line that has most of its memory, its own or a
- * callee's. */
+/* A function with its caller, and the line with most of its memory, in itself or in a callee. */
 function HolderName({holders, i}) {
     const {group: groups, largest} = holders;
     const {profile} = useShared();
@@ -226,7 +226,7 @@ export function HolderTable({holders, limit = 200}) {
         </>);
 }
 
-/* Growth to the right, decline to the left. */
+/* A bar for growth to the right, or for decline to the left. */
 function Change({value, most}) {
     const width = {width: `${most > 0 ? 50 * Math.abs(value) / most : 0}%`};
     return (

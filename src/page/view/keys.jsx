@@ -1,7 +1,7 @@
 /* keys.jsx: the rows of groupings as text and as links: a function, a line, a type, a heap …
  *
- * Each key links to more details: functions to their page, files to their lines, stacks to their
- * frames, the others to the stacks that have it. */
+ * Each key links to details: functions to their page, files to their lines, stacks to their frames,
+ * other keys to the stacks that have them. */
 import {ROLE_STARTUP, VERDICT_NAMES} from '../model/profile.js';
 import {baseName, FunctionName, Place, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';

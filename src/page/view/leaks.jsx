@@ -1,14 +1,15 @@
 /* leaks.jsx: the blocks that were never freed, by path: mprof's leak table.
  *
- * It is `heaptap leaks --paths`: the paths end at the function that allocates, wrappers are folded,
- * and suppressed paths are listed separately. A path is read from the right. */
+ * It equals `heaptap leaks --paths`: a path ends with the function that allocates, wrappers are
+ * folded, and suppressed paths are listed separately. The function that allocates is on the
+ * right. */
 import {useMemo} from 'preact/hooks';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';
 import {FunctionName, Text, visible} from './name.jsx';
 import {bytes, count, plural} from './units.js';
 
-/* Paths have only names: a name that several functions have gets no link. */
+/* Paths only have names: a name that several functions share gets no link. */
 function namesOf(profile) {
     const ids = new Map();
     for (let id = 0; id < profile.functions.real; id++) {

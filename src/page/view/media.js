@@ -1,8 +1,8 @@
 /* media.js: properties of the window, as hooks: a media query, and light or dark.
  *
- * Colours are in page.css; code that draws on a canvas looks them up by name here, because a canvas
- * has no style. The choice of light or dark is stored for the next page, if the browser lets pages
- * of files store data. */
+ * Colours are in page.css. Code that draws on a canvas gets them by name from here, because a
+ * canvas has no style. The choice of light or dark is stored for the next page, if the browser
+ * permits storage for pages in files. */
 import {useEffect, useState} from 'preact/hooks';
 
 export function useMedia(query) {
@@ -33,12 +33,12 @@ function keep(theme) {
         else
             localStorage.removeItem(KEY);
     } catch {
-        // Otherwise it holds for this page.
+        // Without storage, the choice is valid for this page.
     }
 }
 
-/* {dark, toggle}: follows the system until the user chooses otherwise, and again once the two
- * agree. Paper is light. */
+/* {dark, toggle}: follows the system until the user chooses otherwise, and again once both agree.
+ * Print is always light. */
 export function useTheme() {
     const system = useMedia('(prefers-color-scheme: dark)');
     const [chosen, setChosen] = useState(kept);

@@ -1,9 +1,9 @@
 /* mprof.jsx: mprof's tables of direct allocation and of the call graph.
  *
- * Direct allocation is what functions ask for themselves, and how much of it they keep. The call
- * graph shows on whose behalf: a row for each function with all its callees, linked to the page
- * with its callers and callees. The functions of a cycle form one group. Both fold wrappers, as
- * `heaptap functions` and `heaptap callgraph` do. */
+ * Direct allocation is the memory that functions allocate themselves, and the part that is still
+ * live. The call graph has a row for each function that includes all callees, linked to the page
+ * with callers and callees. The functions of a cycle form one group. Both tables fold wrappers,
+ * like `heaptap functions` and `heaptap callgraph`. */
 import {useMemo} from 'preact/hooks';
 import {callGraph, direct} from '../model/calls.js';
 import {metricName} from '../model/metric.js';
@@ -14,7 +14,7 @@ import {amount, bytes, count, plural} from './units.js';
 
 const CLASSES = ['up to 32 bytes', 'up to 256', 'up to 2,048', 'larger'];
 
-/* The share of each class of size in a bar as long as VALUE's part of WHOLE. */
+/* The share of each size class, in a bar whose length is VALUE's part of WHOLE. */
 function Classes({parts, whole}) {
     if (!parts)
         return null;

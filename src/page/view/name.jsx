@@ -1,7 +1,7 @@
 /* name.jsx: functions, files and other names as links and text.
  *
- * Names go into text nodes alone, as name_text.js makes them legible; <bdi> keeps a name that is
- * written from right to left from turning the row around it.
+ * Names are only inserted as text nodes, after name_text.js has made them legible. <bdi> prevents a
+ * name that is written from right to left from reordering the row around it.
  */
 import {KINDS} from '../model/profile.js';
 import {baseName, briefName, shortName, visible} from './name_text.js';
@@ -9,7 +9,7 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 
 export {baseName, shortName, visible};
 
-const TIP = 4000; // Longer tips are of no use.
+const TIP = 4000; // Longer tips are useless.
 
 export function Text({text, short = false, brief = false}) {
     const whole = visible(text);
@@ -31,12 +31,12 @@ export function FunctionName({id, whole = false, brief = false}) {
         </a>);
 }
 
-/* "own", "library", "runtime", "unknown" or "script". */
+/* Return "own", "library", "runtime", "unknown" or "script". */
 export function functionKind(profile, id) {
     return KINDS[profile.functions.kind[id]];
 }
 
-/* file:line, as a link to the lines where the file is embedded. */
+/* file:line, linked to the source lines if the page includes the file. */
 export function Place({file, line, whole = false}) {
     const {profile, state, sources} = useShared();
     if (file === null || file === undefined || file < 0)

@@ -1,13 +1,12 @@
 /* name_text.js: names from programs, which may be hostile, as legible text.
  *
  * A name may contain anything: tags, 2,000 characters, newlines, characters that change the text
- * direction. Invisible characters are shown as codes, so that names that look the same are the
- * same.
+ * direction. Invisible characters are shown as codes, so that different names look different.
  *
  * Names of C++ templates are mostly arguments. In rows their inner arguments become "…"; the tip
  * and the function's page have the whole name. Python's "<lambda>" is no argument. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-const LONG = 80; // Shorter names are left as they are.
+const LONG = 80; // Shorter names are not shortened.
 const ASIDE = '\ue000';
 const NO_ARGUMENTS =
     /operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)|(^|\.)<\w+>(?=\.|$)/g;
@@ -23,9 +22,9 @@ export function visible(text) {
     return String(text).replace(UNSEEN, picture);
 }
 
-/* NAME without the template arguments that are deeper than DEPTH; null if its angle brackets do not
- * match. Operators whose names contain angle brackets, and parts of Python's names, are set aside
- * first. */
+/* NAME without the template arguments that are deeper than DEPTH; null if the angle brackets do not
+ * match. Operators with angle brackets in their names, and parts of Python's names, are not
+ * brackets. */
 function elided(name, depth) {
     const kept = [];
     const aside = name.replace(NO_ARGUMENTS, (found) => {
@@ -44,7 +43,7 @@ function elided(name, depth) {
     return open === 0 ? short.replaceAll(ASIDE, () => kept.shift() ?? ASIDE) : null;
 }
 
-/* As much of NAME's template arguments as a row has room for. */
+/* NAME with as many template arguments as a row has room for. */
 export function shortName(name) {
     if (name.length <= LONG || !name.includes('<'))
         return name;
@@ -56,8 +55,8 @@ export function shortName(name) {
     return elided(name, 0) ?? name;
 }
 
-/* NAME without the arguments of its call, for sentences and overviews. A lambda keeps the arguments
- * of the function around it. */
+/* NAME without the parameters, for sentences and overviews. A lambda keeps the parameters of the
+ * enclosing function. */
 export function briefName(name) {
     const short = elided(name, 0) ?? name;
     const text = short.replace(/( const| volatile| noexcept| &{1,2}| \[[^\]]*\])+$/, '');

@@ -1,12 +1,12 @@
-/* order.js: sort rows, half a million of them within a tenth of a second.
+/* order.js: sort half a million rows within a tenth of a second.
  *
- * Array.sort with a function takes a second for that. A radix sort of the bits is used instead:
- * four passes of 16 bits each, the least significant ones first. Each pass is stable, so the whole
- * sort is. The bits of positive 64-bit numbers sort as they are; the bits of negative ones are
+ * Array.sort with a function would take a second. A radix sort of the bits is used instead: four
+ * passes of 16 bits each, least significant first. Each pass is stable, so the whole sort is.
+ * Positive 64-bit floating-point numbers sort by their bits; the bits of negative ones are
  * inverted. */
 const BUCKETS = 1 << 16;
 
-/* Four words for each value that compare as the values do, the lowest first. */
+/* Four words for each value that sort like the values, least significant first. */
 function sortable(values, descending) {
     const bits = new Uint32Array(Float64Array.from(values, (v) => v + 0).buffer);
     for (let i = 0; i < bits.length; i += 2) {
@@ -24,7 +24,7 @@ function sortable(values, descending) {
     return new Uint16Array(bits.buffer);
 }
 
-/* The places of VALUES in their order. */
+/* The indices of VALUES in sorted order. */
 function orderOfNumbers(values, descending) {
     const words = sortable(values, descending), length = values.length;
     let from = Uint32Array.from({length}, (_, i) => i), to = new Uint32Array(length);
@@ -43,7 +43,7 @@ function orderOfNumbers(values, descending) {
     return from;
 }
 
-/* ROWS in the order of value(row), numbers or texts. Stable. */
+/* ROWS sorted by value(row), numbers or texts. Stable. */
 export function inOrder(rows, value, descending) {
     const values = Array.from(rows, value);
     if (values.length > 1000 && values.every((v) => typeof v === 'number'))

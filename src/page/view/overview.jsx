@@ -1,8 +1,8 @@
-/* overview.jsx: the first screen: the holders of the memory, in one sentence and one picture.
+/* overview.jsx: the first screen: the holders of memory, in one sentence and one picture.
  *
- * Developers send it to colleagues, so it must be understandable without any other view: the
- * sentence names the largest holders with their share, the picture shows them over time in the
- * colours of the table below it. Then it lists the holders that grow steadily. */
+ * Developers send it to colleagues, so it must be understandable without any other view. The
+ * sentence names the largest holders with their shares. The picture shows them over time, in the
+ * colours of the table below it. A list of steadily growing holders follows. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {group} from '../model/groups.js';
@@ -14,18 +14,18 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
 import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
 
-const NAMED = 3; // Holders in the sentence.
-const WORTH_NAMING = 0.03; // Share of the total; less is noise in a sentence.
+const NAMED = 3; // Number of holders in the sentence.
+const WORTH_NAMING = 0.03; // Minimum share of the total for the sentence; less is noise.
 const NEWS = 5;
-const OTHERS = 3; // Holders by each other metric.
-const WORTH_A_HINT = 0.2; // Share of the total without a name.
+const OTHERS = 3; // Number of holders for each other metric.
+const WORTH_A_HINT = 0.2; // Minimum share of functions without names for a hint.
 
-/* Or killed: no end was recorded. */
+/* True also if the process was killed: then no end was recorded. */
 function running(profile) {
     return profile.report.process.ended === false;
 }
 
-/* "6.0 MiB were in use at the peak, after 84 ms" */
+/* The first sentence: "6.0 MiB were in use at the peak, after 84 ms". */
 function Opening() {
     const {profile, metric, extent, sums} = useShared(), {totals, merged} = profile.report;
     const told = extentText(profile, extent);
@@ -78,7 +78,7 @@ function Where({holders, i}) {
         && <> (<HolderPlace holders={holders} i={i} />)</>;
 }
 
-/* Why there is no data. */
+/* The reason why there is no data. */
 function emptyText({report, filter}) {
     if (filter)
         return 'Nothing in the profile is of this part.';
@@ -89,7 +89,7 @@ function emptyText({report, filter}) {
         : 'Nothing was recorded: no call that allocates was seen.';
 }
 
-/* Text for a profile that has data, but none for this metric or time. */
+/* Text for a profile that has data, but not for this metric or time. */
 function nothingText(profile, metric, extent) {
     const when = extent.kind === 'whole' ? '' : ` ${extentText(profile, extent)}`;
     switch (metric.key) {
@@ -126,7 +126,7 @@ const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
     allocated: 'What is allocated', calls: 'The number of allocations',
     short: 'The number of short-lived blocks'};
 
-/* For two profiles: the growth and the decline. */
+/* For two profiles: the sentence about growth and decline. */
 function ChangeSentence({holders}) {
     const {profile, metric, sums} = useShared();
     const {group: own, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
@@ -155,7 +155,7 @@ function ChangeSentence({holders}) {
         </p>);
 }
 
-/* What grows to the end: a leak, or a cache without a limit. */
+/* Holders that grow until the end: a leak, or a cache without a limit. */
 function News() {
     const {profile, state} = useShared();
     const growing = (profile.report.growing || []).filter((row) => row.news !== false);
@@ -186,7 +186,7 @@ function News() {
         </section>);
 }
 
-/* The same by the other metrics: the largest holder often is not the function with most churn. */
+/* Holders by the other metrics: the largest holder often is not the function with most churn. */
 function Otherwise() {
     const {profile, metric, extent, sums, state} = useShared();
     const lines = useMemo(() => METRICS
@@ -214,7 +214,7 @@ function Otherwise() {
         </section>);
 }
 
-/* Functions without names hide the holder of the memory; the page suggests the known remedy. */
+/* A hint about functions without names, which hide the holders; it suggests the known remedy. */
 function Nameless({holders: {group: own, rows}}) {
     const {profile, metric, sums} = useShared(), {functions, modules} = profile;
     const byModule = new Map();

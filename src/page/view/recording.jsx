@@ -1,13 +1,13 @@
-/* recording.jsx: the self-report: how this profile was recorded, and possible errors.
+/* recording.jsx: the recording of this profile, and its possible errors.
  *
- * It serves readers who doubt a number. It shows the losses and their causes, how blocks were
- * chosen, the recorder's own cost and notes, and the source of each module's names. */
+ * The view is for readers who doubt a number. It shows losses and their causes, the recording
+ * modes, the recorder's cost, notes, and the source of each module's names. */
 import {useShared} from './route.js';
 import {Grid} from './grid.jsx';
 import {Text, visible} from './name.jsx';
 import {bytes, count, duration, moment, percent} from './units.js';
 
-/* In the words of the command; the first are part of the second line. */
+/* In the words of the command. The rows with "…" are parts of the row before them. */
 const LOSSES = [
     ['events', 'events lost'],
     ['reentrant_events', '… in signal handlers that interrupted the recorder'],

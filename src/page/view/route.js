@@ -1,22 +1,22 @@
-/* route.js: the address determines everything that the page shows, so that any state can be sent as
+/* route.js: the page's address, which determines everything shown, so that any state can be sent as
  * a link.
  *
  *     #/table?by=function&metric=peak&from=2&to=9&q=parse
  *
- * A state is an object of strings: `view`, and the members of DEFAULTS that differ. All navigation
- * is a link with such an address, so the back button works. Changes while typing replace the entry
- * of the history instead of adding one.
+ * A state is an object of strings: `view`, and the members that differ from DEFAULTS. All
+ * navigation is by links with such addresses, so the back button works. Changes while typing
+ * replace the browser's history entry instead of adding one.
  *
- * An address may come from anywhere: its users check the values that are read here. */
+ * An address may come from anywhere, so the views check the values that this file reads. */
 import {createContext} from 'preact';
 import {useContext, useEffect, useState} from 'preact/hooks';
 
 export const VIEWS = ['overview', 'table', 'flame', 'time', 'function', 'site', 'sizes', 'leaks',
     'direct', 'calls', 'source', 'recording'];
-/* Addresses list the members in this order. */
+/* The members, in their order in addresses. */
 const MEMBERS = ['by', 'fn', 'site', 'file', 'line', 'type', 'metric', 'at', 'from', 'to', 'q',
     'sort', 'dir', 'invert', 'fold', 'rec', 'focus', 'stack', 'only'];
-/* These are kept when the view changes; the others belong to a view. */
+/* Members that are kept when the view changes; the others belong to one view. */
 const GLOBAL = ['metric', 'at', 'from', 'to'];
 
 export function parseRoute(hash) {
@@ -37,7 +37,7 @@ export function formatRoute(state) {
     return `#/${state.view}${text ? `?${text}` : ''}`;
 }
 
-/* The state of another view: keep the members that hold for all views, and apply CHANGES. */
+/* The state for another view: the members for all views, with CHANGES applied. */
 export function elsewhere(state, view, changes = {}) {
     const next = {view};
     for (const name of GLOBAL)
@@ -62,7 +62,7 @@ export function useRoute() {
     return {state, go, replace};
 }
 
-/* Values for the whole page: profile, page, state, go, replace, metric, extent. */
+/* Values that all components share: profile, page, state, go, replace, metric, extent. */
 export const Shared = createContext(null);
 
 export function useShared() {

@@ -1,9 +1,9 @@
-/* shell.jsx: the frame of every view: the head, the choice of metric, time and view.
+/* shell.jsx: the elements around every view: the header, and the choice of metric, time and view.
  *
- * The five totals are both the first information and the choice of the metric for all views. For a
- * moment or a stretch of time they show the values of that time, and unknown ones cannot be chosen.
- * The recorder's losses have a separate line that no view omits. Damage of the file comes
- * before everything else. */
+ * The five totals are the first information, and also the choice of the metric for all views. For a
+ * moment or a period they show the values of that time, and unknown ones cannot be chosen. The
+ * recorder's losses have a separate line in every view. Damage of the file comes before everything
+ * else. */
 import {useEffect, useRef} from 'preact/hooks';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
@@ -25,7 +25,7 @@ function commandOf(report) {
     return process.command || process.executable || 'a program';
 }
 
-/* "exact", or how blocks were chosen. */
+/* The recording mode: "exact", or the method of choosing blocks. */
 export function waysText(report) {
     const ways = [...new Set(report.phases.map(({mode, period}) => ({
         exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
@@ -106,7 +106,7 @@ function Losses({report, before}) {
         </div>);
 }
 
-/* Why the numbers of a profile cannot be relied on. */
+/* The reason why a profile's numbers are unreliable. */
 function Damage({report, before}) {
     const sides = before ? [['The first profile', before], ['The second profile', report]]
         : [['This profile', report]];
@@ -119,7 +119,7 @@ function Damage({report, before}) {
         </div>);
 }
 
-/* The filter with which the page was made, in the words of the command; '' if there was none. */
+/* The filter with which the page was made, in the command's words; '' = none. */
 export function filterText(filter) {
     const {stacks, heap, label} = filter || {};
     return [stacks && `stacks that match ${stacks}`, heap && `blocks of the heap ${heap}`,
@@ -155,7 +155,7 @@ function moreOf(metric, extent, sums, totals) {
 const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
-/* The report's names for the short-lived blocks of a sample, and for live bytes of a process that
+/* The report's titles of the short-lived blocks of a sample, and of live bytes of a process that
  * may still run. */
 function wholeTitle(metric, profile) {
     if (metric.key === 'short' && diesAtOnce(profile))
@@ -173,7 +173,7 @@ function tileTitle(metric, extent, profile) {
     return wholeTitle(metric, profile);
 }
 
-/* An estimate's half interval, or nothing. */
+/* Half the interval of an estimate, or nothing. */
 function Interval({metric, totals}) {
     const low = totals[`${metric.column}_low`], high = totals[`${metric.column}_high`];
     if (low === undefined || low === null || low === high)
@@ -264,7 +264,7 @@ function Search() {
         </form>);
 }
 
-/* On a phone the tabs scroll, so that the current one must be brought into sight. */
+/* On a phone the tabs scroll, so the current tab is scrolled into view. */
 function Tabs() {
     const {state, hidden} = useShared(), bar = useRef(null);
     const current = PARENTS[state.view] || state.view;
@@ -281,7 +281,7 @@ function Tabs() {
         </nav>);
 }
 
-/* Digits go to the views in their order, "?" opens the help. */
+/* Digits select views by position, "?" opens the help. */
 function useKeys(help) {
     const {state, go, hidden, theme} = useShared();
     useEffect(() => {
@@ -294,7 +294,8 @@ function useKeys(help) {
             if (event.key === '?')
                 help.current.open ? help.current.close() : help.current.showModal();
             else if (help.current.open)
-                return; // The mouse cannot reach the page behind the dialog either.
+                return; // While the dialog is open, keys must not reach the page behind it; the
+                        // mouse cannot either.
             else if (event.key === 't')
                 theme.toggle();
             else if (event.key === 'w')

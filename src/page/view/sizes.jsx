@@ -1,16 +1,15 @@
-/* sizes.jsx: the sizes of the blocks, and so their types: mprof's bins.
+/* sizes.jsx: the sizes of blocks, with candidates for their types: mprof's bins.
  *
- * The histogram has all sizes, by powers of two, from the report; the table has mprof's bins, one
- * for each size up to 1024 bytes. Both cover the whole process: sizes by stack are not known at a
- * moment. The histogram is a table in the document, which assistive tools read instead of its
- * bars. */
+ * The histogram has all sizes, by powers of two, from the report. The table has mprof's bins, one
+ * for each size up to 1024 bytes. Both cover the whole process, because sizes are not known for a
+ * moment. The histogram is also a table, which screen readers use instead of the bars. */
 import {useMemo} from 'preact/hooks';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';
 import {visible} from './name.jsx';
 import {bytes, count, percent} from './units.js';
 
-/* The power of two that SIZE does not exceed. */
+/* The smallest power of two that is at least SIZE. */
 function classOf(size) {
     let limit = 16;
     while (limit < size)
@@ -35,7 +34,7 @@ function limitText(limit) {
     return `up to ${bytes(limit).replace('.0 ', ' ')}`;
 }
 
-/* Share of the longest bar, with kept in front of freed. */
+/* A bar relative to the longest, with live bytes in front of freed ones. */
 function HistogramBar({row, most}) {
     const part = (value) => `${most > 0 ? 100 * Math.max(0, value) / most : 0}%`;
     return (
@@ -69,9 +68,9 @@ function Histogram({sizes}) {
 }
 
 const MARKS = {certain: '✓', likely: '~'};
-const TYPES_SHOWN = 12; // In a row; its tip has more.
+const TYPES_SHOWN = 12; // Number of types in a row; the tip has more.
 
-/* The types of the blocks of a size, then other types of the same size. */
+/* The known types of the blocks of a size, then other types of that size. */
 function typesOf(bin) {
     const known = bin.known.map((one) => `${MARKS[one.verdict] || ''}${one.type}`);
     const others = bin.types.filter((type) => !bin.known.some((one) => one.type === type));

@@ -1,9 +1,9 @@
-/* source.jsx: source files, each line with the memory requested there.
+/* source.jsx: source files, each line with its allocations.
  *
  * A line's total sums the stacks through it, each once; self sums the stacks that end there, as in
- * `heaptap source`. The page includes a file only if that was requested when the page was made. A
- * long file at first shows only the surroundings of such lines, since a browser takes seconds for a
- * table of 50,000 rows. */
+ * `heaptap source`. The page includes source files only if that was requested when the page was
+ * made. A browser takes seconds for a table of 50,000 rows. Therefore a long file first shows only
+ * the surroundings of lines with allocations. */
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {group} from '../model/groups.js';
 import {metricName} from '../model/metric.js';
@@ -13,7 +13,7 @@ import {elsewhere, useShared} from './route.js';
 import {stretches} from './stretches.js';
 import {amount, percent, plural} from './units.js';
 
-/* By file: its lines as {self, total}. */
+/* By file: the lines with {self, total}. */
 function linesByFile(profile, values) {
     const sums = group(profile, values, 'line', {fold: true}), {keys, total, self} = sums;
     const files = new Map();
@@ -54,7 +54,7 @@ function Line({number, text, sums, chosen, whole}) {
         </tr>);
 }
 
-/* Replaces lines without allocations. */
+/* A row in place of lines without allocations. */
 function Gap({from, to, onOpen}) {
     return (
         <tr>

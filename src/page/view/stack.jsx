@@ -1,7 +1,7 @@
-/* stack.jsx: one stack with all its frames and all its numbers.
+/* stack.jsx: one stack with all frames and all numbers.
  *
- * With wrappers folded, sites that differ only in wrappers share one row of the table, across both
- * profiles of a comparison. The numbers here are the row's, and so are the frames. */
+ * If wrappers are folded, sites that differ only in wrappers share one row of the table, also
+ * across the two profiles of a comparison. The numbers and frames are those of the row. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {keyOfSites, keysOf} from '../model/groups.js';
@@ -12,7 +12,7 @@ import {FunctionName, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {amount, count, growth, percent, plural} from './units.js';
 
-const MANY_FRAMES = 200; // More are a recursion that nobody reads.
+const MANY_FRAMES = 200; // Longer stacks are recursions; their further frames are not shown.
 
 function sizesOf({size_min: least, size_max: most}, row) {
     const known = row.filter((site) => most[site] > 0);
@@ -49,7 +49,7 @@ function flagsText(flags) {
         .filter(([flag]) => flags & flag).map(([, text]) => text);
 }
 
-/* What VALUES has at the sites of a row. */
+/* Sums of VALUES over the sites of a row. */
 function sumOf(values, sites) {
     return values && sites.reduce((sum, site) => sum + values[site], 0);
 }
@@ -73,7 +73,7 @@ function Numbers({row}) {
         </dl>);
 }
 
-/** The row of the table of stacks that SITE is in: {key, keys, sites}. */
+/** The row of the table of stacks that contains SITE: {key, keys, sites}. */
 export function rowOfSite(profile, site, fold) {
     const shape = shapeOf(profile, {fold}), of = keyOfSites(shape, 'site'), key = of[site];
     const sites = [];

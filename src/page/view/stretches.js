@@ -1,9 +1,9 @@
-/* stretches.js: which lines of a long source file are shown. */
+/* stretches.js: choose the lines of a long source file to show. */
 
 const LINES_ALL = 2000, AROUND = 12, OPENED_AT_ONCE = 500;
 
 /**
- * The COUNT lines of a file as stretches in their order, lines counted from 0.
+ * Divide the COUNT lines of a file into consecutive ranges. Lines are counted from 0.
  * @param {Map|undefined} lines the lines with data, by number from 1 on
  * @param {?number} line number of the requested line
  * @param {number[]} opened the first lines of gaps that the user has opened

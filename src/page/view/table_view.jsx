@@ -1,11 +1,12 @@
 /* table_view.jsx: all functions, stacks, lines, files, modules, types, heaps, labels or threads.
  *
- * The table has the same form for each grouping: the chosen metric in the chosen time, with its
- * companion (blocks beside bytes). Functions, lines, files and modules have a self and a total; the
- * other groups do not overlap, so both are the same there. A stack opens beside the table.
+ * The table has the same form for each grouping: the chosen metric in the chosen time, with a
+ * companion (blocks beside bytes). Functions, lines, files and modules have self and total values.
+ * Other groups do not overlap, so both values are equal. A selected stack is shown beside the
+ * table.
  *
- * `only` in the address restricts it to the stacks of a heap, a type and so on. A search looks at
- * the text that is shown; for stacks, at the text of each frame. */
+ * `only` in the address restricts the table to the stacks of a heap, a type and so on. A search
+ * examines the shown text; for stacks, the text of each frame. */
 import {useMemo} from 'preact/hooks';
 import {siteMask, siteValues} from '../model/extent.js';
 import {group, labelNames} from '../model/groups.js';
@@ -23,14 +24,14 @@ const TABLES = [['function', 'Functions'], ['site', 'Stacks'], ['line', 'Lines']
     ['module', 'Modules'], ['type', 'Types'], ['heap', 'Heaps'], ['labels', 'Labels'],
     ['thread', 'Threads']];
 
-/* The companion of each metric, shown beside it. */
+/* The metric shown beside each metric. */
 const BESIDE = {live: 'blocks', peak: 'peakblocks', allocated: 'calls', calls: 'allocated',
     short: 'calls'};
 
 const BESIDE_TITLES = {blocks: 'blocks', peakblocks: 'blocks', calls: 'calls',
     allocated: 'allocated'};
 
-/* Names of metrics where there is no room for the full ones. */
+/* Names of metrics for narrow columns. */
 export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
     short: 'short', calls: 'calls'};
 
@@ -50,7 +51,7 @@ function tablesOf(profile) {
 
 const ONLY = {heap: 'heaps', labels: 'labels', type: 'types', file: 'files'};
 
-/* The filter of an address: "heap:1". */
+/* The filter of an address such as "heap:1". */
 function filterOf(profile, only) {
     const [what, text] = (only || '').split(':');
     const limit = what === 'function' ? profile.functions.count : what === 'module'
@@ -88,7 +89,7 @@ function useGroup(by, fold, filter) {
     }, [profile, metric, extent, by, fold, filter && JSON.stringify(filter)]);
 }
 
-/* For two profiles: growth, before, after; for one: the values and their share. */
+/* For two profiles: growth, before, after. For one: the values and their share. */
 function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) {
     const {self, total, selfBefore, totalBefore, nested} = sums, {unit} = metric;
     const grows = extent.kind === 'between' && metric.key === 'live';
@@ -157,7 +158,7 @@ function GroupTable({by, fold, only}) {
 
 function ThreadTable() {
     const {profile: {report}, state, extent, replace} = useShared();
-    // An unnamed heap has none.
+    // An unnamed thread has a null name.
     const rows = useMemo(() => report.threads.map((row) => ({...row, name: row.name ?? ''}))
         .filter((row) => !state.q
         || row.name.toLowerCase().includes(state.q.toLowerCase())), [report, state.q]);

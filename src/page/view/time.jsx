@@ -1,8 +1,7 @@
-/* time.jsx: the curve of live bytes, and the blocks in use at a moment or allocated in a stretch of
- * time.
+/* time.jsx: the curve of live bytes, and the blocks in use at a moment or allocated in a period.
  *
- * A choice made here holds for all views. There are three equivalent ways to choose: on the curve,
- * in two lists, and in the table of moments, which has all data of the curve. */
+ * The time chosen here is used in all views. It can be chosen on the curve, in two lists, and in
+ * the table of moments, which has all data of the curve. */
 import {useMemo} from 'preact/hooks';
 import {Grid} from './grid.jsx';
 import {HolderCurve, HolderTable, useHolders} from './holders.jsx';
@@ -14,7 +13,7 @@ import {bytes, duration, growth} from './units.js';
 const STACKED = [['own', 'function'], ['site', 'stack'], ['type', 'type'], ['heap', 'heap'],
     ['labels', 'labels']];
 
-const LISTED = 25; // Holders; the table has all.
+const LISTED = 25; // Number of holders in the list; the table has all.
 
 const KINDS = {start: 'start', end: 'end', timed: 'by time', asked: 'asked for',
     program: 'by the program', phase: 'phase', growth: 'at growth', signal: 'signal',
@@ -39,7 +38,7 @@ function Choose({label, value, onChange, points, none, first = 0, last = points.
         </label>);
 }
 
-/* A stretch is chosen from its beginning: until an end is chosen, it ends with the run. */
+/* A period is chosen from its beginning: until an end is chosen, it ends with the run. */
 function Chooser() {
     const {profile: {points, sites}, extent, state, go} = useShared();
     const between = extent.kind === 'between';

@@ -1,7 +1,7 @@
-/* units.js: numbers for people, in the words and with the rounding of the command.
+/* units.js: numbers for people, with the command's words and rounding.
  *
- * The numbers here must match the output of `heaptap report`, digit for digit. Only growth has a
- * sign. An unknown number is "–", never 0. */
+ * Numbers must match the output of `heaptap report`, digit for digit. Only growth has a sign. An
+ * unknown number is "–", never 0. */
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const MINUS = '\u2212';
 export const UNKNOWN = '–';
@@ -10,7 +10,7 @@ export function bytes(value) {
     if (value === null || value === undefined)
         return UNKNOWN;
     let size = Math.abs(value), unit = 0;
-    // 1023.95 would be rounded to "1024.0" of the smaller unit.
+    // One decimal would round 1023.95 to "1024.0" of the smaller unit.
     while ((unit === 0 ? size >= 1024 : size >= 1023.95) && unit + 1 < UNITS.length) {
         size /= 1024;
         unit++;
@@ -30,7 +30,7 @@ export function amount(value, unit) {
     return unit === 'bytes' ? bytes(value) : count(value);
 }
 
-/* With a sign: a change. */
+/* VALUE with a sign: a change. */
 export function growth(value, unit) {
     if (value === null || value === undefined)
         return UNKNOWN;
@@ -85,7 +85,8 @@ export function axisBytes(value) {
     return number.replace(/\.0$/, '') + (unit === 'B' ? '' : ` ${unit}`);
 }
 
-/* In UTC and labelled as such: the reader's time zone may differ from the recorded machine's. */
+/* In UTC and labelled as such, because the reader's time zone may differ from the recorded
+ * machine's. */
 export function moment(unixNs) {
     return new Date(unixNs / 1e6).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
 }
