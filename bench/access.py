@@ -1,18 +1,19 @@
-"""access.py: the cost of counting accesses, beside the compiler's own run-time library.
+"""access.py: the cost of counting accesses, compared with the compiler's run-time library.
 
     access.py [--cc clang-14,clang-19] [--rounds N] [--only REGEX] [--sqlite DIRECTORY] HEAPTAP
 
-Three programs: sqlite3, one in C++, and a loop of malloc and free. sqlite3 is the distribution's
-source package, which is fetched once, into DIRECTORY (build/bench/sqlite); without it, or
-without a compiler, its rows are skipped. Each is built plainly, with -fmemory-profile and the
-compiler's library, and by `heaptap cc` with each granule. Rounds go through all of them in a
-random order, on one processor. The least time and the least memory of each count, so that other
-load on the machine disturbs all alike.
+There are three programs: sqlite3, one in C++, and a loop of malloc and free. sqlite3 is the
+distribution's source package, which is fetched once, into DIRECTORY (build/bench/sqlite); without
+it, or without a compiler, its rows are skipped. Each program is built without counting, with
+-fmemory-profile and the compiler's library, and by `heaptap cc` with each granule. Each round runs
+all of them in a random order, on one processor. The results are the least time and the least memory
+of each, so that other load on the machine disturbs all of them equally.
 
-Prints a table: seconds of user and system together, the largest resident memory, and both as
-multiples of the plain program. Then it prints which rows are within their limits: time at most
-the compiler's library's, memory 1.3 times the program's for granules of 64, 1.6 for 16 and 2.1
-for 8. In a program of a few MiB most of that is the fixed cost of any program that counts."""
+The output is a table: seconds of user and system time, the largest resident memory, and both as
+multiples of the plain program. Then it lists the rows that are within their limits: no more time
+than the compiler's library, and at most 1.3 times the program's memory for granules of 64, 1.6
+times for 16 and 2.1 times for 8. In a program of a few MiB, most of that is the fixed cost of
+counting."""
 import argparse
 import os
 import random
@@ -49,8 +50,8 @@ def build(options, clang, program, kind, out):
 
 
 def run(program, directory, cpu):
-    """Seconds and MiB. treecost starts it, since the peak of resident memory outlives exec, and
-    Python's would be larger than some programs'."""
+    """Return seconds and MiB. treecost starts the program, because the peak of resident memory
+    survives exec, and Python's would be larger than some programs'."""
     profile, figures = os.path.join(directory, "profile.heaptap"), os.path.join(directory, "cost")
     if os.path.exists(profile):
         os.remove(profile)
@@ -70,7 +71,7 @@ def run(program, directory, cpu):
 
 
 def measure(options, directory, clang, program):
-    """The minimum of each kind."""
+    """Return the minima of each kind."""
     paths = {}
     for kind in KINDS:
         paths[kind] = os.path.join(directory, f"{clang}.{program}.{kind}")
@@ -85,7 +86,7 @@ def measure(options, directory, clang, program):
 
 
 def show(clang, program, best):
-    """The rows; returns the limits that do not hold."""
+    """Print the rows. Return the limits that do not hold."""
     plain, theirs, over = best["plain"], best["compiler-rt"], []
     for kind in KINDS:
         seconds, mib = best[kind]

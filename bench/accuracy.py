@@ -70,7 +70,8 @@ def run(*command, **env):
 
 
 def ends_well(program, **env):
-    """Return true if it starts; compiler-rt's may hang where its memory overlaps the program's."""
+    """Return true if it starts. A program with compiler-rt may hang if the memory of compiler-rt
+    overlaps the program's."""
     try:
         done = subprocess.run([program], capture_output=True, check=False, timeout=PATIENCE_S,
                               env={**os.environ, **env})
@@ -87,7 +88,7 @@ def checked(*command, **env):
 
 
 def ours(heaptap, compiler, granule, flags):
-    """The sites, by size."""
+    """Return the sites, by size."""
     checked(heaptap, "cc", "--cc=" + compiler, f"--granule={granule}", *flags.split(), *COMMON,
             "-o", "ours", SOURCE)
     checked("./ours", HEAPTAP_OUT="ours.heaptap")
@@ -108,7 +109,7 @@ def add(into, size, site):
 
 
 def main_in(program):
-    """The range of main in the file."""
+    """Return the address range of main in the file."""
     for line in checked("nm", "-S", program).splitlines():
         words = line.split()
         if words[-1] == "main":
@@ -117,7 +118,8 @@ def main_in(program):
 
 
 def from_text(text, program):
-    """The library's own output: means of two digits, so a total is a rounded one."""
+    """Return the sites in the library's text output. Its means have two digits, so totals are
+    rounded."""
     first, end = main_in(program)
     row = re.compile(r"stack id = (\d+)\s+alloc_count (\d+), size \(ave/min/max\) \S+ / (\d+) / "
                      r"(\d+)\s+access_count \(ave/min/max\): (\S+) / (\d+) / (\d+)\s+"
@@ -151,15 +153,15 @@ def from_profdata(text):
 
 
 def left():
-    """The files that programs have written for compiler-rt."""
+    """Return the names of the files that programs have written for compiler-rt."""
     return [name for name in os.listdir(".") if name.startswith("raw.")]
 
 
 def theirs(compiler, flags, by_words=False):
-    """The same of compiler-rt; None if the program ends before main."""
+    """Like ours, for compiler-rt. Return None if the program ends before main."""
     release = compiler.split("-")[-1]
     more = ["-mllvm", "-memprof-histogram"] if by_words else []
-    if by_words and release == "19":  # Inline, 19 counts only granules of 64.
+    if by_words and release == "19":  # With inline code, 19 counts only granules of 64.
         more += ["-mllvm", "-memprof-use-callbacks"]
     checked(compiler, "-fmemory-profile", *flags.split(), *COMMON, *FOR_READERS, *more, "-o",
             "theirs", SOURCE)
@@ -180,7 +182,7 @@ def theirs(compiler, flags, by_words=False):
 
 
 def amounts(site):
-    """Blocks, and accesses: total, least, most."""
+    """Return blocks, and accesses: total, minimum, maximum."""
     return None if site is None else (site["blocks"], site["accesses"])
 
 
@@ -300,7 +302,7 @@ class Table:
 
 
 def starts(options, compilers):
-    """How often programs run to their end, wherever the kernel puts them."""
+    """Print how many starts of a program succeed, over random placements by the kernel."""
     print(f"\nStarts that went well, of {STARTS}\n")
     wrong = 0
     for compiler in compilers:
@@ -320,7 +322,7 @@ def starts(options, compilers):
 
 
 def shortened(words):
-    """Runs of the same number as one."""
+    """Merge consecutive equal numbers."""
     if not words:
         return MISSING
     parts, i = [], 0
@@ -334,7 +336,8 @@ def shortened(words):
 
 
 class RandomBits:
-    """Until it is closed, the kernel places memory by COUNT random bits; None changes nothing."""
+    """While this is open, the kernel places memory by COUNT random bits; None leaves that
+    unchanged."""
 
     def __init__(self, count):
         self.count, self.before = count, None

@@ -1,13 +1,13 @@
 """adapters.py: the cost of Python and Lua functions in stacks.
 
-A program of ten nested functions takes blocks and gives them back, each time on one line. It
-runs alone, with the recorder (stacks of C frames), and also with the adapter for its language.
-The difference of the latter two is the adapter's cost: asking for the ten functions, and finding
-them unchanged. It is printed for a pair of malloc and free, in nanoseconds of processor time and
-in instructions, the latter also by function of the recorder and of the adapter.
+A program of ten nested functions allocates and frees blocks, always on the same line. It runs
+alone, with the recorder (stacks of C frames), and with the recorder and the adapter for its
+language. The difference between the last two is the adapter's cost: reading the ten functions, and
+finding them unchanged. It is printed per pair of malloc and free, in nanoseconds of processor time
+and in instructions. Instructions are also printed by function of the recorder and of the adapter.
 
-Both must record the same blocks: the Python program takes blocks of 1000 bytes, which come from
-malloc, and no other objects. The profile gives the number of pairs.
+Both runs must record the same blocks: the Python program allocates blocks of 1000 bytes, which come
+from malloc, and no other objects. The profile has the number of pairs.
 """
 import collections
 import json
@@ -95,7 +95,7 @@ class Program:
         return float(done.stdout.split()[1])
 
     def blocks(self):
-        """The number of blocks in the last run."""
+        """Return the number of blocks in the last run."""
         done = subprocess.run([self.settings.heaptap, "report", "--json", "--limit", "1",
                                self.profile], capture_output=True, check=True,
                               env=runner.environment(self.settings, {}))
@@ -103,7 +103,7 @@ class Program:
         return totals["allocations"]
 
     def recorded_pairs(self, way, pairs):
-        """The number of blocks in a loop of PAIRS."""
+        """Return the number of blocks in a loop of PAIRS."""
         found = []
         for count in pairs, 2 * pairs:
             self.ns(way, count)
@@ -111,7 +111,8 @@ class Program:
         return found[1] - found[0]
 
     def instructions(self, way, pairs):
-        """All instructions for a loop of PAIRS, and by function the recorder's and adapter's."""
+        """Return the instructions of a loop of PAIRS: all, and the recorder's and adapter's by
+        function."""
         totals, by_function = [], collections.Counter()
         functions = breakdown.Functions()
         for count, sign in (pairs, -1), (2 * pairs, 1):
@@ -151,7 +152,7 @@ def row(program, rounds, told, name):
 
 
 def section(settings, rounds, told):
-    """{language: the additional cost of a pair with its adapter}."""
+    """Return {language: the additional cost of a pair with its adapter}."""
     told.section(f"adapters: more than C frames for a pair, at {FRAMES} functions of the language")
     found = {}
     for name in LANGUAGES:

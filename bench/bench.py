@@ -54,13 +54,13 @@ import tables
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
           "full": {"rounds": 15, "scale": 3, "limit_s": 900}}
 GIVE_UP_AFTER = 2  # Failures of one tool on one program.
-# Seconds per requested round after which a slow row ends early, but not before two pairs. Without
-# this limit one slow row could take as long as all others together.
+# Limit of seconds per requested round. A slow row ends early, but not before two pairs of runs.
+# Otherwise a slow row could take as long as all others together.
 SLOW_S = 6
 
 
 class Row:
-    """A tool on a program: the pairs of runs, and the estimates from them."""
+    """A tool on a program, with its pairs of runs and the estimates from them."""
 
     def __init__(self, program, tool):
         self.program, self.tool, self.pairs, self.failures = program, tool, [], []
@@ -100,7 +100,7 @@ class Row:
 
 
 def one_pair(settings, row):
-    """A native run and a run of the tool, next to each other."""
+    """Run the program natively and under the tool, next to each other."""
     results = {}
     for tool in random.sample([peers.NATIVE, row.tool], 2):
         results[tool] = runner.run(settings, row.program, tool)
@@ -120,7 +120,7 @@ def lost_in(settings):
 
 
 def measure(settings, program, tools, rounds):
-    """The rows of one program."""
+    """Return the rows of one program."""
     rows = [Row(program, tool) for tool in tools]
     for row in rows:
         why = row.tool.blind_to(program)
@@ -137,7 +137,7 @@ def measure(settings, program, tools, rounds):
 
 
 def for_loops(tools, full):
-    """Loops are about the recorder; peers join in the full scope."""
+    """Loops measure the recorder; other profilers run them only in the full scope."""
     wanted = [t for t in tools if t.ours and not t.name.endswith("+pack")]
     return wanted + [t for t in tools if full and t.name in ("heaptrack", "jemalloc-0",
                                                             "jemalloc-19", "tcmalloc-hp")]
@@ -165,7 +165,7 @@ def facts(options):
 
 
 def build_directory(path):
-    """PATH, absolute, if a built command is there."""
+    """Return PATH as an absolute path if it has a built command."""
     if path and not os.access(os.path.join(path, "heaptap"), os.X_OK):
         raise argparse.ArgumentTypeError(f"{path} has no command heaptap; give a build directory")
     return path and os.path.abspath(path)
@@ -188,7 +188,7 @@ def arguments():
 
 
 def groups_of(program):
-    """The names by which ONLY selects PROGRAM, besides its name."""
+    """Return the names by which --only selects PROGRAM, besides its own."""
     if not program.pairs:
         return ["kinds", program.kind]
     return ["loops"] + ["threads"] * (program.name.partition("-")[0] in programs.TEAMS)
@@ -200,7 +200,7 @@ def chosen_of(options, group):
 
 
 def costs(options, settings, told):
-    """Programs and loops under every tool."""
+    """Run programs and loops under every tool."""
     full = options.scope == "full" or bool(options.tools)
     before = options.before and os.path.join(options.before, "heaptap")
     tools, missing = peers.available(settings.heaptap, programs.PATH, full, before)

@@ -31,8 +31,8 @@ FUNCTION = re.compile(r"^([a-z_]\w*)\(")
 LIMIT_S = 200
 SHOWN = 16
 
-# N by kind. The recorder does some work each time the number of events doubles, so a small N would
-# charge that to the pairs.
+# Number of pairs by kind. The recorder does some work each time the number of events doubles; with
+# few pairs, that would be charged to them.
 PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
 USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "handler",
@@ -52,7 +52,7 @@ class Failure(Exception):
 
 
 def run(words, library, directory, options=(), environment=None, limit_s=LIMIT_S):
-    """The text of callgrind's output."""
+    """Run WORDS under callgrind. Return the text of its output."""
     out = os.path.join(directory, "callgrind")
     env = {k: v for k, v in os.environ.items() if not k.startswith("HEAPTAP")}
     env.pop("LD_PRELOAD", None)
@@ -73,7 +73,7 @@ def run(words, library, directory, options=(), environment=None, limit_s=LIMIT_S
 
 
 def cost_lines(text):
-    """(object, file, line, counts) of every line that is not the cost of a call."""
+    """Yield (object, file, line, counts) of every line that is not the cost of a call."""
     place, skip = {"ob": "", "fl": ""}, False
     for line in text.split("\n"):
         key, equals, value = line.partition("=")
@@ -105,7 +105,7 @@ class Functions:
         return names[i] if i >= 0 else "?"
 
     def place(self, file):
-        """FILE's path below src/."""
+        """Return FILE's path below src/."""
         return os.path.relpath(self.paths.get(os.path.basename(file), file), SOURCE)
 
     def read(self, base):
@@ -127,7 +127,7 @@ def stage_of(file, function):
 
 
 def count(words, library):
-    """The sum of all instructions, and of the recorder's by (file, function)."""
+    """Return the sum of all instructions, and the recorder's by (file, function)."""
     functions, total, ours = Functions(), 0, collections.Counter()
     with tempfile.TemporaryDirectory(prefix="breakdown-") as directory:
         for name, file, line, counts in cost_lines(run(words, library, directory)):
@@ -138,7 +138,7 @@ def count(words, library):
 
 
 def per_pair(micro, kind, library):
-    """Instructions of one pair: all, and the recorder's by function."""
+    """Return the instructions of one pair: all, and the recorder's by function."""
     name, _, threads = kind.partition("-")
     pairs = PAIRS.get(name, USUAL_PAIRS)
     more = [threads] if threads else []
@@ -149,7 +149,7 @@ def per_pair(micro, kind, library):
 
 
 def added(micro, kind, library):
-    """Instructions that the recorder adds to a pair, and its own by function."""
+    """Return the instructions that the recorder adds to a pair, and its own by function."""
     bare, _ = per_pair(micro, kind, None)
     recorded, functions = per_pair(micro, kind, library)
     return recorded - bare, functions

@@ -3,16 +3,15 @@
 
     bench.py … --only 'budget|cc1'       (make bench ONLY='^(budget|cc1)$')
 
-A ratio of processor times says that a program got slower, not why. Here callgrind runs the
-program bare and recorded, with its models of caches and of branch prediction. The counts in the
-recorder's text are divided by the program's events and added up by stage (breakdown.py). The
-program and its libraries also have higher counts than without the recorder, because the recorder
-has displaced their cache lines; this is a separate stage. The kernel's part, page faults and
-system time, comes from ordinary runs.
+A ratio of processor times shows that a program is slower, but not the cause. Here callgrind runs
+the program bare and recorded, with its models of caches and of branch prediction. The counts in the
+recorder's code are divided by the program's events and summed by stage (breakdown.py). The counts
+of the program and its libraries rise as well, because the recorder displaces their cache lines;
+this is a separate stage. The kernel's part, page faults and system time, comes from ordinary runs.
 
-The models have no prefetching, no memory-level parallelism and no TLB, so the last column,
-cycles by callgrind's usual rule (an instruction 1, a miss of the first level 10, of the last
-level 100, a mispredicted branch 10), only ranks the stages and does not measure time.
+The last column has cycles by callgrind's usual rule: an instruction 1, a miss of the first level
+10, of the last level 100, a mispredicted branch 10. The models have no prefetching, no memory-level
+parallelism and no TLB, so this column only ranks the stages and does not measure time.
 """
 import collections
 import json
@@ -25,7 +24,7 @@ import intervals
 import peers
 import runner
 
-# Callgrind's options, and the use of its columns.
+# Callgrind's options, and the columns computed from its counts.
 OPTIONS = ["--cache-sim=yes", "--branch-sim=yes"]
 COLUMNS = {"instructions": ("Ir",), "first-level misses": ("I1mr", "D1mr", "D1mw"),
            "last-level misses": ("ILmr", "DLmr", "DLmw"), "wrong branches": ("Bcm", "Bim")}
@@ -36,7 +35,8 @@ PROGRAM = "the program itself"
 
 
 def counted(program, settings, library):
-    """{stage: Counter of COLUMNS} of one run; all counts outside the recorder are PROGRAM."""
+    """Return {stage: Counter of COLUMNS} of one run; all counts outside of the recorder are
+    PROGRAM."""
     functions, found = breakdown.Functions(), collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory(prefix="budget-") as directory:
         text = breakdown.run(program.words(settings.scale), library, directory, OPTIONS,
@@ -53,7 +53,7 @@ def counted(program, settings, library):
 
 
 def events_in(settings, directory):
-    """Allocations and frees in the profiles below DIRECTORY."""
+    """Return the number of allocations and frees in the profiles below DIRECTORY."""
     return sum(events_of(settings, path) for path in runner.profiles_in(directory))
 
 
@@ -65,7 +65,7 @@ def events_of(settings, path):
 
 
 def by_stage(program, settings):
-    """({stage: {column: added for an event}}, events)."""
+    """Return ({stage: {column: increase per event}}, events)."""
     bare, _ = counted(program, settings, None)
     recorded, events = counted(program, settings, settings.library)
     if events == 0:
@@ -81,7 +81,7 @@ def cycles(counts):
 
 
 def kernel_line(program, settings, rounds, events):
-    """The kernel's additional work in ordinary runs: medians of the differences."""
+    """Return the kernel's additional work in ordinary runs: medians of the differences."""
     tool = peers.heaptap_tools(settings.heaptap)[0]
     pairs = [(runner.run(settings, program, peers.NATIVE), runner.run(settings, program, tool))
              for _ in range(rounds)]

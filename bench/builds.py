@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""builds.py: the time that a command takes to start and end, recorded by each of several builds.
+"""builds.py: the time from the start to the end of a short command, recorded by each of several
+builds.
 
     python3 bench/builds.py [--rounds N] [--batch N] BUILD BUILD... [-- COMMAND...]
 
-The default command is `python3 -c pass`. A BUILD is a directory with libheaptap.so and, if made
-by `make bench-programs`, bench/bin/startup; the others are compared with the first one. In each
-round every build, and a run without recorder, has a batch of starts, in a random order, on one
-processor. A line has the median of the batches' medians in ms, the excess over the first build
-in the same round with its 95 % interval, and the same for the processor time.
+The default command is `python3 -c pass`. A BUILD is a directory with libheaptap.so and, after `make
+bench-programs`, bench/bin/startup. The first build is the baseline. In each round, every build and
+a run without recorder have a batch of starts, in a random order, on one processor. A line has the
+median of the batches' medians in ms, the excess over the baseline in the same round with its 95 %
+interval, and the same for the processor time.
 """
 import argparse
 import os
@@ -19,12 +20,12 @@ import tempfile
 import intervals
 
 BARE = "no recorder"
-WALL, CPU = 0, 1  # The columns that startup prints.
+WALL, CPU = 0, 1  # Columns of startup's output.
 
 
 def batch(options, build, directory):
-    """The medians (wall, processor) of a batch, in ms."""
-    command = ["env"]  # Everywhere, since a preloaded library must not reach startup.
+    """Return the medians (wall, processor) of a batch, in ms."""
+    command = ["env"]  # For all builds, because startup must not preload the library.
     if build != BARE:
         library = os.path.abspath(f"{build}/libheaptap.so")
         command += [f"LD_PRELOAD={library}", f"HEAPTAP_OUT={directory}/%p.%n.heaptap"]

@@ -1,8 +1,8 @@
-"""checks.py: the bars that are no ratio of programs: stacks compared with those of other unwinders,
-and the cost of an event of heaptap.h.
+"""checks.py: goals that are not ratios of programs: stacks compared with other unwinders, and the
+cost of an event of heaptap.h.
 
-    stacks   test/unwind/stackdiff.c, which walks at least 100,000 real stacks five ways. It is
-             built by `make programs`, since it needs libunwind; without it the bar is not measured
+    stacks   test/unwind/stackdiff.c, which walks at least 100,000 real stacks in five ways. `make
+             programs` builds it, because it needs libunwind; without it the goal is not measured
     events   heap_events.c under `heaptap run`: the costliest pair of events with an address
 """
 import os
@@ -20,7 +20,7 @@ LIMIT_S = 600
 
 
 def output(words, env=None):
-    """A command's output, or None if it fails."""
+    """Return a command's output, or None if it fails."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S,
                               stdin=subprocess.DEVNULL, env=env)
@@ -30,13 +30,15 @@ def output(words, env=None):
 
 
 def differing(text):
-    """(stacks that differ or could not be walked, stacks) from the output of stackdiff, or None."""
+    """Return (stacks that differ or could not be walked, stacks) from the output of stackdiff, or
+    None."""
     found = COMPARED.search(text or "")
     return found and (int(found[2]) + int(found[3]), int(found[1]))
 
 
 def dearest(text):
-    """The highest cost of a pair of events by address, in ns, from the output of heap_events."""
+    """Return the highest cost of a pair of events by address, in ns, from the output of
+    heap_events."""
     found = [float(ns) for _, ns in BY_ADDRESS.findall(text or "")]
     return max(found) if found else None
 

@@ -1,5 +1,5 @@
-/* descent.c: see descent.h. Three functions call one another, with frames of three sizes; fifty
- * more allocate, each at its own address. */
+/* descent.c: implement descent.h. Three functions with frames of three sizes call one another;
+ * fifty more allocate, each at a different address. */
 #include <stdlib.h>
 
 #include "descent.h"
@@ -13,7 +13,7 @@
 
 static int step(unsigned depth, uint32_t path, descent_fn *fn, void *context);
 
-/* Written after the call, so that the call is not in tail position. */
+/* Written after the call, so that the call is not a tail call. */
 static volatile int after;
 
 FRAME static int
@@ -49,7 +49,7 @@ large(unsigned depth, uint32_t path, descent_fn *fn, void *context)
     return result + 3;
 }
 
-/* Inlined into the three, so that it adds no frame. */
+/* Inlined into the three functions, so that it adds no frame. */
 __attribute__((always_inline)) static inline int
 step(unsigned depth, uint32_t path, descent_fn *fn, void *context)
 {

@@ -1,4 +1,4 @@
-/* descent.h: stacks of a known depth, and many places that allocate, for the bench's programs.
+/* descent.h: stacks of a known depth, and many allocating places, for the bench's programs.
  *
  * A compiler must not shorten these stacks: no call is a tail call and nothing is inlined, so DEPTH
  * calls are DEPTH frames with different layouts. */
@@ -10,17 +10,17 @@
 
 enum { SITE_COUNT = 50 };
 
-/* Action at the bottom. */
+/* Function to call at the bottom. */
 typedef int descent_fn(void *context);
 
 /* Call FN below DEPTH frames; the bits of PATH select the functions of the innermost 8. The result
- * is meaningless; it keeps calls from being tail calls. */
+ * is meaningless; it prevents tail calls. */
 int descent(unsigned depth, uint32_t path, descent_fn *fn, void *context);
 
-/* malloc(), called from the place numbered SITE, which is below SITE_COUNT. */
+/* Call malloc() from the place with the number SITE, which is below SITE_COUNT. */
 void *descent_malloc(unsigned site, size_t bytes);
 
-/* The next number of a sequence that is the same in every run. */
+/* Return the next number of a sequence that is the same in every run. */
 static inline uint64_t
 descent_random(uint64_t *state)
 {

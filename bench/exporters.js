@@ -1,9 +1,10 @@
-/* exporters.js: the time that a viewer in a browser takes to open a file.
+/* exporters.js: measure the time that a viewer in a browser takes to open a file.
  *
  *     exporters.js speedscope|chrome|flamegraph|dhat FILE [PICTURE.png]
  *
- * The time is from opening the page, or from choosing the file in it, until the viewer shows the
- * data. NODE_PATH has playwright-core and speedscope (tools/setup readers). */
+ * The time begins when the page is opened, or when the file is chosen in it, and ends when the
+ * viewer shows the data. NODE_PATH must have playwright-core and speedscope (tools/setup
+ * readers). */
 'use strict';
 const fs = require('fs');
 const http = require('http');

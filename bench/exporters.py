@@ -3,11 +3,11 @@
 
     bench/exporters.py --build build [--nodes 500000] [--viewers] [--only REGEX]
 
-The profile is made here: a call tree of NODES nodes, about half of them with allocations, 20
-snapshots with the live blocks at each, 20,000 functions. For each format there is a line with
-the seconds, the peak memory and the size of `heaptap export`; with --viewers the available
-viewers open the file as well. There is no verdict: machines differ. The memory must grow
-linearly with the profile on all of them; twice the nodes should take twice the time.
+The profile is generated: a call tree of NODES nodes, about half of them with allocations, 20
+snapshots with the live blocks at each, 20,000 functions. For each format there is a line with the
+seconds, the peak memory and the size of `heaptap export`; with --viewers the available viewers open
+the file as well. There is no verdict: machines differ. The memory must grow linearly with the
+profile on all of them; twice the nodes should take twice the time.
 """
 import argparse
 import os
@@ -43,14 +43,14 @@ IN_BROWSER = ("speedscope", "chrome", "flamegraph", "dhat")
 
 
 class Large(past.Past):
-    """A past with a given call tree: ROWS of [parent, address, site or 0]."""
+    """A history with a given call tree: ROWS of [parent, address, site or 0]."""
 
     def __init__(self, count):
         super().__init__()
         rng = random.Random(SEED)
         self.rows, depths = [], []
         for i in range(count):
-            # Callers among the latest, so that stacks are some dozens deep.
+            # Callers are among the latest nodes, so that stacks have some dozens of frames.
             parent = 0 if i == 0 else max(0, i - 1 - int(rng.expovariate(1 / 40)))
             if i > 0 and depths[parent] > 60:
                 parent = rng.randrange(min(i, 200))
@@ -73,7 +73,7 @@ class Large(past.Past):
             self.snapshot()
 
     def sums(self):
-        """The truth at each snapshot would be larger than the profile, and is not needed here."""
+        """The true values at each snapshot would be larger than the profile, and are not needed."""
         return None
 
     def nodes(self):
@@ -86,7 +86,7 @@ class Large(past.Past):
 
 
 def measured(command, path=None):
-    """Seconds, peak MiB and exit status of COMMAND."""
+    """Return seconds, peak MiB and exit status of COMMAND."""
     started = time.monotonic()
     with open(path or os.devnull, "wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL,
@@ -101,7 +101,7 @@ def measured(command, path=None):
 
 
 def opened(options, form, path):
-    """The time that the viewer of FORM takes with PATH, or the reason for a failure."""
+    """Return the time that the viewer of FORM takes with PATH, or the reason for a failure."""
     if form in VIEWERS:
         command = [word.replace("FILE", path) for word in VIEWERS[form]]
         if shutil.which(command[0]) is None:
@@ -134,7 +134,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory(prefix="heaptap-exporters-") as folder:
         profile = os.path.join(folder, "large.heaptap")
-        # In a separate process: the peak memory of a child starts at its parent's.
+        # A separate process, because the peak memory of a child starts at its parent's.
         subprocess.run([sys.executable, __file__, "--make", profile, "--nodes",
                         str(options.nodes)], check=True)
         seconds, mib, _ = measured([heaptap, "report", "--no-fold", profile])

@@ -23,7 +23,7 @@ class Figure:
     def __init__(self, what, bar, goal, values, unit="", at_least=False, note=""):
         self.what, self.bar, self.goal, self.values = what, bar, goal, values
         self.unit, self.at_least, self.note = unit, at_least, note
-        self.before = None  # The median of the build before.
+        self.before = None  # Median of the earlier build.
 
     def title(self):
         what = f"{self.what}: {self.note}" if self.note else self.what
@@ -39,7 +39,8 @@ class Figure:
         return ("ok" if self.holds(median, self.bar) else "miss") + unsure
 
     def missed_by(self):
-        """The distance of the measured median from the bar, 0 where it holds or is unknown."""
+        """Return the distance of the measured median from the goal; 0 if the goal is met or the
+        median is unknown."""
         if self.values is None or self.holds(self.values[0], self.bar):
             return 0
         return abs(self.values[0] - self.bar)
@@ -58,7 +59,7 @@ def triple(estimate):
 
 
 def across(estimates):
-    """The median of programs, from (name, Estimate) pairs."""
+    """Return the median of programs, from (name, Estimate) pairs."""
     if not estimates:
         return None
     return tuple(statistics.median(getattr(e, part) for _, e in estimates)
@@ -66,7 +67,7 @@ def across(estimates):
 
 
 def worst(estimates, least=False):
-    """The values and the name of the program with the largest (or LEAST) median."""
+    """Return the values and the name of the program with the largest (or LEAST) median."""
     if not estimates:
         return None, ""
     pick = min if least else max
@@ -75,7 +76,7 @@ def worst(estimates, least=False):
 
 
 def of_programs(rows, tool, part):
-    """(program, Estimate) of every real program that has it."""
+    """Return (program, Estimate) of every real program that has one."""
     return [(row.program.name, getattr(row, part)) for row in rows
             if row.tool.name == tool and not row.program.pairs and getattr(row, part)]
 
@@ -113,7 +114,7 @@ def cost_figures(rows):
 
 
 def flatness(rows):
-    """The added cost with 4 threads over that with 1: 1 is flat."""
+    """Return the added cost with 4 threads over the added cost with 1; 1 is perfect scaling."""
     one, four = (of_loop(rows, "heaptap", f"own-{n}") for n in (1, 4))
     values = None
     if one and four and min(one) > 0:
@@ -122,7 +123,7 @@ def flatness(rows):
 
 
 def packed_figures(rows, alone):
-    """The same with packing: it may add 0.03 to a ratio."""
+    """The ratio with packing, which may add 0.03."""
     packed = of_programs(rows, "heaptap+pack", "cpu_ratio")
     most, name = worst(packed)
     more = sorted(e.median - alone[program].median for program, e in packed if program in alone)
@@ -134,8 +135,8 @@ def packed_figures(rows, alone):
 
 
 def cross_figures(rows):
-    """The added cost for threads that free each other's blocks, over that for as many threads that
-    free their own."""
+    """Return the added cost for threads that free each other's blocks, over the added cost for as
+    many threads that free their own."""
     found = []
     for threads in (2, 4):
         own, cross = (of_loop(rows, "heaptap", f"{loop}-{threads}") for loop in ("own", "cross"))
@@ -147,8 +148,8 @@ def cross_figures(rows):
 
 
 def peer_figures(rows):
-    """Heaptrack's whole pipeline over heaptap's: the cost that each adds to the same program, for
-    all programs where heaptap's cost is distinguishable from zero."""
+    """The cost of heaptrack's whole pipeline over heaptap's, for all programs where heaptap's cost
+    is distinguishable from zero."""
     found = []
     for ours, what in (("heaptap", "ours"), ("heaptap+pack", "ours packed")):
         times = [(name, kinds.times_ours(of_tool, ours))
@@ -178,7 +179,7 @@ def latency_figures(latency):
         ratio, most = latency.get(where, (None, None))
         found.append(Figure(f"malloc p99.99 ratio, {where}", 2, 1.3, triple(ratio)))
         found.append(Figure(f"malloc slowest, {where}", 1, 0.5, triple(most), "ms"))
-    # With more threads than processors the slowest call waits for one, recorded or not.
+    # With more threads than processors, the slowest call waits for a processor, recorded or not.
     for where in ("2 threads", "4 threads"):
         ratio, _ = latency.get(where, (None, None))
         found.append(Figure(f"malloc p99.99 ratio, {where}", 2, 1.3, triple(ratio)))
@@ -216,7 +217,7 @@ def check_figures(checks):
 
 
 def row_figures(rows):
-    """The rows about programs and loops, with their earlier values."""
+    """Return the rows about programs and loops, with their earlier values."""
     def of(some):
         return [*cost_figures(some), *peer_figures(some), *memory_figures(some)]
 

@@ -2,8 +2,9 @@
  *
  *     heap_events [MILLIONS]
  *
- * One line for each kind of event: nanoseconds of one, the best of five rounds. Run it bare for the
- * cost of a call without a recorder, and under `heaptap run` for the cost of recording. */
+ * Prints one line for each kind of event, with the nanoseconds per event in the best of five
+ * rounds. Run it bare for the cost of a call without a recorder, and under `heaptap run` for the
+ * cost of recording. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

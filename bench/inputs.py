@@ -1,9 +1,9 @@
-"""inputs.py: the inputs of the bench's programs, generated.
+"""inputs.py: generate the inputs of the bench's programs.
 
-Every input is written by a function in this file from a fixed seed, so that the bench needs no
-download and everybody measures the same. SCALE is 1 for the quick scope and larger for the full
-one; an input is kept in the bench's directory under its scale and made once. The generated text
-is deliberately plain: it should only look to a parser like text that people write.
+A function in this file generates each input from a fixed seed, so that the bench needs no download
+and everybody measures the same. SCALE is 1 for the quick scope and larger for the full one. An
+input is generated once, and kept in the bench's directory under its scale. The generated text only
+needs to look, to a parser, like text that people write.
 """
 import json
 import os
@@ -24,7 +24,7 @@ def write(path, lines):
 
 
 def json_file(path, scale):
-    """Records like a service's: nested objects, short strings, numbers."""
+    """Records like those of a service: nested objects, short strings, numbers."""
     r = random.Random(11)
     with open(path, "w", encoding="utf-8") as f:
         for i in range(25000 * scale):
@@ -42,7 +42,7 @@ def table_file(path, scale):
 
 
 def c_function(r, i):
-    """A function of C with declarations, a loop, a switch and calls to earlier ones."""
+    """A C function with declarations, a loop, a switch and calls to earlier functions."""
     calls = "".join(f"    sum += work_{r.randrange(i)}(s, n / 2 + {r.randrange(9)});\n"
                     for _ in range(r.randrange(3)) if i)
     cases = "".join(f"        case {j}: sum ^= s->field_{r.randrange(12)} + i * {r.randrange(99)};"
@@ -57,7 +57,7 @@ def c_function(r, i):
 
 
 def c_file(path, scale):
-    """One translation unit after preprocessing: the system's headers, types, many functions."""
+    """One translation unit after preprocessing: system headers, types, many functions."""
     r = random.Random(13)
     headers = "".join(f"#include <{h}.h>\n" for h in ("stdio", "stdlib", "string", "signal",
                                                      "pthread", "sys/socket", "netdb", "math"))
@@ -234,14 +234,14 @@ MAKERS = {"json": json_file, "table": table_file, "c": c_file, "cxx": cxx_file, 
 
 
 def makers():
-    """The inputs of this file and of the files by kind, which use this one."""
+    """Return the inputs of this file and of the files by kind, which import this one."""
     import inputs_deep
     import inputs_kinds
     return {**MAKERS, **inputs_deep.MAKERS, **inputs_kinds.MAKERS}
 
 
 def make(kind, directory, scale):
-    """The path of an input, generated if it does not exist."""
+    """Return the path of an input, generated if it does not exist."""
     path = os.path.join(directory, f"{kind}-{scale}")
     if not os.path.exists(path):
         os.makedirs(directory, exist_ok=True)

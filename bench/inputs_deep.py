@@ -1,10 +1,10 @@
 """inputs_deep.py: scripts with deep recursion, for the interpreters of the bench.
 
-An interpreter that recurses in its script need not recurse in C: most keep the script's frames
-in a separate list. The C stack grows when one of the interpreter's built-in functions calls a
-function of the script: a comparison that sort calls, a replacement that a pattern calls, an
-operator of an object, a block. So each script here evaluates and prints nested terms by such
-calls, some 30 levels deep, and allocates strings and lists on all levels.
+When a script recurses, its interpreter need not recurse in C: most interpreters keep the script's
+frames in a separate list. The C stack grows if a built-in function of the interpreter calls a
+function of the script: a comparison function of sort, a replacement function of a pattern, an
+operator of an object, a block. Therefore each script evaluates and prints nested terms by such
+calls, about 30 levels deep, and allocates strings and lists on all levels.
 """
 
 

@@ -1,7 +1,7 @@
-"""inputs_kinds.py: the inputs of programs that stand for a kind: sources of other languages, big
-documents, scripts of many short processes, and requests to a server.
+"""inputs_kinds.py: generate inputs for other kinds of programs: sources of other languages, large
+documents, scripts that start many short processes, and requests to a server.
 
-As in inputs.py, everything comes from a fixed seed.
+As in inputs.py, everything is generated from a fixed seed.
 """
 import os
 import random
@@ -17,7 +17,7 @@ def made_by(command, text, **more):
 # --- Compilers -----------------------------------------------------------------------------------
 
 def fortran_file(path, scale):
-    """Modules with array expressions, loops and procedures that call earlier ones."""
+    """Modules with array expressions, loops, and procedures that call earlier ones."""
     r = random.Random(21)
     out = ["module work", "  implicit none", "contains"]
     for i in range(70 * scale):
@@ -37,14 +37,15 @@ def fortran_file(path, scale):
 
 
 def link_time_object(path, scale):
-    """The C of cc1's input, as what gcc keeps for the link."""
+    """An object file with the C of cc1's input in the form that gcc keeps for link-time
+    optimisation."""
     source = inputs.make("c", os.path.dirname(path), scale)
     subprocess.run(["gcc", "-x", "cpp-output", "-w", "-O1", "-flto", "-c", source, "-o", path],
                    check=True)
 
 
 def clang_file(path, scale):
-    """The C++ of cc1plus's input, with the headers as clang sees them."""
+    """The C++ of cc1plus's input, with clang's view of the headers."""
     inputs.cxx_file(path, scale, compiler="clang++")
 
 
@@ -77,7 +78,7 @@ def objects(path, scale):
 # --- Short processes -----------------------------------------------------------------------------
 
 def configure_script(path, scale):
-    """The daily work of such a script: shells, sed, grep, expr, and files of one line."""
+    """The typical work of such a script: shells, sed, grep, expr, and files of one line."""
     r = random.Random(24)
     out = ["set -e", "d=$(mktemp -d)", "trap 'rm -rf \"$d\"' 0", "cd \"$d\""]
     for i in range(45 * scale):
@@ -99,7 +100,7 @@ def true_script(path, scale):
 
 
 def makefile(path, scale):
-    """Many targets, each of a shell and two processes, with a chain of prerequisites."""
+    """Many targets, each with a shell and two processes, and with a chain of prerequisites."""
     count = 220 * scale
     out = [f"all: {' '.join(f't{i}' for i in range(count))}", ".PHONY: all",
            "names = $(foreach n,1 2 3 4 5 6 7 8,$(patsubst %,$(n)-%.o,a b c d))"]
@@ -110,7 +111,7 @@ def makefile(path, scale):
 
 
 def small_sources(path, scale):
-    """A script that compiles small files one by one, as a build does."""
+    """A script that compiles small files one by one, like a build."""
     r = random.Random(25)
     out = ["set -e"]
     for i in range(28 * scale):
@@ -132,7 +133,7 @@ def starts_script(path, scale):
 # --- Servers and filters -------------------------------------------------------------------------
 
 def requests_file(path, scale):
-    """Requests of clients of server.cc, one after the other."""
+    """Requests of clients of kv_server.cc, one after another."""
     r = random.Random(26)
     with open(path, "w", encoding="utf-8") as f:
         for i in range(60000 * scale):
@@ -144,7 +145,7 @@ def requests_file(path, scale):
 
 
 def queries_file(path, scale):
-    """Many small statements on a small database, each prepared, run and forgotten."""
+    """Many small statements on a small database, each prepared, executed and finalised."""
     r = random.Random(27)
     out = ["CREATE TABLE people(id INTEGER PRIMARY KEY, name TEXT, town TEXT, age INT);",
            "CREATE INDEX by_town ON people(town, age);", "BEGIN;"]

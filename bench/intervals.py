@@ -1,18 +1,18 @@
 """intervals.py: the median of a few measurements, and its error.
 
-Times on a computer are not normally distributed: they have a floor and a long tail. So nothing
-is assumed about their distribution. Of n independent measurements, the number below the true
-median m is binomial with p = 1/2, therefore the k-th smallest and the k-th largest enclose m
+Times on a computer are not normally distributed: they have a minimum and a long tail. Therefore
+nothing is assumed about their distribution. Among n independent measurements, the number below the
+true median m is binomial with p = 1/2. Therefore the k-th smallest and the k-th largest enclose m
 with probability
 
     1 - 2 * P(B(n, 1/2) <= k - 1)
 
-and k is the largest with a probability of at least 95 %. This is the interval that belongs to
-the sign test: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., section 7.1; W. J.
-Conover, Practical Nonparametric Statistics, section 3.2.
+where k is the largest number for which this is at least 95 %. This is the interval of the sign
+test: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., section 7.1; W. J. Conover,
+Practical Nonparametric Statistics, section 3.2.
 
-Below six measurements there is no such interval: even the smallest and the largest enclose the
-median with less than 95 %. They are used then, with their actual probability.
+With fewer than six measurements there is no such interval: even the smallest and the largest
+enclose the median with less than 95 %. Then these two are used, with their actual probability.
 """
 import math
 import statistics
@@ -21,7 +21,8 @@ LEVEL = 0.95
 
 
 class Estimate:
-    """A median with its interval; `level` is the probability that low..high encloses it."""
+    """A median with its interval; `level` is the probability that low..high encloses the true
+    median."""
 
     def __init__(self, median, low, high, level, minimum, count):
         self.median, self.low, self.high, self.level = median, low, high, level
@@ -33,12 +34,12 @@ class Estimate:
 
 
 def below(n, k):
-    """The probability of at most K heads in N throws of a coin."""
+    """Return the probability of at most K heads in N throws of a coin."""
     return sum(math.comb(n, i) for i in range(k + 1)) / 2 ** n
 
 
 def rank(n, level=LEVEL):
-    """The ranks of the smallest and largest of N values to take, counted from 1, and the
+    """Return the ranks of the two values among N that form the interval, counted from 1, and its
     probability."""
     k = 1
     while 1 - 2 * below(n, k) >= level:
@@ -47,7 +48,7 @@ def rank(n, level=LEVEL):
 
 
 def estimate(values):
-    """An Estimate, or None without values."""
+    """Return an Estimate, or None without values."""
     if not values:
         return None
     ordered = sorted(values)

@@ -10,13 +10,13 @@ import statistics
 import peers
 
 ALONE, PACKED, PEER = "heaptap", "heaptap+pack", "heaptrack"
-LARGE_KIB = 50 * 1024  # Programs below this are too small for a ratio of their memory to matter.
+LARGE_KIB = 50 * 1024  # For smaller programs, the ratio of memory does not matter.
 HEADING = (f"{'program':<10} {'n':>2} {'native':>6} {'alone':>6} {'[low, high]':>14} {'packed':>6}"
            f" {'[low, high]':>14} {'RSS':>6} {'peer':>6}")
 
 
 def gathered(rows):
-    """{kind: {program: {tool: row}}} of the rows of real programs, in their order."""
+    """Return {kind: {program: {tool: row}}} of the rows of real programs, in order."""
     found = {}
     for row in rows:
         if row.program.kind:
@@ -26,7 +26,7 @@ def gathered(rows):
 
 
 def as_now(rows):
-    """The rows of the build before, as if they belonged to this one."""
+    """Return the rows of the earlier build, as if they belonged to this one."""
     found = []
     for row in rows:
         name = row.tool.name.removeprefix(peers.BEFORE)
@@ -44,7 +44,7 @@ def measured(of_tool, tool, part):
 
 
 def times_ours(of_tool, ours=PACKED):
-    """The cost that heaptrack adds, as a multiple of heaptap's: (median, low, high), or None where
+    """Return heaptrack's added cost as a multiple of heaptap's: (median, low, high). Return None if
     either is unknown or heaptap's is indistinguishable from zero."""
     theirs, mine = measured(of_tool, PEER, "added_cpu"), measured(of_tool, ours, "added_cpu")
     if not theirs or not mine or mine.median <= 0 or mine.low <= 0:
@@ -80,7 +80,7 @@ def program_line(name, of_tool):
 
 
 def summary(programs):
-    """{column: (median, worst, its program)} of {program: {tool: row}}."""
+    """Return {column: (median, worst, its program)} of {program: {tool: row}}."""
     def column(values):
         known = {name: value for name, value in values.items() if value is not None}
         if not known:
@@ -99,7 +99,7 @@ def summary(programs):
 
 
 def summary_lines(name, programs):
-    """Two lines: the median of the programs, and the worst with its name."""
+    """Return two lines: the median of the programs, and the worst with its name."""
     columns = summary(programs)
     medians = [columns[c] and f"{columns[c][0]:.2f}" or "-" for c in ("alone", "packed", "rss")]
     worst = [columns[c] and f"{columns[c][1]:.2f}" or "-" for c in ("alone", "packed", "rss")]
@@ -113,7 +113,7 @@ def summary_lines(name, programs):
 
 
 def table(rows):
-    """The lines of the table, and the same as values for bench.json."""
+    """Return the lines of the table, and the same values for bench.json."""
     kinds = gathered(rows)
     if not kinds:
         return [], {}
@@ -135,7 +135,7 @@ def both_texts(before, now):
 
 
 def before_lines(name, before, now):
-    """Two lines about programs {program: {tool: row}} of both builds."""
+    """Return two lines about programs {program: {tool: row}} of both builds."""
     columns = ("alone", "packed", "rss")
     then, since = summary(before), summary(now)
     return [f"  {name:<18}" + "".join(both_texts(then[c] and then[c][part],
@@ -144,7 +144,7 @@ def before_lines(name, before, now):
 
 
 def before_table(rows):
-    """The lines of the table of both builds; none without the one before."""
+    """Return the lines of the table of both builds; none without an earlier build."""
     before, now, everything = gathered(as_now(rows)), gathered(rows), ({}, {})
     if not before:
         return []

@@ -1,19 +1,19 @@
-/* kv_server.cc: a typical server in C++, for the bench: strings, maps and vectors for each request,
- * a store that threads share, persistent connections.
+/* kv_server.cc: a typical C++ server, for the bench: strings, maps and vectors for each request, a
+ * store shared by threads, persistent connections.
  *
  *     kv_server listen SOCKET THREADS     until its input ends
  *     kv_server replay FILE TIMES         the requests of FILE by one thread, and no socket
  *
  * A request looks like HTTP: a line "POST /VERB/KEY HTTP/1.1", headers, and a body of NAME=WORDS
- * joined by "&". The verbs: "set" stores the body's values under the key, "get" returns them,
- * "list" sorts their words, "join" makes one text of them and of the next key's. Each answer has a
- * Content-Length. Requests of one connection are answered in order, so a client need not wait for
- * an answer before it sends the next request.
+ * joined by "&". The verbs are: "set" stores the body's values under the key, "get" returns them,
+ * "list" returns their words sorted, "join" returns them together with the values of the next key.
+ * Each answer has a Content-Length. Requests of one connection are answered in order, so a client
+ * need not wait for an answer before it sends the next request.
  *
- * Each thread polls its own connections, so the number of threads is fixed, and values stored by
- * one thread are freed by another when the key is set again. The store keeps its size, as a cache
- * does. At the end it prints "requests N" and "cpu_ns N", the processor time of the whole process,
- * and "sum N", which is the same for the same requests. */
+ * Each thread polls its own connections, so the number of threads is fixed. If another thread sets
+ * a key again, it frees the old values. The size of the store is constant, as in a cache. At the
+ * end, the server prints "requests N", "cpu_ns N", the processor time of the whole process, and
+ * "sum N", which is the same for the same requests. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -88,7 +88,7 @@ split(const std::string &text, char by)
     return words;
 }
 
-// The first request in TEXT from AT on, and its end; 0 if it is incomplete.
+// Parse the first request in TEXT from AT on. Return its end; 0 if it is incomplete.
 size_t
 parse(const std::string &text, size_t at, request &ret_request)
 {
@@ -198,7 +198,7 @@ answer(const request &r)
     } else
         body = all_fields(r.key) + (r.verb == "join" ? all_fields(r.key + "0") : "");
     request_count++;
-    // The result of a "get" depends on the order of threads; the request does not.
+    // The sum covers requests only, because the result of a "get" depends on the order of threads.
     sum_of_lengths += r.verb.size() + r.key.size() + r.headers.size() + r.values.size();
     return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -221,7 +221,7 @@ answer_all(connection &c)
     c.received.erase(0, at);
 }
 
-// False at the end of the connection.
+// Serve C once. Return false at the end of the connection.
 bool
 serve(int epoll, connection &c)
 {
@@ -296,7 +296,7 @@ add(int epoll, int fd, connection *c)
         fail("epoll_ctl");
 }
 
-// Accept until the input ends; then pass every thread a null pointer.
+// Accept connections until the input ends; then pass a null pointer to each thread.
 void
 listen_and_serve(const char *path, unsigned thread_count)
 {
@@ -342,7 +342,7 @@ replay(const char *path, int times)
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     connection c;
 
-    // In pieces, as a socket would deliver them.
+    // In pieces, like data from a socket.
     for (; times > 0; times--)
         for (size_t at = 0; at < text.size(); at += 8192) {
             c.received.append(text, at, 8192);

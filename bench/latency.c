@@ -1,22 +1,22 @@
-/* latency.c: the latency of single calls of malloc, especially of the slowest.
+/* latency.c: measure the latency of single calls of malloc, especially of the slowest.
  *
  *     latency CALLS [THREADS]
  *
- * Every call is timed with the processor's time stamp counter, whose rate is taken from the clock
- * over the whole run, and counted in buckets of one sixteenth of a power of two. It prints p50_ns,
- * p99_ns, p999_ns, p9999_ns (upper ends of buckets) and max_ns, and min_ns as the cost of the
- * timing itself. Meant to be pinned to one processor.
+ * Every call is timed with the processor's time stamp counter and counted in buckets of one
+ * sixteenth of a power of two. The counter's rate is determined by the clock over the whole run.
+ * The output is p50_ns, p99_ns, p999_ns, p9999_ns (upper ends of buckets), max_ns, and min_ns,
+ * which is the cost of the timing itself. The program should be pinned to one processor.
  *
- * The processor is interrupted some hundred times a second, for 20 to 80 microseconds in a virtual
- * machine, in any program. Among a million calls of half a microsecond a hundred are interrupted.
- * So p9999_ns measures the duration of all calls together and the load of the machine, rather than
- * the slowest calls. Therefore a thread spins after each call for as long as the call took, and
- * counts the interruptions of that time in buckets as well; own999_ns and own9999_ns are quantiles
- * after as many interrupted calls have been subtracted.
+ * In any program, the processor is interrupted some hundred times a second, in a virtual machine
+ * for 20 to 80 microseconds. Among a million calls of half a microsecond, about a hundred are
+ * interrupted. Therefore p9999_ns depends on the total duration of all calls and the load of the
+ * machine, rather than on the slowest calls. To correct this, a thread spins after each call for as
+ * long as the call took, and counts the interruptions of that time in buckets as well. own999_ns
+ * and own9999_ns are the quantiles after as many interrupted calls have been subtracted.
  *
- * The program grows and shrinks, calls from 50 places below 1 to 24 frames, and meets new stacks
- * from time to time: it measures the rare cases of a recorder (new stacks, new pages, a file that
- * grows). Frees are not timed. */
+ * The program's heap grows and shrinks, it calls from 50 places below 1 to 24 frames, and new
+ * stacks occur from time to time. Therefore it includes the rare cases of a recorder: new stacks,
+ * new pages, a growing file. Frees are not timed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,15 +26,15 @@
 #include "descent.h"
 
 enum { LIVE = 200000, BUCKETS_PER_POWER = 16, BUCKETS = 64 * BUCKETS_PER_POWER, THREADS_MAX = 64 };
-enum { AWAY_CYCLES = 5000 }; // Longer than any such call takes.
+enum { AWAY_CYCLES = 5000 }; // Minimum duration of an interruption; no call takes as long.
 
-/* Measurements of a thread, and its working state. */
+/* Measurements and state of a thread. */
 struct timing {
     uint64_t buckets[BUCKETS];
-    uint64_t away[BUCKETS]; // While it spun.
+    uint64_t away[BUCKETS]; // Interruptions while it spun.
     uint64_t largest, smallest;
     uint64_t random_state;
-    uint64_t random; // The state of the random sequence.
+    uint64_t random; // State of the random sequence.
     uint64_t calls;
     unsigned live_count;
     void **blocks;
@@ -53,7 +53,7 @@ bucket_of(uint64_t cycles)
     return (power - 3) * BUCKETS_PER_POWER + (unsigned)((cycles >> (power - 4)) & 15);
 }
 
-/* The smallest number of cycles above bucket I. */
+/* Return the smallest number of cycles above bucket I. */
 static uint64_t
 end_of(unsigned i)
 {
@@ -64,7 +64,7 @@ end_of(unsigned i)
     return (uint64_t)(BUCKETS_PER_POWER + i % BUCKETS_PER_POWER + 1) << (power - 4);
 }
 
-/* Spin for as long as a call TOOK that may itself have been interrupted. */
+/* Spin for the duration of a call, which TOOK this long and may itself have been interrupted. */
 static void
 time_nothing(struct timing *t, uint64_t took)
 {
@@ -121,7 +121,7 @@ measure(void *context)
 
     for (uint64_t i = 0; i < t->calls; i++) {
         uint64_t r = t->random = descent_random(&t->random_state);
-        // Paths come one by one: a new one every 5,000 calls, so that new stacks are rare events.
+        // New paths come one by one, every 5,000 calls, so that new stacks are rare.
         uint32_t path = (uint32_t)(r % (1 + i / 5000)) * 0x9e3779b9u;
 
         descent(1 + path % 24, path, timed_malloc, t);
@@ -129,7 +129,7 @@ measure(void *context)
     return NULL;
 }
 
-/* All of them, the first one in this thread if it is the only one. */
+/* Run all threads. The first one is this thread if it is the only one. */
 static void
 measure_all(uint64_t calls, unsigned thread_count)
 {
@@ -152,7 +152,7 @@ measure_all(uint64_t calls, unsigned thread_count)
         pthread_join(threads[i], NULL);
 }
 
-/* Add the threads' measurements to the first one's. */
+/* Add the threads' measurements to the first thread's. */
 static void
 add_up(unsigned thread_count)
 {
@@ -182,7 +182,7 @@ print_quantile(const char *name, double share, double ns_per_cycle)
     printf("%s %.1f\n", name, (double)end_of(i) * ns_per_cycle);
 }
 
-/* The same without as many calls as were interrupted, counted from the slowest on. */
+/* Print the quantile after subtracting as many calls as were interrupted, slowest first. */
 static void
 print_own_quantile(const char *name, double share, double ns_per_cycle)
 {

@@ -1,10 +1,11 @@
-/* micro.c: the cost of one pair of malloc and free, in the situations that matter to a recorder.
+/* micro.c: measure the cost of one pair of malloc and free, in situations that matter to a
+ * recorder.
  *
  *     micro KIND PAIRS [THREADS]
  *
- * It prints "ns_per_pair X": processor time of all threads around the loop, over PAIRS. The same
- * program recorded prints a larger number, and the difference is the recorder's. Everything is
- * drawn from one fixed sequence, so both do exactly the same.
+ * The output is "ns_per_pair X": processor time of all threads in the loop, divided by PAIRS. A
+ * recorded run prints a larger number, and the difference is the recorder's cost. All random
+ * choices come from one fixed sequence, so both runs do exactly the same.
  *
  *     headline   50 sites in turn, 20 frames entered anew for every pair
  *     depth5 depth20 depth60
@@ -39,11 +40,12 @@ enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS =
 struct shape {
     const char *name;
     unsigned depth;
-    unsigned sites; // 1 to SITE_COUNT, taken in turn.
-    unsigned batch; // Pairs at the bottom of one descent.
-    unsigned live;  // Blocks that are replaced at random; 0: freed at once.
+    unsigned sites; // 1 to SITE_COUNT, used in turn.
+    unsigned batch; // Pairs at the bottom of each descent.
+    unsigned live;  // Number of live blocks, which are replaced at random; 0 = each block is freed
+                    // at once.
     bool paths;     // Random inner frames.
-    unsigned heap_bytes; // Size of an object in a heaptap heap; 0: malloc.
+    unsigned heap_bytes; // Size of objects in a heap of heaptap.h; 0 = use malloc.
 };
 
 /* One thread's state. */
@@ -52,7 +54,7 @@ struct work {
     void **blocks;
     uint64_t random;
     unsigned next_site;
-    unsigned left; // Pairs to do at the bottom of this descent.
+    unsigned left; // Remaining pairs at the bottom of this descent.
 };
 
 static const struct shape shapes[] = {

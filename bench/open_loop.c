@@ -1,21 +1,22 @@
-/* open_loop.c: requests to kv_server at a constant rate, and the latency of the answers.
+/* open_loop.c: send requests to kv_server at a constant rate, and measure the latency of the
+ * answers.
  *
  *     open_loop SOCKET CONNECTIONS SECONDS RATE
  *
- * Request I is due at the moment I / RATE after the start, even if earlier answers are missing. The
- * latency of its answer counts from that moment, not from the moment when it could be sent. A
- * client that waits for each answer would send fewer requests while the server is slow, and so miss
- * most of the delays that users would have seen. With RATE 0 each connection does wait, and the
- * result is the server's maximum throughput.
+ * Request I is due at the time I / RATE after the start, even if earlier answers are missing. The
+ * latency of its answer begins at that time, even if the request could only be sent later. A client
+ * that waits for each answer would send fewer requests while the server is slow, and so would miss
+ * most of the delays that users experience. With RATE 0, each connection does wait, and the result
+ * is the server's maximum throughput.
  *
- * The answers on a connection come in the order of requests, so request I belongs to connection I
- * mod CONNECTIONS and needs no number. One thread spins, since sleeping would be less exact than
- * the measured latencies; it is meant to have a processor for itself.
+ * Answers on a connection arrive in the order of requests. Request I is sent on connection I mod
+ * CONNECTIONS, so requests need no numbers. The only thread spins, because sleeping would be less
+ * exact than the measured latencies; it should have a processor for itself.
  *
- * It prints "asked" and "answered" (after the last request it waits some seconds), "rate", answers
- * in a second, p50_ns, p99_ns, p999_ns and max_ns of those that were due in the last four fifths of
- * the time, and first_max_ns, the longest of the fifth before. A missing answer counts as the time
- * waited so far. */
+ * The output is "asked" and "answered" (after the last request it waits some seconds), and "rate",
+ * the answers per second. p50_ns, p99_ns, p999_ns and max_ns are for requests that were due in the
+ * last four fifths of the time; first_max_ns is the maximum for the first fifth. A missing answer
+ * counts with the time waited so far. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,20 +33,20 @@
 
 enum {
     CONNECTIONS_MAX = 256,
-    POOL = 4096, // Different requests.
+    POOL = 4096, // Number of different requests.
     REQUEST_MAX = 512,
     ANSWER_MAX = 65536,
     KEYS = 3000,
     GRACE_S = 3,
-    AT_MOST_A_SECOND = 2000000, // Answers, with RATE 0.
+    AT_MOST_A_SECOND = 2000000, // Maximum number of answers per second, with RATE 0.
     WARM_SHARE = 5,
 };
 
 struct connection {
     int fd;
-    uint64_t sent, answered; // Requests.
-    size_t offset;           // Bytes of the next one that are sent.
-    size_t length;           // Bytes in text.
+    uint64_t sent, answered; // Numbers of requests.
+    size_t offset;           // Number of bytes of the next request that were sent.
+    size_t length;           // Number of bytes in text.
     char text[ANSWER_MAX];
 };
 
@@ -53,7 +54,7 @@ static struct connection connections[CONNECTIONS_MAX];
 static char pool[POOL][REQUEST_MAX];
 static unsigned connection_count;
 static uint64_t request_limit, answered, began_ns, end_ns, *waited_ns;
-static double ns_apart; // Between requests; 0: each waits for an answer.
+static double ns_apart; // Time between requests; 0 = each request waits for an answer.
 
 static uint64_t
 now_ns(void)
@@ -133,7 +134,7 @@ is_due(const struct connection *c, uint64_t now)
     return request < request_limit && due_ns(request) <= now;
 }
 
-/* Send the due requests, as far as the server accepts them. */
+/* Send the due requests, as many as the server accepts. */
 static void
 send_due(struct connection *c, uint64_t now)
 {
@@ -156,7 +157,7 @@ send_due(struct connection *c, uint64_t now)
     }
 }
 
-/* The length of the answer at the start of TEXT, 0 if it is incomplete. */
+/* Return the length of the answer at the start of TEXT; 0 if it is incomplete. */
 static size_t
 answer_length(const char *text, size_t length)
 {
@@ -211,7 +212,7 @@ all_answered(void)
     return true;
 }
 
-/* Run until all requests are answered or the time is over; return the time. */
+/* Run until all requests are answered or the time is over. Return the time taken. */
 static uint64_t
 ask(int epoll)
 {
@@ -239,7 +240,7 @@ by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Requests without an answer have waited until NOW. */
+/* Add the requests without an answer, which have waited until NOW. */
 static uint64_t
 add_unanswered(uint64_t now)
 {

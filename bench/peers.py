@@ -1,11 +1,12 @@
-"""peers.py: the profilers that the bench runs, heaptap among them.
+"""peers.py: the profilers that the bench runs, including heaptap.
 
-A tool is a way to run a command, and its requirements. `{out}` in its words becomes an empty
-directory for its profile. `rounds` is how often it runs next to a tool that runs N times: slow
-tools get fewer rounds, or `make bench` would take a day. A tool without its program or library
-is missing, and one that leaves no profile has failed: both are reported, neither is an error.
+A tool has the words for running a command, and its requirements. `{out}` in the words becomes an
+empty directory for the profile. `rounds` is the number of runs when other tools run N times: slow
+tools get fewer rounds, because `make bench` would otherwise take a day. A tool whose program or
+library is not installed is missing, and a tool that leaves no profile has failed. Both are
+reported, and neither is an error.
 
-These are deliberately separate:
+These rows are deliberately separate:
     heaptap        the recording alone (--no-pack), as in the table of goals
     heaptap+pack   with symbols looked up and compressed afterwards, in the same command; this is
                    what heaptrack does too, whose second process looks up symbols while it records
@@ -28,11 +29,11 @@ class Tool:
         self.name, self.prefix, self.env, self.rounds = name, list(prefix), env or {}, rounds
         self.command, self.library, self.ours = command, library, ours
         self.leaves_profile, self.processes, self.full_only = leaves_profile, processes, full_only
-        self.blind = blind or {}  # Programs that it does not record, and why.
-        self.follows = follows  # Whether it records the processes that a program starts.
+        self.blind = blind or {}  # Programs that it does not record, with reasons.
+        self.follows = follows  # It records the processes that a program starts.
 
     def blind_to(self, program):
-        """The reason why it does not record PROGRAM, or None."""
+        """Return the reason why it does not record PROGRAM, or None."""
         if program.kind == "short" and not self.follows:
             return "it records no processes that a program starts"
         return self.blind.get(program.name)
@@ -49,8 +50,8 @@ NATIVE = Tool("native", leaves_profile=False)
 
 def heaptap_tools(heaptap, name="heaptap"):
     record = [heaptap, "run", "--quiet", "-o", "{out}/"]
-    # Two builds may have different formats for their caches of files: with a shared cache each
-    # would find the other's entries and rebuild them.
+    # Two builds may have different formats of cache files. With a shared cache, each would replace
+    # the other's entries.
     cache = os.path.join(os.path.dirname(os.path.abspath(heaptap)), "bench-cache")
     return [
         Tool(name, [*record, "--no-pack", "--"], ours=True),
@@ -89,7 +90,7 @@ def others():
 
 
 def libraries():
-    """A library that the loader finds by name."""
+    """Return the path of a library that the loader finds by name."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     ldconfig = shutil.which("ldconfig", path=path)
     return subprocess.run([ldconfig, "-p"], capture_output=True, text=True,
@@ -102,8 +103,8 @@ def can_sample(heaptap):
 
 
 def available(heaptap, path, full, before=None):
-    """The tools that can run here, and the reasons for the others: (tools, {name: why}). BEFORE is
-    the command of another build."""
+    """Return the tools that can run on this machine, and the reasons for the others: (tools, {name:
+    why}). BEFORE is the command of another build."""
     known, found, missing = libraries(), [], {}
     of_before = heaptap_tools(before, BEFORE) if before else []
     for tool in heaptap_tools(heaptap) + of_before + others():

@@ -35,7 +35,7 @@ class Program:
 
 
 def inner(driver, name):
-    """The path of a compiler's inner program, or None."""
+    """Return the path of a compiler's inner program, or None."""
     if not shutil.which(driver, path=PATH):
         return None
     done = subprocess.run([driver, f"-print-prog-name={name}"], capture_output=True, text=True,
@@ -45,7 +45,7 @@ def inner(driver, name):
 
 
 class Finder:
-    """Makes programs from the installed commands, with inputs from DIRECTORY."""
+    """Make programs from the installed commands, with inputs from DIRECTORY."""
 
     def __init__(self, directory):
         self.directory, self.kind = directory, "others"
@@ -100,7 +100,7 @@ PERL = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0"}
 
 
 def deep(f):
-    """inputs_deep.py explains how they are made to recurse."""
+    """inputs_deep.py explains their recursion."""
     f.kind = "deep"
     f.add("py-deep", "python3", "-S", f.on("python-deep"), env=PYTHON)
     f.add("perl-deep", "perl", f.on("perl-deep"), env=PERL)
@@ -110,8 +110,8 @@ def deep(f):
 
 
 def short(f):
-    """The whole of a script counts. The commands that it calls are in every system with a compiler,
-    except for interpreters; a script's status reports that one is missing."""
+    """The whole script is measured. Its commands exist on every system with a compiler, except for
+    interpreters; the script's status reports a missing one."""
     f.kind = "short"
     f.add("configure", "sh", f.on("configure"))
     f.add("true", "sh", f.on("true"))
@@ -144,8 +144,8 @@ def others(f):
 
 
 def real_programs(build):
-    """The installed ones, and the names of the missing ones; BUILD has heaptap's own, and the
-    inputs."""
+    """Return the installed programs, and the names of the missing ones. BUILD has heaptap's own
+    programs, and the inputs."""
     f = Finder(os.path.join(build, "bench", "inputs"))
     compilers(f)
     growing(f)
@@ -156,7 +156,7 @@ def real_programs(build):
     return f.found, f.absent
 
 
-TEAMS = ("own", "cross", "swarm", "churn")  # The loops that are about threads.
+TEAMS = ("own", "cross", "swarm", "churn")  # Loops about threads.
 
 # Kind, threads, pairs in the quick scope: about a third of a second each.
 LOOPS = [("headline", 0, 6000000), ("depth5", 0, 12000000), ("depth20", 0, 12000000),

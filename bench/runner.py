@@ -1,8 +1,8 @@
-"""runner.py: one run of a program under a tool, and all its results.
+"""runner.py: run a program once under a tool, and collect the results.
 
 Each run has an empty directory, the same environment, and limits of time and memory that end the
-tool and all its processes (bench/treecost.c does the measuring). A run that fails is a result as
-well, with the reason in `why`: a tool that breaks on a program is a row of the table.
+tool and all its processes. bench/treecost.c measures the run. A run that fails is a result as well,
+with the reason in `why`: a tool that fails on a program has a row in the table.
 """
 import json
 import os
@@ -11,7 +11,7 @@ import subprocess
 
 import programs
 
-MEMORY_SHARE = 0.6  # Share of the machine's memory; a run above it is ended.
+MEMORY_SHARE = 0.6  # Share of the machine's memory that a run may use.
 LOOKED_AT = 40  # Profiles of a run whose losses are read; a run with more has small ones.
 
 
@@ -28,13 +28,13 @@ class Settings:
 
 
 class Result:
-    """One run. `why` is None if it succeeded."""
+    """Result of one run. `why` is None if it succeeded."""
 
     def __init__(self, why=None):
         self.why = why
         self.cpu_ns = self.wall_ns = self.helper_ns = self.system_ns = self.faults = 0
         self.program_kib = self.tool_kib = self.profile_bytes = 0
-        self.printed = {}  # The program's own figures, "name number" in each line.
+        self.printed = {}  # The program's own figures, from lines "name number".
         self.lost = None
 
 
@@ -52,9 +52,9 @@ def empty(directory):
 
 
 def fresh(directory):
-    """DIRECTORY, empty. Its old contents stay beside it, truncated: ext4 hands out no inode that
-    was removed within the last minute, and skips each of them. So if the thousand files of a run
-    were removed, the files of the next one would cost more."""
+    """Return DIRECTORY, emptied. The old contents stay beside it, truncated: ext4 does not reuse an
+    inode within a minute after its removal, and skips each such inode. If the thousand files of a
+    run were removed, creating the files of the next run would be slower."""
     used = directory + ".used"
     os.makedirs(used, exist_ok=True)
     if os.path.isdir(directory):
@@ -109,7 +109,7 @@ def run(settings, program, tool, out=None):
               str(settings.limit_s), str(settings.limit_mib), program.executable]
     words = tool.words(program.words(settings.scale), out)
     env = environment(settings, program.env)
-    # Only the command sees a preloaded library, not treecost.
+    # Only the command gets the preloaded library; treecost does not.
     own = [f"{key}={value}" for key, value in tool.environment(out).items()]
     prefix = ["env", *own] if own else []
     with open(stdout, "wb") as o, open(stderr, "wb") as e:
@@ -127,8 +127,8 @@ def read_result(program, tool, out, figures, stdout, stderr):
     result.cpu_ns, result.wall_ns = seen["cpu_ns"], seen["wall_ns"]
     result.system_ns, result.faults = seen["system_ns"], seen["faults"]
     result.profile_bytes, result.printed = size_on_disk(out), numbers(stdout)
-    # With one process the kernel's own figure is exact; otherwise there is only the data from
-    # /proc.
+    # With one process, the kernel's own figure is exact; otherwise only the data from /proc is
+    # available.
     alone = tool.processes == 1
     result.program_kib = seen["peak_kib"] if alone else seen["program_kib"]
     result.tool_kib = max(seen["peak_kib"], 0 if alone else seen["tree_kib"])

@@ -43,7 +43,7 @@ WALL, CPU = 0, 1  # What startup.c prints.
 # --- Latency -------------------------------------------------------------------------------------
 
 class Disturbed:
-    """Another process writes to the disk meanwhile; ended by its process id."""
+    """Another process that writes to the disk meanwhile; ended by its process id."""
 
     def __init__(self, settings, active):
         self.settings, self.active, self.process = settings, active, None
@@ -68,7 +68,7 @@ def latency_program(settings, threads):
 
 
 def latency_runs(settings, rounds, where, out, threads):
-    """Pairs of values that native and recorded runs print."""
+    """Return pairs of values that native and recorded runs print."""
     program, pairs = latency_program(settings, threads), []
     ours = peers.Tool("heaptap", [settings.heaptap, "run", "--quiet", "--no-pack", "-o", "{out}/",
                                   "--"], ours=True)
@@ -85,7 +85,7 @@ def latency_runs(settings, rounds, where, out, threads):
 
 
 def latency(settings, rounds, told):
-    """{where: (Estimate of the ratio of p99.99, Estimate of the slowest in ms)}."""
+    """Return {where: (Estimate of the ratio of p99.99, Estimate of the slowest in ms)}."""
     found, memory = {}, None
     told.section("latency of malloc, ns (median of the rounds; exact / native)")
     if os.access(MEMORY_FILES, os.W_OK):
@@ -128,7 +128,7 @@ THREADS_HEADING = (f"{'loop':<10} {'n':>2} {'native':>8} {'recorded':>8} {'ratio
 
 
 def of_pairs(rows, tool, part):
-    """{loop: median} of the loops of several threads."""
+    """Return {loop: median} of the loops of several threads."""
     return {row.program.name: intervals.estimate([part(n, t) for n, t in row.pairs]).median
             for row in rows if row.program.pairs and row.tool.name == tool and row.pairs
             and row.program.name.partition("-")[0] in programs.TEAMS}
@@ -156,7 +156,7 @@ def threads_table(rows, tool="heaptap"):
 # --- Start-up ------------------------------------------------------------------------------------
 
 def start_times(settings, command, how):
-    """(wall, processor) times of a batch in ms, or None."""
+    """Return (wall, processor) times of a batch in ms, or None."""
     out = runner.empty(os.path.join(settings.work, "out"))
     env = runner.environment(settings, {})
     if how == "preload":
@@ -176,7 +176,7 @@ def start_times(settings, command, how):
 
 
 def startup(settings, full, told):
-    """{(command, how): Estimate of the added time, in ms}."""
+    """Return {(command, how): Estimate of the added time, in ms}."""
     told.section("start-up, ms (200 runs or more; what is added: median of batches' medians)")
     batches, found = (20 if full else 10), {}
     commands = {"never": [f"{settings.binaries}/never"], "once": [f"{settings.binaries}/once"],
@@ -203,7 +203,7 @@ def medians(batches, which):
 
 
 def added_start(native, other, which):
-    """The excess of a batch's median over the native one in the same round."""
+    """Return the excess of a batch's median over the native one in the same round."""
     return intervals.estimate([o - n for n, o in zip(medians(native, which),
                                                      medians(other, which))])
 
@@ -275,7 +275,7 @@ def report_times(settings, profile, rounds):
 # --- Instructions --------------------------------------------------------------------------------
 
 def instructions(settings, breakdown, told):
-    """{loop: (added, {stage: instructions})}."""
+    """Return {loop: (added, {stage: instructions})}."""
     told.section("instructions added to a pair of malloc and free, by stage (callgrind)")
     found = {}
     for kind in breakdown.KINDS:

@@ -1,15 +1,15 @@
-"""server_load.py: a server under load, bare and recorded: its throughput, the cost of a request,
-and the latency of requests at a constant rate.
+"""server_load.py: measure a server under load, bare and recorded: throughput, cost of a request,
+and latency of requests at a constant rate.
 
-kv_server.cc answers, open_loop.c asks. The client has the first processor to itself, the server
-and all processes of its tool share the others, so that a profiler's work outside the program
-competes with the program. Each run has two parts: for CAPACITY_S the client asks as fast as it
-is answered, then for SECONDS at a rate that is the same for all tools of a bench: half of the
-bare server's maximum, found once before. If a tool keeps the server from reaching that rate, its
-latency shows that, and so does the number of unanswered requests when the client gives up.
+The server is kv_server.cc, the client open_loop.c. The client has the first processor to itself.
+The server and all processes of its tool share the others, so a profiler's work outside of the
+program competes with the program. Each run has two parts. For CAPACITY_S, the client sends requests
+as fast as they are answered. Then, for SECONDS, it sends them at a rate that is the same for all
+tools: half of the bare server's maximum, which is measured once before. If the server cannot reach
+that rate under a tool, latency rises, and requests may be unanswered when the client gives up.
 
-A waiting request is not repeated, and the next ones come nevertheless (open_loop.c explains why
-that matters), so the latencies are those that independent users see.
+A waiting request does not delay the next ones (open_loop.c explains why that matters), so the
+latencies are the same as for independent users.
 """
 import os
 import random
@@ -30,11 +30,11 @@ COLUMNS = [("capacity", "requests/s", 1), ("cpu_us", "CPU us", 1), ("p50_ns", "p
 
 
 class Failure(Exception):
-    """Why the server or the client did not work."""
+    """The reason why the server or the client did not work."""
 
 
 def processors(settings):
-    """The client's processors, and the server's."""
+    """Return the client's processors, and the server's."""
     usable = settings.all_cpus.split(",")
     if len(usable) < 2:
         raise Failure("it takes two processors")
@@ -42,7 +42,7 @@ def processors(settings):
 
 
 def asked(settings, socket, seconds, rate):
-    """The output of open_loop.c."""
+    """Return the output of open_loop.c."""
     client, _ = processors(settings)
     done = subprocess.run(["taskset", "-c", client, f"{settings.binaries}/open_loop", socket,
                            str(CONNECTIONS), str(seconds), str(rate)], capture_output=True,
@@ -73,8 +73,8 @@ def started(settings, tool, socket, directory):
 
 
 def one_run(settings, tool, rate):
-    """{column: value} of a server's life under TOOL; with RATE 0 of the first part only."""
-    # A socket's name must be short.
+    """Return {column: value} of one server under TOOL; with RATE 0, of the first part only."""
+    # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="heaptap-") as directory:
         socket = f"{directory}/s"
         server = started(settings, tool, socket, directory)
@@ -87,7 +87,7 @@ def one_run(settings, tool, rate):
             if server.wait(END_S):
                 raise Failure(f"the server ended with {server.returncode}: "
                               + runner.tail(f"{directory}/stderr"))
-        except OSError as error:  # From its input, when it has ended.
+        except OSError as error:  # The server ended, so writing to its input fails.
             raise Failure(str(error)) from error
         except subprocess.TimeoutExpired as error:
             raise Failure(f"no answer or no end within {error.timeout:.0f} s") from error
@@ -100,14 +100,15 @@ def one_run(settings, tool, rate):
 
 
 def tools_here(settings, path):
-    """The tools of TOOLS that are installed, and the reasons for the others."""
+    """Return the tools of TOOLS that are installed, and the reasons for the others."""
     found, missing = peers.available(settings.heaptap, path, True)
     return ([t for t in found if t.name in TOOLS],
             {name: why for name, why in missing.items() if name in TOOLS})
 
 
 def measured(settings, tools, rounds, rate):
-    """{tool: [its runs]} and {tool: why it failed}; rounds go through all in a random order."""
+    """Return {tool: [its runs]} and {tool: why it failed}. Each round runs all tools in a random
+    order."""
     runs, failures = {tool.name: [] for tool in tools}, {}
     for _ in range(rounds):
         for tool in random.sample(tools, len(tools)):
@@ -121,13 +122,13 @@ def measured(settings, tools, rounds, rate):
 
 
 def estimates(runs):
-    """{column: Estimate} of one tool's runs."""
+    """Return {column: Estimate} of one tool's runs."""
     return {column: intervals.estimate([run[column] for run in runs])
             for column, _, _ in COLUMNS}
 
 
 def over_native(runs, native):
-    """{column: Estimate} of the ratios of runs of the same round."""
+    """Return {column: Estimate} of the ratios of runs of the same round."""
     return {column: intervals.estimate([run[column] / bare[column]
                                         for run, bare in zip(runs, native) if bare[column]])
             for column, _, _ in COLUMNS}
@@ -144,9 +145,9 @@ def value_line(name, runs):
 
 
 def ratio_lines(runs, native):
-    """The ratio of each column, and below it the limits."""
+    """Return the line with the ratio of each column, and the line with its limits."""
     found = over_native(runs, native)
-    # A ratio may be a thousand: three digits before the point leave no room for two behind it.
+    # A ratio may have three digits before the point, which leaves no room for two after it.
     digits = {column: 2 if found[column].high < 100 else 0 for column in found}
     return [f"{'  / native':<13}" + "".join(f"{found[c].median:>11.{digits[c]}f}"
                                             for c, _, _ in COLUMNS),
@@ -156,7 +157,7 @@ def ratio_lines(runs, native):
 
 
 def unanswered(runs):
-    """A sentence on requests without an answer, or None."""
+    """Return a sentence about requests without an answer, or None."""
     lost, of = (sum(part) for part in zip(*((run["asked"] - run["answered"], run["asked"])
                                             for run in runs)))
     return f"{'':<13}NOT ANSWERED IN TIME: {lost:.0f} of {of:.0f}" if lost else None

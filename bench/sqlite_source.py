@@ -1,7 +1,7 @@
-"""sqlite_source.py: sqlite3 as one file, for benches. Imported, not run.
+"""sqlite_source.py: get sqlite3 as one source file, for benches. A module to import.
 
-No package has that file, but the distribution's source package generates it. apt fetches it,
-with a separate list of source packages, so that the machine is not changed."""
+No package has that file, but the distribution's source package generates it. apt fetches the source
+package with a separate list of packages, so that the system's lists do not change."""
 import glob
 import os
 import shutil
@@ -12,7 +12,7 @@ APT = "/etc/apt"
 
 
 def source_list():
-    """Options for apt, for source packages."""
+    """Return options for apt, for source packages."""
     text = ""
     for path in sorted(glob.glob(f"{APT}/sources.list.d/*.sources")):
         with open(path, encoding="utf-8") as f:
@@ -39,8 +39,8 @@ def fetch(directory):
 
 
 def amalgamation(directory):
-    """The place of sqlite3.c and sqlite3.h, made in DIRECTORY unless they exist; or None, and the
-    reason."""
+    """Return the directory of sqlite3.c and sqlite3.h, generated in DIRECTORY unless they exist; or
+    None, and the reason."""
     directory = os.path.abspath(directory)
     made = os.path.join(directory, "made")
     if os.path.exists(os.path.join(made, "sqlite3.c")):

@@ -1,10 +1,10 @@
-/* startup.c: the time of a command that does almost nothing.
+/* startup.c: measure the time of a command that does almost nothing.
  *
  *     startup TIMES COMMAND [ARGUMENT...]
  *
  * Starts COMMAND TIMES times, one after another, and prints a line "wall_ns cpu_ns" for each. The
  * clock starts before posix_spawn and stops after wait, so the time includes all work of the
- * recorder at the start and at the end. posix_spawn works like vfork, so startup itself adds
+ * recorder at the start and at the end. posix_spawn works like vfork, so this program itself adds
  * little. */
 #include <spawn.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-"""tables.py: the output of the bench, 80 columns wide, and its two files.
+"""tables.py: write the output of the bench, 80 columns wide, and its two files.
 
-The terminal shows each line as soon as it is known. bench.md has the same lines below the facts
-of the machine; bench.json has every single measurement, for further computations.
+The terminal shows each line as soon as it is known. bench.md has the same lines after the facts
+about the machine. bench.json has every single measurement, for further computations.
 """
 import json
 import os
@@ -15,7 +15,7 @@ LOOP_HEADING = (f"{'loop':<9} {'tool':<12} {'n':>2} {'native':>8} {'added':>8} {
 
 
 def number(value, digits=2):
-    """At most 6 characters, for any size."""
+    """Format a number in at most 6 characters."""
     if abs(value) >= 1000:
         return f"{value:.0f}"
     return f"{value:.{max(0, digits - (abs(value) >= 100))}f}"

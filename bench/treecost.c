@@ -2,17 +2,17 @@
  *
  *     treecost FIGURES CPUS SECONDS MEBIBYTES PROGRAM COMMAND [ARGUMENT...]
  *
- * The cost of a tool includes every process it needs. So processor time comes from wait4() of the
+ * The cost of a tool includes every process that it needs. Processor time comes from wait4() of the
  * command and of all processes that it left behind: this process adopts orphans
- * (PR_SET_CHILD_SUBREAPER) and waits for them as well. The command starts from this small process
- * because the peak of resident memory outlives exec, and an interpreter's would be larger than that
- * of many programs.
+ * (PR_SET_CHILD_SUBREAPER) and waits for them as well. The command is started from this small
+ * process, because the peak of resident memory survives exec, and an interpreter's peak would
+ * exceed that of many programs.
  *
- * Peaks of single processes are read from /proc every 10 ms during their lifetime, on no particular
- * processor and outside of the measured time: "program" are the processes whose executable is
- * called PROGRAM, all others are helpers of the tool. These peaks miss the last 10 ms of a process;
- * the processor time and the largest peak of wait4() do not. The limits are judged at the same
- * moments: a limit on the address space would hit tools that reserve more than they use.
+ * Peaks of single processes are read from /proc every 10 ms during their lifetime. This process is
+ * not pinned, and its time is not measured. Processes whose executable is called PROGRAM are the
+ * "program"; all others are helpers of the tool. These peaks miss the last 10 ms of a process; the
+ * processor time and the largest peak of wait4() do not. The limits are checked at the same times.
+ * A limit on the address space would be wrong, because some tools reserve more than they use.
  *
  * FIGURES gets lines "name value": wall_ns, cpu_ns, peak_kib (largest process), program_kib,
  * tree_kib (largest sum over processes alive at one moment), helper_cpu_ns (to a clock tick),
@@ -33,7 +33,7 @@
 
 enum { PERIOD_NS = 10 * 1000 * 1000, MAX_PROCESSES = 4096 };
 
-/* A process that has been seen; pids are not reused in the seconds that a run takes. */
+/* A process found so far. Pids are not reused in the seconds that a run takes. */
 struct process {
     pid_t pid;
     int is_program;
@@ -72,7 +72,7 @@ pin(const char *cpus)
         perror("treecost: cannot pin");
 }
 
-/* The text of /proc/PID/NAME; its length, 0 if the process is gone. */
+/* Read /proc/PID/NAME into RET. Return its length; 0 if the process is gone. */
 static size_t
 read_proc(pid_t pid, const char *name, char *ret, size_t size)
 {
@@ -90,7 +90,7 @@ read_proc(pid_t pid, const char *name, char *ret, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* Return true if PID runs the program; the last answer if it has ended. */
+/* Return true if PID runs PROGRAM; BEFORE, the last answer, if it has ended. */
 static int
 runs_program(pid_t pid, int before)
 {
@@ -127,7 +127,7 @@ field_kib(const char *text, const char *name)
     return s ? strtoull(s + strlen(name), NULL, 10) : 0;
 }
 
-/* Read one process; return its peak. */
+/* Read one process. Return its peak. */
 static uint64_t
 look_at(pid_t pid)
 {
@@ -150,7 +150,7 @@ look_at(pid_t pid)
     return peak;
 }
 
-/* Sum of the peaks of PID's present descendants. */
+/* Return the sum of the peaks of PID's current descendants. */
 static uint64_t
 look_below(pid_t pid, int depth)
 {
@@ -171,7 +171,8 @@ ns_of(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Collect ended children; 0 when none is left. STATUS gets the status of CHILD. */
+/* Collect ended children. Return 0 when none is left. If CHILD is among them, set *STATUS to its
+ * status. */
 static int
 reap(pid_t child, int flags, int *status)
 {
@@ -191,7 +192,7 @@ reap(pid_t child, int flags, int *status)
     return pid == 0 || errno == EINTR;
 }
 
-/* Kill all descendants, until none is left that could start more. */
+/* Kill descendants until none is left that could start more. */
 static void
 end_below(pid_t pid, int depth)
 {
@@ -206,7 +207,8 @@ end_below(pid_t pid, int depth)
     }
 }
 
-/* Wait for all of it, within the limits; return why it ended. */
+/* Wait for the command and all its processes, within the limits. Return the reason why they were
+ * ended. */
 static const char *
 watch(pid_t child, uint64_t limit_ns, uint64_t limit_kib, int *status)
 {

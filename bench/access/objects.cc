@@ -1,5 +1,5 @@
 /* objects.cc: typical parts of C++ programs: maps of strings to vectors, objects with virtual
- * functions, lists that are sorted. */
+ * functions, sorted lists. */
 #include <algorithm>
 #include <cstdio>
 #include <list>

@@ -1,5 +1,5 @@
-/* pairs.c: blocks of 16 to 255 bytes that are short-lived and hardly touched, so that the run
- * measures the beginning and the end of blocks. */
+/* pairs.c: short-lived blocks of 16 to 255 bytes that are hardly accessed, to measure the cost of
+ * allocation and free. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

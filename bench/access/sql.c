@@ -1,4 +1,4 @@
-/* sql.c: sqlite3, in memory: rows made, indexed, selected, joined, changed and grouped. */
+/* sql.c: sqlite3 in memory: rows are inserted, indexed, selected, joined, updated and grouped. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
