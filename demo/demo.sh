@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh: record jq grouping 5 MB of JSON and show the report. `make demo` runs it.
 #
-# HEAPTAP is the command. The profile stays in a separate directory, which the last lines name.
+# HEAPTAP is the command. The profile stays in a temporary directory, which the last lines print.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +32,7 @@ echo
 echo "The profile is $work/jq.heaptap ($(wc -c <jq.heaptap) bytes). Try:"
 echo "    $heaptap report --full $work/jq.heaptap"
 echo "    $heaptap export --peak -o jq.svg $work/jq.heaptap"
-# Built without node there is no page, as the build has reported.
+# Without node the build makes no page, and reports that.
 if "$heaptap" html -o jq.html jq.heaptap >/dev/null 2>&1; then
     echo
     echo "All views in one page, for a browser: $work/jq.html"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# make_json.sh: about 5 MB of JSON, the same on every machine: 40,000 orders of some customers.
+# make_json.sh: print about 5 MB of JSON, identical on every machine: 40,000 orders of customers.
 exec awk 'BEGIN {
     print "["
     for (i = 1; i <= 40000; i++) {
-        # A linear congruence instead of rand(), whose numbers differ between kinds of awk.
+        # A linear congruence instead of rand(), whose numbers differ between versions of awk.
         x = (x * 1103 + 12345) % 65537
         printf "{\"order\":%d,\"customer\":\"customer-%04d\",\"city\":\"city-%02d\",", \
             i, x % 1500, x % 37

@@ -25,7 +25,7 @@
 #include "heaptap/heaptap.h"
 
 struct arena {
-    char *start, *end; /* The free rest. */
+    char *start, *end; /* Free rest of the chunk. */
     char *chunk;
     heaptap_heap *heap;
 };
@@ -33,17 +33,17 @@ struct arena {
 static void
 arena_init(struct arena *arena, const char *name, size_t bytes)
 {
-    /* 1: skip arena_alloc in each stack. */
+    /* 1: omit the frame of arena_alloc. */
     arena->heap = heaptap_heap_create(name, 1);
     arena->chunk = malloc(bytes);
     assert(arena->chunk != NULL);
     arena->start = arena->chunk;
     arena->end = arena->chunk + bytes;
-    /* The chunk's bytes will be counted as they are handed out, not a second time as malloc's. */
+    /* The chunk's bytes are counted as objects, so they must not count as malloc's as well. */
     heaptap_backing(arena->heap, arena->chunk, bytes);
 }
 
-/* A separate function, so that there is a frame to skip. */
+/* noinline, so that there is a frame to omit. */
 static __attribute__((noinline)) void *
 arena_alloc(struct arena *arena, size_t count, size_t each_bytes)
 {
@@ -94,7 +94,7 @@ main(int argc, char **argv)
         }
         close(fd);
     }
-    if (argc > 2) /* So that its end is recorded. */
+    if (argc > 2) /* Destroyed before the profile is written, so that its end is recorded. */
         arena_destroy(&arena);
     return 0;
 }

@@ -2,13 +2,12 @@
 /* libs: -lpthread */
 /* pool.c: declare a pool of equal cells as a heap, and label each cell with its tenant.
  *
- * The pool takes slabs of SLAB_CELLS cells from malloc and gives cells out and takes them back.
- * The recorder counts cells. It shows the slabs as the backing of the pool, with the share in
- * use.
+ * The pool divides slabs from malloc into SLAB_CELLS cells each. The recorder counts cells, and
+ * shows the slabs as the backing of the pool, with the share in use.
  *
- * Tenants: acme puts 300 items and takes back 100, globex puts 40. A worker thread puts 60 more
- * for acme, with the labels that it is handed. All share the stack of `put`, so only the label
- * distinguishes them:
+ * Tenants: acme puts 300 items and takes back 100, globex puts 40. A worker thread puts 60 more for
+ * acme, with labels passed from the main thread. All have the same stack through `put`, so only the
+ * label distinguishes them:
  *
  *     heaptap run -o pool.heaptap -- pool
  *     heaptap export --format pprof pool.heaptap >pool.pb.gz; go tool pprof -tags pool.pb.gz */
@@ -23,7 +22,7 @@
 enum { CELL_BYTES = 64, SLAB_CELLS = 128 };
 
 union cell {
-    union cell *next; /* While it is free. */
+    union cell *next; /* Next free cell, while this cell is free. */
     char bytes[CELL_BYTES];
 };
 
@@ -47,7 +46,7 @@ add_slab(struct pool *pool)
     }
 }
 
-/* A separate function: the pool was made with one frame to skip. */
+/* noinline, because the pool's heap omits one frame. */
 static __attribute__((noinline)) void *
 pool_take(struct pool *pool)
 {
@@ -68,7 +67,7 @@ pool_give_back(struct pool *pool, void *p)
 {
     union cell *cell = p;
 
-    /* Before another thread can get it. */
+    /* Reported before another thread can get the cell. */
     heaptap_free(pool->heap, cell);
     pthread_mutex_lock(&pool->mutex);
     cell->next = pool->free;

@@ -1,20 +1,19 @@
 /* cflags: -O1 -g */
-/* server.c: a server that marks its phases, labels its requests and hands out its own
- * profile.
+/* server.c: a server that marks its phases, labels its requests and sends its own profile.
  *
  *     server SOCKET
  *
- * listens on a Unix socket and answers one line for each line:
+ * The server listens on a Unix socket and answers each line with a line:
  *
- *     TENANT KIND BYTES    builds an answer of that many bytes in an arena of the request's own:
+ *     TENANT KIND BYTES    builds an answer of that many bytes in an arena of the request:
  *                          "ok BYTES"
  *     profile              the profile so far, as text for pprof; then it hangs up
  *     quit                 "bye", and ends
  *
- * The memory of each request is charged to its labels, tenant and kind, and to the heap
- * called "request arena"; each request has one. The table of answers that is loaded at the
- * start is malloc's. Phases are "loading", "serving" and "shutdown"; the moment when all is
- * loaded is kept as the snapshot "loaded". */
+ * The memory of each request has labels, tenant and kind, and belongs to a heap called "request
+ * arena"; each request creates one. The table of answers that is loaded at the start is malloc's.
+ * Phases are "loading", "serving" and "shutdown". The snapshot "loaded" is taken when everything is
+ * loaded. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +104,7 @@ serve(int client, const char *tenant, const char *kind, size_t bytes)
     heaptap_labels_set(before);
 }
 
-/* Answers one line. 0: hang up; -1: the end. */
+/* Answer one line. Return 1 to continue, 0 to hang up, -1 to end. */
 static int
 answer_line(int client, const char *line)
 {

@@ -1,6 +1,5 @@
-/* preload_config.h: the embedded allocator as a library to preload into Linux
- * programs, over glibc's malloc: every block of the program and its libraries carries
- * its stack.
+/* preload_config.h: configure the embedded allocator as a library to preload into Linux programs,
+ * over glibc's malloc. Every block of the program and its libraries then has its stack in memory.
  *
  *     gcc -O2 -g -fPIC -shared -IEMBEDDED '-DHEAPTAP_EMBEDDED_CONFIG="preload_config.h"' \
  *         -o annotate.so EMBEDDED/heaptap_embedded.c preload_stack.c
@@ -23,10 +22,10 @@ extern pthread_mutex_t preload_lock;
 #define HEAPTAP_EMBEDDED_REAL_MALLOC(n) __libc_malloc(n)
 #define HEAPTAP_EMBEDDED_REAL_REALLOC(p, n) __libc_realloc(p, n)
 #define HEAPTAP_EMBEDDED_REAL_FREE(p) __libc_free(p)
-// Blocks from before the library was loaded, and from valloc, which it does not define.
+// For blocks from before the library was loaded, and from valloc, which it does not define.
 #define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) __libc_free(p)
 #define HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n) __libc_realloc(p, n)
-// No range: there are holes between large blocks.
+// No fixed range, because there are holes between large blocks.
 #define HEAPTAP_EMBEDDED_HEAP_BEGIN 0
 #define HEAPTAP_EMBEDDED_HEAP_END 0
 #define HEAPTAP_EMBEDDED_STACK(frames, max) preload_stack(frames, max)

@@ -1,7 +1,6 @@
-/* preload_stack.c: the system functions that preload_config.h needs on Linux:
- * stacks by the unwind tables, and a lock that survives a fork. The unwinder may
- * itself allocate at its first use; these blocks have only the caller as their
- * stack. */
+/* preload_stack.c: the system functions that preload_config.h requires on Linux: stacks by the
+ * unwind tables, and a lock that survives fork. The unwinder may allocate at its first use; the
+ * stack of these blocks is only their caller. */
 #include <unwind.h>
 
 #include "preload_config.h"
