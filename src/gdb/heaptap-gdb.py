@@ -1,4 +1,4 @@
-"""heaptap-gdb.py: the heap inside a gdb session, of a core dump or a live process.
+"""heaptap-gdb.py: commands of gdb for the heap of a core dump or a live process.
 
     (gdb) source /usr/local/share/heaptap/heaptap-gdb.py
     (gdb) heaptap block p->next          the block at that address, and its allocation
@@ -7,12 +7,12 @@
     (gdb) heaptap blocks                 the largest blocks
     (gdb) heaptap leaks                  blocks that nothing points to
 
-The commands evaluate addresses, run `heaptap core` on the dump or process of the session, and print
-its output. `heaptap core` must find the profile of the process. Its options may follow a command:
-`heaptap sites --limit 3`.
+A command evaluates its address, runs `heaptap core` on the dump or process of the session, and
+prints the output. `heaptap core` must find the profile of the process. Options of `heaptap core`
+may follow a command: `heaptap sites --limit 3`.
 
-gdb stops a live process, and only one tracer can attach to it. Commands that need its registers
-therefore write a temporary dump to TMPDIR and remove it. The others read its memory directly.
+While gdb stops a live process, no second tracer can attach to it. Therefore commands that need the
+registers write a temporary dump to TMPDIR, and remove it. The others read the memory directly.
 """
 import os
 import re
@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))  # gdb forgets it after loadin
 
 
 def command_path():
-    """The command beside this script, in the tree that it is installed in, or in PATH."""
+    """The command beside this script, in the installation of this script, or in PATH."""
     places = [os.environ.get("HEAPTAP", ""), os.path.join(HERE, "../../bin/heaptap"),
               os.path.join(HERE, "../../build/heaptap")]
     for place in places:
@@ -58,7 +58,7 @@ def run(arguments):
 
 
 def ask(question, needs_registers):
-    """Have heaptap core answer QUESTION about what gdb looks at."""
+    """Run heaptap core with QUESTION for the process or dump of the session."""
     pid, dump = gdb.selected_inferior().pid, dump_path()
     if dump is not None:
         run(question + [dump])

@@ -1,10 +1,10 @@
 ;;; heaptap.lisp: heaptap's interface for Lisp programs, for (load "heaptap.lisp") or ASDF.
 ;;;
-;;; These functions work under `heaptap run`; without it, they do nothing.
+;;; Without `heaptap run`, the functions do nothing.
 ;;;
 ;;;     (heaptap:with-profile ("building") (build))
 ;;;
-;;; makes an interval of that name, for `heaptap report --between building`.
+;;; creates a phase with that name, for `heaptap report --between building`.
 (defpackage heaptap
   (:use cl)
   (:export with-profile snapshot mark start stop present-p))

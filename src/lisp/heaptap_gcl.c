@@ -1,25 +1,26 @@
-/* heaptap_gcl.c: GNU Common Lisp with its allocation in front of heaptap, linked into an image.
+/* heaptap_gcl.c: record the allocations of GNU Common Lisp; linked into its image.
  *
- * GCL is one static program that was dumped, so no library can interpose its functions at start-up.
- * But GCL can relink itself, and heaptap-gcl makes it do so. In GCL's files alloc.o and list.o the
- * functions that take cells are renamed to real_…, and the functions below take their names. GCL
- * itself calls those, and so do compiled files that it loads, which find symbols by name. The
- * functions of list.o are included because they take many cells at once from the free list.
+ * GCL is a static program that was dumped, so a preloaded library cannot interpose its functions.
+ * But GCL can relink itself, and heaptap-gcl makes it do so. In GCL's files alloc.o and list.o, the
+ * functions that allocate cells are renamed to real_…, and the functions below get their names.
+ * Then GCL calls the functions below, and so do compiled files that it loads, which find symbols by
+ * name. The functions of list.o are included because they take many cells at once from the free
+ * list.
  *
  *     compiled Lisp ─► make_cons (here) ─► real_make_cons
  *                          └─► heaptap_alloc, if there is a recorder
  *
- * GCL's hook at the end of a collection shows which cells it has freed: a free cell has a bit in
- * its first word. So live means not yet reclaimed, as with ECL. A table of bytes, one for each 8
- * bytes of the heap, records where cells are. It lies in memory that GCL does not scan.
+ * GCL's hook at the end of a collection finds the freed cells by a bit in their first word.
+ * Therefore live means not yet reclaimed, as with ECL. A table with one byte for each 8 bytes of
+ * the heap records the positions of cells. It is in memory that GCL does not scan.
  *
- * The Lisp frames come from GCL's own list of calls. It includes compiled functions when GCL calls
- * them through their symbol. With (si::use-fast-links nil) GCL does so between files and for most
- * calls within one. GCL's compiled code has no unwind tables, so the C frames beyond it are
- * unknown, and the whole image is declared to be the runtime.
+ * The Lisp frames come from GCL's list of calls. It includes compiled functions that GCL calls
+ * through their symbol. With (si::use-fast-links nil), this applies to calls between files and to
+ * most calls within a file. GCL's compiled code has no unwind tables, so C frames further out are
+ * unknown, and the whole image is declared as code of the runtime.
  *
- * Bytes are the sizes of cells. The slots of a structure and the elements of a vector lie
- * elsewhere, and move; they are not counted. */
+ * Bytes are the sizes of cells. The slots of a structure and the elements of a vector are stored
+ * outside of cells, in memory that moves; they are not counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmpinclude.h> // GCL's, for compiled code.
+#include <cmpinclude.h> // GCL's header for compiled code.
 
 #include "heaptap/heaptap.h"
 #include "heaptap/language.h"
@@ -39,9 +40,9 @@ enum { TYPES = t_other + 1, NAME_BYTES = 200, KNOWN = 4096, MANAGER_BYTES = 0xb8
 #define HEAP_END ((uintptr_t)1 << 36)
 #define CELL_FREE 4
 #define MOST_LIST ((fixnum)1 << 40)
-#define IMMEDIATE ((uintptr_t)1 << 63) // A small number in place of an address.
+#define IMMEDIATE ((uintptr_t)1 << 63) // Flag of a small number in place of an address.
 
-/* GCL's; its header for compiled code does not declare them. */
+/* Defined by GCL; its header for compiled code does not declare them. */
 extern char tm_table[];
 extern void (*GBC_exit_hook)(void);
 extern char *data_start, *core_end;
@@ -66,12 +67,12 @@ static const char *const type_names[TYPES] = {
     [t_package] = "lisp package",
 };
 
-static const struct heaptap_recorder *recorder; // NULL = there is none.
+static const struct heaptap_recorder *recorder; // NULL = not recorded.
 static const struct heaptap_languages *languages;
 static heaptap_heap *heaps[TYPES];
-static unsigned char *types; // By address / 8: the type of the cell there plus 1.
-static const void *inside;   // Frame of the function of this file that counts the allocation
-                             // itself; NULL = none.
+static unsigned char *types; // By address / 8: type of the cell plus 1.
+static const void *inside;   // Frame of the outermost function of this file in progress, which
+                             // records the allocation; NULL = none.
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -92,7 +93,7 @@ began(const void *p, int type)
 {
     if (recorder == NULL || types == NULL || (uintptr_t)p >= HEAP_END || type < 0 || type >= TYPES)
         return;
-    // Skip no frames: the Lisp frames are inside all C frames.
+    // Skip no frames, because the Lisp frames are inside all C frames.
     if (heaps[type] == NULL)
         heaps[type] =
             recorder->heap_create(type_names[type] != NULL ? type_names[type] : "lisp other", 0);
@@ -138,8 +139,9 @@ void real_Llist(void);
 void real_LlistA(void);
 void real_Lmake_list(void);
 
-/* Return true if no outer function counts for the function with FRAME already. From here to leave,
- * this one counts. An error may have left such a function without a call of leave. */
+/* Return true if no outer function of this file is in progress; FRAME is the caller's frame. The
+ * caller then records the allocation, until leave. An error may have left an earlier function
+ * without a call of leave. */
 static inline __attribute__((always_inline)) int
 gcl_enter(const void *frame)
 {
@@ -158,7 +160,7 @@ gcl_leave(int entered)
 
 #define ENTER gcl_enter(__builtin_frame_address(0))
 
-/* Leave; if ENTERED, count the new conses of LIST, COUNT of them or up to END. */
+/* End the call. If ENTERED, record the new conses of LIST: COUNT of them, or all up to END. */
 static inline __attribute__((always_inline)) void
 leave_with(int entered, object list, fixnum count, object end)
 {
@@ -191,7 +193,7 @@ make_cons(object car, object cdr)
     return o;
 }
 
-/* Pass the arguments through unchanged. */
+/* Call FUNCTION with the arguments of the current call. */
 #define PASS(function, n)                                                                          \
     *(object *)__builtin_apply((void (*)())(function), __builtin_apply_args(),                     \
                                8 * (size_t)((n) + 2))
@@ -246,7 +248,7 @@ append(object x, object y)
     return o;
 }
 
-/* These take their arguments on GCL's own stack, and leave the list there. */
+/* These functions get their arguments on GCL's own stack, and return the list there. */
 void
 Llist(void)
 {
@@ -322,7 +324,7 @@ name_of_symbol(object s)
     return known[at].id;
 }
 
-/* The name id of the function F; 0 if it cannot be determined. */
+/* Return the frame id of the function F; 0 if it cannot be determined. */
 static unsigned
 gcl_name_of(object f)
 {
@@ -376,7 +378,7 @@ gcl_frames(struct heaptap_frame *to, size_t max)
 
 static const struct heaptap_language gcl = {sizeof gcl, "Lisp", gcl_frames, 0, 0, 0, 0};
 
-/* Runs at each start of the image: the state that the dump has preserved is stale. */
+/* Runs at each start of the image, because the state in the dump is stale. */
 __attribute__((constructor)) static void
 gcl_begin(void)
 {
@@ -387,7 +389,7 @@ gcl_begin(void)
     types = NULL;
     recorder = NULL;
     GBC_exit_hook = NULL;
-    // dlsym allocates when it finds nothing, and GCL's malloc is not ready yet.
+    // If dlsym finds nothing, it allocates, and GCL's malloc is not ready yet.
     if (preloaded == NULL || strstr(preloaded, "libheaptap") == NULL)
         return;
     recorder = dlsym(RTLD_DEFAULT, "heaptap_recorder_v1");

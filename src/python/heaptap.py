@@ -48,7 +48,7 @@ def label(key, value):
 
 
 def phase(name):
-    """Begin a phase of the program. `heaptap report --between` finds it by NAME."""
+    """Begin a phase of the program. `heaptap report --between NAME` selects it."""
     if _recorder is not None:
         _recorder.phase(name.encode())
 
