@@ -158,7 +158,8 @@ def left():
 
 
 def theirs(compiler, flags, by_words=False):
-    """Like ours, for compiler-rt. Return None if the program ends before main."""
+    """Return the sites that compiler-rt reports, by size. Return None if the program ends before
+    main."""
     release = compiler.split("-")[-1]
     more = ["-mllvm", "-memprof-histogram"] if by_words else []
     if by_words and release == "19":  # With inline code, 19 counts only granules of 64.

@@ -53,7 +53,7 @@ import tables
 
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
           "full": {"rounds": 15, "scale": 3, "limit_s": 900}}
-GIVE_UP_AFTER = 2  # Failures of one tool on one program.
+GIVE_UP_AFTER = 2  # Number of failures of one tool on one program, after which the row ends.
 # Limit of seconds per requested round. A slow row ends early, but not before two pairs of runs.
 # Otherwise a slow row could take as long as all others together.
 SLOW_S = 6

@@ -37,8 +37,7 @@ def fortran_file(path, scale):
 
 
 def link_time_object(path, scale):
-    """An object file with the C of cc1's input in the form that gcc keeps for link-time
-    optimisation."""
+    """The object file of the C that cc1 compiles, in gcc's form for link-time optimisation."""
     source = inputs.make("c", os.path.dirname(path), scale)
     subprocess.run(["gcc", "-x", "cpp-output", "-w", "-O1", "-flto", "-c", source, "-o", path],
                    check=True)

@@ -122,7 +122,8 @@ def short(f):
 
 
 def steady(f, binaries):
-    """Values and a document in passing, statements, requests, differences of files."""
+    """Documents passed through jq and an XML parser, SQL statements, requests, and file
+    differences."""
     f.kind = "steady"
     f.add("jq-pass", "jq", "-c", "select(.open) | {id, n: (.note | ascii_upcase), sum: (.items"
           " | map(.price * .count) | add)}", f.on("json"), f.on("json"))

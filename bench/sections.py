@@ -37,7 +37,7 @@ with open(sys.argv[1], "wb", buffering=0) as f:
 """
 MEMORY_FILES = "/dev/shm"
 START_BATCH = 20
-WALL, CPU = 0, 1  # What startup.c prints.
+WALL, CPU = 0, 1  # Columns of startup.c's output.
 
 
 # --- Latency -------------------------------------------------------------------------------------

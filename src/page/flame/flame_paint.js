@@ -16,7 +16,8 @@ export const LEVEL_HEIGHT = 20;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const PAD = 4; // On both sides of a name, in pixels.
 const SHADES = [0.28, 0.36, 0.44]; // Share of the colour in the mixture with the background.
-const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same for the smallest and the largest change.
+const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same share for the smallest and the largest
+                                              // change.
 
 /**
  * Return the colours of the picture.

@@ -69,7 +69,7 @@ function trimStacks(shape) {
     return {left, top, first};
 }
 
-/* The same for a site's stack that ends within the frames that longer stacks omit. */
+/* Like trimStacks, for a site's stack that ends within the frames that longer stacks omit. */
 function trimShort(shape, end) {
     const {parent, frame, function: fn, depth, profile} = shape, path = [];
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>

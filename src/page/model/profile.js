@@ -375,7 +375,7 @@ function addSites(profile, after, before) {
         forgetLives(sites, after.report.sites, before.report.sites);
 }
 
-/* This model's number for each site of SIDE. As in the report, flags separate sites within a
+/* The number in this model of each site of SIDE. As in the report, flags separate sites within a
  * profile. */
 function sitesOf(side, tags, keys) {
     const s = side.report.sites, {stack, heap, labels} = side.maps;

@@ -265,11 +265,12 @@ function startupFrames(profile) {
     });
 }
 
-/** Results of usefulStart. The stack keeps all frames. */
+/** Result of usefulStart: longer stacks keep all frames of this stack. */
 export const START_NONE = 0;
-/** The outermost frame begins a stripped program; it is start-up code if start-up code follows. */
+/** Result of usefulStart: the outermost frame begins a stripped program. It is start-up code if
+ * start-up code follows. */
 export const START_MAYBE = 1;
-/** The whole stack is start-up code. */
+/** Result of usefulStart: the whole stack is start-up code. */
 export const START_UP = 2;
 
 /**

@@ -33,7 +33,7 @@ function keep(theme) {
         else
             localStorage.removeItem(KEY);
     } catch {
-        // Without storage, the choice is valid for this page.
+        // Without storage, the choice is valid only for this page.
     }
 }
 

@@ -289,9 +289,9 @@ count_changes(const struct loader *l, size_t counter_count)
     return changes;
 }
 
-/* Add a snapshot at the last tick of an idle process. The counters have not changed since then. If
- * live bytes have changed since the latest snapshot, the recorder would take this snapshot at its
- * next tick (account/history.c). */
+/* End the snapshots of a running process by one at its last tick. It has the present values,
+ * provided that live bytes changed more from the latest snapshot to that tick than since the tick.
+ * The recorder does the same at its next tick (account/history.c). */
 static void
 add_last_tick(struct loader *l)
 {
@@ -299,7 +299,7 @@ add_last_tick(struct loader *l)
     struct profile *p = l->p;
     const struct profile_snapshot *last = &p->snapshots[p->snapshot_count - 1];
     struct profile_amounts now = last->amounts;
-    uint64_t tick_ns = shared->last_ns + 1; // As a snapshot's time is stored.
+    uint64_t tick_ns = shared->last_ns + 1; // Stored like a snapshot's time, plus 1.
     int64_t since, until;
 
     if (p->process.ended || tick_ns < last->elapsed_ns || tick_ns > p->process.elapsed_ns)

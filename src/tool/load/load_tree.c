@@ -26,9 +26,10 @@
 enum {
     SITE_ID_MAX = 1 << 22,
     NODE_DEPTH_MAX = 2048,       // Twice the recorder's limit.
-    LOCATION_FRAMES_MAX = 256,   // Frames of one location, which inlining makes several.
-    SHARED_FRAMES_MAX = 1 << 20, // Frames that several locations share.
-    SAME_NAME_MAX = 64,          // Average number of types with the same name.
+    LOCATION_FRAMES_MAX = 256,   // Maximum number of frames of one location; inlined calls add
+                                 // frames.
+    SHARED_FRAMES_MAX = 1 << 20, // Limit of the frames that several locations share.
+    SAME_NAME_MAX = 64,          // Limit of the average number of types with the same name.
 };
 
 void
@@ -238,7 +239,7 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
                    ? load_tree_add_named(l, d->frame)
                    : load_tree_add_location(l, d->frame, d->flags & DISK_NODE_EXACT);
     p->locations[location].runtime |= (d->flags & DISK_NODE_RUNTIME) != 0;
-    // The callee of an interrupted function is the trampoline that calls its signal handler.
+    // The callee of an interrupted function is the trampoline to which its signal handler returns.
     if (p->locations[p->nodes[parent - 1].location].exact)
         p->locations[location].at_start = true;
     l->node_of[i] = 1 + load_tree_add_node(l, parent - 1, location, flags);

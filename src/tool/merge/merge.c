@@ -102,7 +102,7 @@ merge_counters(struct merge *m, struct merge_input *in)
         }
         profile_count(p, *known, profile_row_counters(in->p, i));
     }
-    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Also if IN has no rows.
+    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Needed because IN may have no rows.
     errors_add(&p->errors, &in->p->errors);
 }
 

@@ -324,7 +324,8 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     // Nodes that find no room become "other", and so do their callees.
     if (parent == NODE_OTHER_ID)
         return NODE_OTHER_ID;
-    // Three flags fit into 4 bits: the one node with NODE_OTHER is not in the map.
+    // Four flags fit into 4 bits: NODE_SHORTENED gets the bit of NODE_OTHER, whose only node is not
+    // in the map.
     static_assert(NODE_SHORTENED == NODE_OTHER << 2, "the key");
     key = (uint64_t)(flags | (flags & NODE_SHORTENED) >> 2) << 60;
     known = map_put(&m->nodes, key | (uint64_t)parent << 32 | location, &is_new);

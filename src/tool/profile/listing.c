@@ -52,8 +52,8 @@ nearness_of(const struct disk_header *h)
     return is_moment ? 0 : 1;
 }
 
-/* Return the identity of the recording with header H. It has no process for a merged profile, and
- * for one made from a copy of memory. */
+/* Return the identity of the recording with header H. A merged profile and one made from a copy of
+ * memory have no process in it. */
 static struct recording_key
 listing_key_of(const struct disk_header *h)
 {
@@ -265,7 +265,7 @@ list_directory(const char *dir, struct arena *arena, const char ***ret_paths, si
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read the directory %s", dir);
     if (beside != NULL && (l.session_id = session_in(&l)) != 0)
         listing_add(&l, beside);
-    if (beside != NULL) // The session's id is unknown, but the name identifies the profile.
+    if (beside != NULL) // An unreadable profile has no session id, but its name identifies it.
         add_unreadable(&l, name_of_first(dir, arena));
     if (l.count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT, "the directory %s has no heaptap profile in it",

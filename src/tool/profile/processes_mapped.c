@@ -75,8 +75,8 @@ struct search {
     uint32_t pid, thread; // The process, and the thread with the /proc directory that shows its
                           // files.
     const struct mapping *mapping;
-    bool sure;        // The kernel identifies the mapped file,
-    struct stat file; // as this one.
+    bool sure;        // map_files has identified the mapped file.
+    struct stat file; // Status of that file.
     int error;        // Error of the last attempt to read a file; 0 = none.
 };
 

@@ -35,8 +35,8 @@ struct mapped {
  * Strings are from ARENA. */
 enum mapped_result mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret);
 
-/* Return true if process PID has loaded the recorder. Return false if we lack permission to
- * know. */
+/* Return true if process PID has loaded the recorder; false also if we lack permission to read its
+ * mappings. */
 bool mapped_recorder(uint32_t pid);
 
 #endif

@@ -62,7 +62,7 @@ places_are_valid(const struct profile *p)
         const struct profile_frame *f = &p->frames[i];
 
         HOLDS(is_string(p, f->function));   // Interned before the frame was added;
-        HOLDS(is_string(p, f->linkage));    // the same holds for this
+        HOLDS(is_string(p, f->linkage));    // same for this
         HOLDS(is_string(p, f->file));       // and this.
         HOLDS(is_string(p, f->language));   // 0 for machine code.
         HOLDS(f->module < p->module_count); // Module of the frame's location.
@@ -249,7 +249,7 @@ extent_is_valid(const struct profile *p)
     HOLDS(p->totals.partial == !whole);               // Views test `partial` instead of the extent.
     HOLDS(whole || p->bin_count == 0);                // These cover the whole run, so a cut profile
                                                       // has none,
-    HOLDS(whole || p->unknown_free_count == 0);       // and the same holds for these,
+    HOLDS(whole || p->unknown_free_count == 0);       // same for these,
     HOLDS(whole || p->backing_count == 0);            // these,
     HOLDS(whole || p->errors.allocated.samples == 0); // and these.
     HOLDS(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
@@ -496,7 +496,7 @@ profile_is_writable(const struct profile *p)
 
     HOLDS(p->node_count >= 2);                 // A file always has the node "other",
     HOLDS(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
-    HOLDS(p->module_count <= DISK_NAMED_FRAME); // This id and those above are not modules.
+    HOLDS(p->module_count <= DISK_NAMED_FRAME); // Larger ids in a frame do not mean modules.
     HOLDS(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)

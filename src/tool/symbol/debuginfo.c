@@ -152,7 +152,8 @@ debuginfo_frames(struct debuginfo *d, uint64_t pc, struct debug_frame frames[SYM
 
         if (f != NULL)
             return make_frames(d, u, f, pc, frames);
-        // Some units claim foreign ranges. Search on, but keep the line.
+        // Some units claim ranges of other units. Keep the line of this unit, but search further
+        // units for a function.
         if (count == 0) {
             frames[0] = (struct debug_frame){0};
             count = line_frame(d, u, pc, &frames[0].frame);
@@ -199,8 +200,8 @@ debuginfo_file(struct debuginfo *d, Dwarf_Die *die, unsigned attribute)
 
     if (dwarf_attr_integrate(die, attribute, &file) == NULL || dwarf_formudata(&file, &index) != 0)
         return NULL;
-    // The number is an index into the files of the unit with the attribute; an abstract instance
-    // may be in another unit than DIE.
+    // The number is an index into the file table of the unit that has the attribute. An abstract
+    // instance may be in another unit than DIE.
     if (dwarf_attr(die, attribute, &file) == NULL)
         holder = declaration_of(*die);
     u = debuginfo_find_unit(d, &holder);
@@ -562,7 +563,7 @@ inline_chain(Dwarf_Die *function, uint64_t pc, Dwarf_Die *chain)
     return descend(function, pc, chain, 0, 0);
 }
 
-/* Return PATH as an absolute path, relative to the unit's compilation directory. */
+/* Return PATH as an absolute path. A relative PATH is below the unit's compilation directory. */
 static const char *
 absolute(struct debuginfo *d, const struct unit *u, const char *path)
 {

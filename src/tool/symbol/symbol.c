@@ -347,8 +347,8 @@ hex_id(struct arena *a, const uint8_t *id, uint32_t bytes)
     return bytes != 0 ? arena_strdup(a, hex) : "none";
 }
 
-/* Open G's file if its cache lacks an address or may be outdated. If the file can be opened and has
- * more detail, empty the cache. */
+/* Open G's file if its cache lacks an address or is outdated. Then empty the cache, if the file can
+ * be opened and the cache is outdated or has less detail than the file. */
 static void
 open_if_needed(struct group *g)
 {
@@ -549,8 +549,8 @@ read_group(struct group *g)
         symcache_store(&g->cache, m->path, m->build_id, m->build_id_bytes);
 }
 
-/* Release G's cache, or return it to the module cache without its new entries, whose names belong
- * to a closed object. */
+/* Return G's cache to the module cache, or release it if it has new entries: their names belong to
+ * a closed object. */
 static void
 release_cache(struct group *g)
 {

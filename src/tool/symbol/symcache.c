@@ -25,11 +25,11 @@
  * two processes write at the same time, the later rename wins and the other's new entries are lost.
  * The loss is harmless, so there are no locks.
  *
- * Ownership. A build id proves nothing: another user can give a library the id of libc. Therefore a
- * cache is valid for one path with one build id (its name has both), and the caller decides which
- * entries may be stored (object_may_be_cached). The parent directory, the directory and each file
- * in it must belong to us, and the directory must not be a symbolic link. Consequently root with a
- * user's HOME has no cache, because the user could fill or redirect it. */
+ * Ownership. Another user can give a library the build id of libc. Therefore a cache is valid for
+ * one path with one build id (its name has both), and the caller decides which entries may be
+ * stored (object_may_be_cached). The parent directory, the directory and each file in it must
+ * belong to us, and the directory must not be a symbolic link. Consequently root with a user's HOME
+ * has no cache, because the user could fill or redirect it. */
 #include "symbol/symcache.h"
 
 #include <endian.h>
@@ -310,7 +310,8 @@ open_directory(bool make)
 }
 
 /* Return the cache directory, which stays open; -1 if there is none. A short program has a dozen
- * cache files, and finding the directory again for each would double the system calls. */
+ * cache files, and finding the directory again for each takes as many system calls as the file
+ * itself. */
 static int
 cache_directory(bool make)
 {

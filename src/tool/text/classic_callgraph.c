@@ -8,7 +8,7 @@
  * Sizes are the size classes of an ancestor's or descendant's bytes. Fractions are the classes of
  * all bytes that came from ancestors or went to descendants; "all" is their sum. Between functions
  * of one cycle only calls are shown, as in the paper, because sums over pairs of caller and callee
- * give no more. The other layout shows more. */
+ * do not suffice for more. The other layout also shows bytes there. */
 #include "text/classic_callgraph.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include "view/backing.h"
 #include "view/group_table.h"
 
-#define BESIDE " \xc2\xb7 " // Between a heap's name and its backing.
+#define BESIDE " \xc2\xb7 " // Separator between a heap's name and its backing.
 
 /* Shorten the name, but not the text about backing. */
 static const char *

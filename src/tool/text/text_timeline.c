@@ -24,7 +24,7 @@
 
 enum {
     HEIGHT = 8, // Number of lines of the chart.
-    STEPS = 8,  // Number of heights within a line.
+    STEPS = 8,  // Number of distinct heights within a line.
     AXIS = 9,   // Columns of the labels on the left, with the axis.
     CHART_MIN = 20,
     CHART_MAX = 200,

@@ -44,7 +44,7 @@ struct reader {
     size_t capacity;
     uint32_t part;         // Number of the latest part.
     uint64_t bits_word;    // End of the word with the latest bit-field; 0 = the latest member is
-                           // none.
+                           // not one.
     unsigned left;         // Number of members that may still be read.
     unsigned left_inside;  // Number of members that may still be read for their alignment only.
     struct profile_member inside; // The nested structure that contains the part; {0} = none.
@@ -159,7 +159,7 @@ alignment_of(struct reader *r, Dwarf_Die *type, unsigned depth)
 
     if (depth > CHAIN_MAX || !type_die_peel(type, &element))
         return unknown_alignment(r);
-    // A typedef may have a larger alignment than its type.
+    // A typedef may have another alignment than its type.
     do {
         said = said_alignment(&die);
     } while (said == 0 && type_die_unwrap(&die));

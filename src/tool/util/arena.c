@@ -105,7 +105,7 @@ arena_alloc(struct arena *a, size_t size_bytes)
         c->size_bytes = room;
         prefer_large_pages(c, room);
         if (room == size_bytes && a->chunks != NULL) {
-            // Insert a large block behind the newest chunk, whose free rest stays in use.
+            // Insert a large block after the newest chunk, whose free rest stays in use.
             c->older = a->chunks->older;
             a->chunks->older = c;
             return c + 1;

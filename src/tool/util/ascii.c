@@ -21,7 +21,7 @@ static const struct {
 } signs[] = {
     {"\xe2\x80\xa6", "..."},   // Horizontal ellipsis.
     {" \xc2\xb7 ", " | "},     // Middle dot,
-    {" \xc2\xb7\xe2\x80\xa6", " |..."}, // also where a line was cut behind it.
+    {" \xc2\xb7\xe2\x80\xa6", " |..."}, // also where a line was cut after it.
     {"\xc2\xb1", "+-"},        // Plus-minus.
     {"\xe2\x80\x93", "-"},     // En dash.
     {"\xe2\x80\xba", ">"},     // Single angle quote.

@@ -451,8 +451,8 @@ thread_place(const struct view *v, const struct thread_share *share)
                         style_plural(v->arena, share->for_others_blocks, "block"));
 }
 
-/* Return the value that is 100 % in a grouping. It differs because filters by stack do not apply to
- * sizes and threads. */
+/* Return the value that is 100 % in a grouping. By size it is the total of all blocks, because
+ * sizes are not known by stack. */
 static int64_t
 group_whole(const struct view *v, enum group_by by, enum metric metric)
 {
