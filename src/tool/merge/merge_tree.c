@@ -31,8 +31,8 @@
 #include "util/strbuf.h"
 
 enum {
-    MODULES_MAX = 1 << 15, // A little less than a frame's field can hold, whose highest values have
-                           // other meanings.
+    MODULES_MAX = 1 << 15, // Less than a frame's field can hold, because exact frames have one bit
+                           // less.
     NODES_MAX = 1 << 27,
     SITES_MAX = (1 << 22) - 8, // Readers reject larger ids.
     MODULE_GAP_BYTES = 1 << 20,
@@ -141,8 +141,7 @@ new_module(struct merge *m, const struct profile_module *from, uint32_t path)
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
     to->path = strtab_get(&p->strings, path);
-    if (from->trouble != NULL) // The text belongs to FROM's profile; the sum later determines its
-                               // own.
+    if (from->trouble != NULL) // Copied, because the text belongs to FROM's profile.
         to->trouble = arena_strdup(&p->arena, from->trouble);
     return (uint32_t)p->module_count++;
 }

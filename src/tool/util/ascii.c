@@ -91,7 +91,7 @@ ascii_want(bool yes)
 size_t
 ascii_sign(const char *s, const char **ret_stand_in)
 {
-    // Fast path: nearly all characters are neither a blank nor non-ASCII.
+    // Fast path: entries of the table begin with a blank or a non-ASCII byte.
     if (*s != ' ' && (unsigned char)*s < 0x80)
         return 0;
     for (size_t i = 0; i < countof(signs); i++) {
