@@ -274,11 +274,11 @@ function foundShare(tree, found) {
  * @param {import('../model/profile.js').Profile} props.profile
  * @param {import('../model/extent.js').Values} props.values
  * @param {import('../model/tree.js').Options} [props.options]
- * @param {string} [props.search] marked where it is found
- * @param {boolean} [props.dark] drawn anew when it changes
- * @param {string} [props.focus] the zoomed frame, as onFocus gave it
+ * @param {string} [props.search] text to mark in the names of functions
+ * @param {boolean} [props.dark] dark mode; a change redraws the picture
+ * @param {string} [props.focus] the zoomed frame, as passed to onFocus
  * @param {(focus: string) => void} [props.onFocus] '' = all
- * @param {(fn: number) => string} [props.functionLink] an address for a function
+ * @param {(fn: number) => string} [props.functionLink] returns the address of a function's page
  */
 export function FlameGraph(props) {
     const {profile, values, search, dark, onFocus, functionLink} = props;

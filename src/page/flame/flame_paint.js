@@ -77,7 +77,7 @@ function fillOf(scene, colours, node) {
  * @property {import('../model/profile.js').Profile} profile
  * @property {import('../model/tree.js').CallTree} tree
  * @property {import('../model/flame.js').Layout} layout
- * @property {Uint8Array|null} found by function: 1 if the search matches; null without one
+ * @property {Uint8Array|null} found by function: 1 if the search matches; null = no search
  * @property {number} chosen the node with the ring; -1 = none
  * @property {number} hovered node; -1 = none
  * @property {string} rootLabel

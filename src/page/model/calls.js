@@ -189,8 +189,8 @@ function selves(tree, values, functions) {
 /**
  * @typedef {object} Neighbour
  * @property {number} function
- * @property {number} value sum over the stacks with this call, each once
- * @property {number|null} before the same of the first of two profiles
+ * @property {number} value sum over the stacks with this call; each stack counts once
+ * @property {number|null} before value in the first of two profiles
  */
 
 /**
@@ -198,7 +198,7 @@ function selves(tree, values, functions) {
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
  * @param {number} fn a function
- * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold defaults to true
  * @returns {{self: number, total: number, selfBefore: number|null, totalBefore: number|null,
  *     callers: Neighbour[], callees: Neighbour[]}}
  */
@@ -256,19 +256,19 @@ function neighbours(after, before) {
  * @property {number} function
  * @property {number} self
  * @property {number} total
- * @property {number} calls allocations with a call by another function on the stack
- * @property {number} recursive its further activations, times the allocations
+ * @property {number} calls allocations on whose stack another function calls it
+ * @property {number} recursive recursive calls of it, each counted once per allocation
  * @property {number} cycle index of `cycles`, or -1
- * @property {Arc[]} callers the largest first
+ * @property {Arc[]} callers largest first
  * @property {Arc[]} callees
  *
- * @typedef {object} Cycle functions that call each other in a circle, as a whole
- * @property {number[]} functions the largest first
+ * @typedef {object} Cycle a set of functions that call each other in a circle
+ * @property {number[]} functions largest first
  * @property {number} self
  * @property {number} total
  * @property {number} calls
  * @property {number} recursive calls between its functions
- * @property {Arc[]} callers functions outside that enter it
+ * @property {Arc[]} callers functions outside of the cycle that call one in it
  */
 
 /**
@@ -276,9 +276,9 @@ function neighbours(after, before) {
  * without a value of the metric are omitted, also in the search for cycles.
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
- * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold defaults to true
  * @returns {{total: number, entries: Entry[], cycles: Cycle[], entryOf: Map<number, Entry>}}
- *     entries by falling total
+ *     entries by descending total
  */
 export function callGraph(profile, values, options = {}) {
     const calls = callsOf(shapeOf(profile, {fold: true, ...options})), {tree} = calls;
@@ -482,8 +482,8 @@ function takeComponent(stack, onStack, fn, found) {
 /**
  * @param {import('./profile.js').Profile} profile
  * @param {import('./extent.js').Values} values
- * @param {{fold?: boolean, recursion?: boolean}} [options] fold is true if not given
- * @returns {{total: DirectRow, rows: DirectRow[]}} rows that have any, the largest first
+ * @param {{fold?: boolean, recursion?: boolean}} [options] fold defaults to true
+ * @returns {{total: DirectRow, rows: DirectRow[]}} rows with a nonzero value, largest first
  */
 export function direct(profile, values, options = {}) {
     const {tree} = callsOf(shapeOf(profile, {fold: true, ...options}));

@@ -17,24 +17,25 @@ import {cached} from './shape.js';
  * @typedef {{kind: 'whole'} | {kind: 'peak'} | {kind: 'at', point: number}
  *     | {kind: 'between', from: number, to: number}} Extent points are indices of profile.points
  *
- * @typedef {object} Filter all given conditions must hold
- * @property {string} [text] in a function, file or module of the stack; case means nothing
- * @property {string} [pattern] the same as a regular expression, case-sensitive, as --filter
+ * @typedef {object} Filter conditions on sites; a site must meet all that are given
+ * @property {string} [text] occurs in a function, file or module of the stack; case is
+ *     ignored
+ * @property {string} [pattern] like text, as a case-sensitive regular expression, like --filter
  * @property {number} [function] a function of the stack
  * @property {number} [module] a module of the stack
  * @property {number} [file] a file of the stack
  * @property {number} [heap]
  * @property {number} [labels] a set of labels
  * @property {{key: string, value: string|null}} [label] null: blocks without that label
- * @property {number} [type] for parts: keeps only that type
+ * @property {number} [type] for parts: keep only parts with that type
  *
  * @typedef {object} Values
  * @property {import('./profile.js').Profile} profile
  * @property {import('./metric.js').Metric} metric
  * @property {Extent} extent
  * @property {Filter|null} filter
- * @property {Float64Array} after by site: the only profile, or the second one. Read-only
- * @property {Float64Array|null} before by site: the first of two profiles
+ * @property {Float64Array} after by site: values of the only or the second profile; read-only
+ * @property {Float64Array|null} before by site: values of the first of two profiles
  * @property {Uint8Array|null} mask by site: 1 if the filter keeps it; null = all
  */
 
@@ -47,7 +48,7 @@ export const WHOLE = {kind: 'whole'};
  * @param {Extent} extent
  * @param {Filter|null} [filter]
  * @returns {Values}
- * @throws {Error} if the metric is not known in the extent
+ * @throws {Error} if the metric is unknown in the extent
  */
 export function siteValues(profile, metric, extent = WHOLE, filter = null) {
     const mask = siteMask(profile, filter), type = filter?.type;

@@ -14,24 +14,24 @@
 export const LEAST_WIDTH = 0.5;
 
 /**
- * @typedef {object} Layout one entry for each rectangle, level by level, from left to right
+ * @typedef {object} Layout arrays have an entry per rectangle, by level, from left to right
  * @property {number} count
  * @property {Int32Array} node of the tree
- * @property {Int32Array} level 0 is the root's
+ * @property {Int32Array} level 0 = the root's
  * @property {Float64Array} x pixels
  * @property {Float64Array} w pixels
- * @property {Int32Array} first by level: its first rectangle; levels + 1 of them
+ * @property {Int32Array} first by level: index of the first rectangle; levels + 1 entries
  * @property {number} levels
  * @property {number} focus
  * @property {number} width of the picture
- * @property {boolean} isCut whether something was too narrow to be drawn
+ * @property {boolean} isCut true if some nodes were too narrow to be drawn
  */
 
 /**
  * @param {import('./tree.js').CallTree} tree
  * @param {{focus?: number, width: number, from?: number, to?: number, least?: number}} options
- *     focus: a node, 0 if not given; width in pixels; from and to: the part of the focus that is
- *     seen, from 0 to 1. What begins left of it has an x below zero.
+ *     focus: a node, by default 0; width: in pixels; from, to: the visible part of the focus, from
+ *     0 to 1. A rectangle that begins left of that part has a negative x.
  * @returns {Layout}
  */
 export function layout(tree, {focus = 0, width, from = 0, to = 1, least = LEAST_WIDTH}) {

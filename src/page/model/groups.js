@@ -23,16 +23,16 @@ export const GROUPINGS = ['site', 'own', 'function', 'line', 'file', 'module', '
  * @typedef {object} Group
  * @property {string} by
  * @property {number} count of keys
- * @property {boolean} nested whether total is more than self
+ * @property {boolean} nested true if total may exceed self
  * @property {Float64Array} self by key
  * @property {Float64Array} total by key
  * @property {Float64Array|null} selfBefore in the first of two profiles
  * @property {Float64Array|null} totalBefore
- * @property {Int32Array} order the keys with any value: the largest self first, then the
- *     largest total; with two profiles the largest change of them
+ * @property {Int32Array} order the keys with a nonzero value, by descending self, then by
+ *     descending total; for two profiles, by the change of these
  * @property {Keys} keys the meaning of each key
  *
- * @typedef {object} Keys the meaning of a key: -1 is unknown; some arrays may be absent
+ * @typedef {object} Keys arrays by key: -1 = unknown; some arrays may be absent
  * @property {(key: number) => string} name for people
  * @property {Int32Array} [function]
  * @property {Int32Array} [file]
@@ -52,7 +52,7 @@ export const GROUPINGS = ['site', 'own', 'function', 'line', 'file', 'module', '
  * @param {string} by one of GROUPINGS, or 'label:KEY'
  * @param {{fold?: boolean, recursion?: boolean}} [options] see shape.js
  * @returns {Group}
- * @throws {Error} if by type or class and the document lacks them
+ * @throws {Error} if BY is type or class and the document lacks these
  */
 export function group(profile, values, by, options = {}) {
     const shape = shapeOf(profile, options), keys = keysOf(shape, by);
@@ -278,7 +278,7 @@ function comparedStacks(shape) {
 /**
  * The innermost frame of user code on each stack; without one, the innermost frame of a library;
  * otherwise the innermost frame. Same rule as in analyse/user_code.c.
- * @returns {Int32Array} by site: a stack of the shape; 0 if it has none
+ * @returns {Int32Array} by site: a stack of the shape; 0 = none
  */
 export function ownStacks(shape) {
     return cached(shape, 'own', () => {
@@ -309,8 +309,8 @@ export function ownStacks(shape) {
  * @param {{after: Float64Array, before: Float64Array|null}} values by site
  * @param {Int32Array} of key by site
  * @param {number} count of keys
- * @returns {{frame: Int32Array, more: Int32Array}} by key: the frame of own code whose line has
- *     most, or -1; how many other lines have a part
+ * @returns {{frame: Int32Array, more: Int32Array}} by key: the frame of user code whose line
+ *     has most, or -1; the number of other lines that contribute
  */
 export function ownLines(shape, {after, before}, of, count) {
     const own = ownStacks(shape), {file, line} = shape.profile.frames, {frame} = shape;

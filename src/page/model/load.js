@@ -15,7 +15,7 @@ export const PAGE_VERSION = 1, REPORT_VERSION = 2;
  * Decode the page's document.
  * @param {Element|string} source the data block, or its text: base64 of gzip of JSON
  * @returns {Promise<object>} a `heaptap-page` document (docs/json.md)
- * @throws {Error} with a sentence for people if it cannot be read
+ * @throws {Error} with a sentence for the user if the document cannot be read
  */
 export async function readPage(source) {
     const text = typeof source === 'string' ? source : source.textContent;
@@ -33,7 +33,7 @@ export async function readPage(source) {
 /**
  * Return DOCUMENT as a page document. A `heaptap-report` becomes a page document without other
  * parts, so that the model can read the output of `heaptap report --json`.
- * @throws {Error} if it is neither, or of a version that is not known
+ * @throws {Error} if DOCUMENT is neither, or has an unknown version
  */
 export function checkPage(document) {
     let page = document;

@@ -13,7 +13,7 @@
  * @property {string} name for people, as in "98 MiB in use"
  * @property {'bytes'|'calls'|'blocks'} unit
  * @property {string} column of sites
- * @property {string[]} extents kinds of extent (extent.js) in which it is known
+ * @property {string[]} extents kinds of extent (extent.js) for which it is known
  */
 
 /** @type {Metric[]} */

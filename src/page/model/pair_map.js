@@ -10,7 +10,7 @@
  */
 
 export class PairMap {
-    /** @param {number} [expected] how many pairs there may be; more cost a rehash */
+    /** @param {number} [expected] expected number of pairs; more pairs cost a rehash */
     constructor(expected = 16) {
         let capacity = 32;
 

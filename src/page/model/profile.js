@@ -54,35 +54,35 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
 /**
  * @typedef {object} Profile
  * @property {object} page the document
- * @property {object} report the document's report; of two profiles the second one's
+ * @property {object} report the document's report; for two profiles, the second one's
  * @property {object|null} before the report of the first profile
  * @property {{count: number, path: string[], kind: Uint8Array, program: Uint8Array,
  *     symbols: (string|null)[]}} modules
  * @property {string[]} files
  * @property {{count: number, real: number, name: string[], module: Int32Array, file: Int32Array,
  *     role: Uint8Array, kind: Uint8Array, nameless: Uint8Array, other: number, outside: number,
- *     unknown: number}} functions `real` of them are functions
+ *     unknown: number}} functions the first `real` are real functions
  * @property {{count: number, function: Int32Array, file: Int32Array, line: Int32Array,
  *     module: Int32Array, inlined: Uint8Array, address: string[]}} frames line 0 is unknown;
- *     address: of one of the frames, in the process
+ *     address: address in the process of one of the merged frames
  * @property {{count: number, parent: Int32Array, frame: Int32Array, function: Int32Array,
  *     depth: Int32Array}} stacks parent, frame and function of stack 0 are -1
  * @property {{count: number, stack: Int32Array, heap: Int32Array, labels: Int32Array,
  *     flags: Uint8Array, number: Int32Array, columns: object, beforeColumns: object|null}} sites
- *     `number` is 0 if it has none; a column is a Float64Array, or null if it is not known
+ *     `number` 0 = none; a column is a Float64Array, or null if unknown
  * @property {{count: number, known: boolean, site: Int32Array, sizeClass: Int8Array,
  *     type: Int32Array, verdict: Int8Array, columns: object, beforeColumns: object|null}} parts
  *     known is false if the document has none
  * @property {string[]} heaps
- * @property {{text: string, set: object|null}[]} labels null: it is not known which
+ * @property {{text: string, set: object|null}[]} labels set is null if unknown
  * @property {string[]} types
- * @property {{elapsed_ns: number, name: string|null, kind: string}[]} points moments that the
- *     history knows, start and end included; [] if there is no history
+ * @property {{elapsed_ns: number, name: string|null, kind: string}[]} points moments of the
+ *     history, with the start and the end; [] without a history
  * @property {object|null} changes {count, point, site, part, allocations, allocated_bytes, frees,
  *     freed_bytes}; part is null if the history is of sites
  * @property {{frame: Int32Array, function: Int32Array, file: Int32Array, module: Int32Array,
  *     stack: Int32Array}} of
- *     numbers here by number in `report.tables`: of.stack[3]
+ *     numbers in this model, by number in `report.tables`: of.stack[3]
  * @property {Map} cache computed data that is valid as long as the profile
  */
 
@@ -128,8 +128,8 @@ class Names {
 
 class Builder {
     /**
-     * @param {boolean} compares whether there are two profiles to match
-     * @param {number} stacks how many there may be
+     * @param {boolean} compares true if there are two profiles to match
+     * @param {number} stacks expected number of stacks
      */
     constructor(compares, stacks) {
         this.compares = compares;

@@ -15,9 +15,9 @@
 /**
  * @param {import('./profile.js').Profile} profile
  * @param {string} text
- * @param {{most?: number, weight?: Float64Array}} [options] most: so many of each kind; weight: by
- *     function, order among equals
- * @returns {Found} the best first
+ * @param {{most?: number, weight?: Float64Array}} [options] most: maximum number of each kind;
+ *     weight: order of equal ranks, by function
+ * @returns {Found} best first
  */
 export function search(profile, text, {most = 20, weight} = {}) {
     const words = wordsOf(text);

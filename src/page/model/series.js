@@ -13,8 +13,8 @@ const COLUMNS_OF = {live: ['allocated_bytes', 'freed_bytes'], allocated: ['alloc
  * @param {import('./profile.js').Profile} profile one with a history
  * @param {Int32Array} groupOfSite by site: 0 to count - 1, or -1
  * @param {number} count
- * @param {'live'|'allocated'|'calls'|'blocks'} [what] bytes or blocks that are live at each point,
- *     or allocated until then
+ * @param {'live'|'allocated'|'calls'|'blocks'} [what] live bytes or blocks at each point, or bytes
+ *     or calls allocated up to it
  * @returns {Float64Array[]|null} by group, a value for each of profile.points; null without history
  */
 export function series(profile, groupOfSite, count, what = 'live') {

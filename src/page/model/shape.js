@@ -23,18 +23,18 @@ const RECURSION_PERIOD_MAX = 32; // Longer repetitions are not searched for, as 
 /**
  * @typedef {object} Shape
  * @property {import('./profile.js').Profile} profile
- * @property {number} count of stacks; the parent of one has a smaller number
+ * @property {number} count of stacks; a parent has a smaller number than its children
  * @property {Int32Array} parent
  * @property {Int32Array} frame
  * @property {Int32Array} function
  * @property {Int32Array} depth
- * @property {Int32Array} end by site: its stack
+ * @property {Int32Array} end by site: its stack after folding
  * @property {Map} cache
  */
 
 /**
  * @param {import('./profile.js').Profile} profile
- * @param {{fold?: boolean, recursion?: boolean}} [options] recursion: whether it is folded, too
+ * @param {{fold?: boolean, recursion?: boolean}} [options] recursion: fold it as well
  * @returns {Shape}
  */
 export function shapeOf(profile, {fold = false, recursion = false} = {}) {
@@ -185,9 +185,9 @@ export function preorder({count, parent}) {
  * A mask of the nodes that are the first with their key on the path from the root.
  * @param {{count: number, parent: Int32Array, depth: Int32Array}} tree
  * @param {Int32Array} order of its nodes, see preorder
- * @param {Int32Array} key by node; a negative one is none
+ * @param {Int32Array} key by node; negative = none
  * @param {number} keys number of keys
- * @returns {Uint8Array} by node: 1 if it is
+ * @returns {Uint8Array} by node: 1 = first with its key
  */
 export function outermost({count, depth}, order, key, keys) {
     const open = new Int32Array(keys), path = new Int32Array(maximum(depth) + 2);
@@ -229,7 +229,7 @@ export function shapeOrder(shape) {
  * Sums of VALUES by stack: of the sites that end at the stack, or at and below it.
  * @param {Shape} shape
  * @param {Float64Array} values by site
- * @param {boolean} below whether a stack has what leads through it, too
+ * @param {boolean} below whether a stack includes the sites below it
  * @returns {Float64Array} by stack
  */
 export function stackSums(shape, values, below) {
@@ -301,7 +301,7 @@ export function usefulStart(shape) {
  * The number of frames of STACK, the end of a site, without start-up code.
  * @param {Shape} shape
  * @param {number} stack
- * @returns {number} how many, from the innermost on; at least 1 unless it has none
+ * @returns {number} number of frames, from the innermost on; at least 1 unless STACK is empty
  */
 export function usefulDepth(shape, stack) {
     const state = usefulStart(shape), {parent, depth} = shape, left = startDepth(shape)[stack];

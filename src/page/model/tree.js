@@ -32,7 +32,7 @@ import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, s
  * @property {Int32Array} function -1 of the root
  * @property {Int32Array} depth 0 of the root
  * @property {Int32Array} site by site: the node at which it ends
- * @property {Int32Array} firstChild by node: place of the first child in `children`; count + 1
+ * @property {Int32Array} firstChild by node: index of its first child in `children`
  * @property {Int32Array} children nodes
  * @property {Map} cache
  */
@@ -102,7 +102,7 @@ function usedStacks({count, parent, end}) {
 
 /**
  * @typedef {object} Options
- * @property {boolean} [fold] charge what wrappers allocate to their callers
+ * @property {boolean} [fold] charge the allocations of wrappers to their callers
  * @property {boolean} [recursion] fold recursion
  * @property {boolean} [inverted]
  * @property {number} [root] a function: show its callees or, inverted, its callers
@@ -148,7 +148,7 @@ function nodeSums({count, site}, values) {
 
 /**
  * A tree with values. Read its arrays from the tree each time: a tree that grows replaces them.
- * @property {number} count nodes made so far; node 0 is the root
+ * @property {number} count number of nodes made so far; node 0 is the root
  * @property {Int32Array} parent -1 of the root
  * @property {Int32Array} function -1 of the root, unless the tree begins at a function
  * @property {Int32Array} depth 0 of the root
@@ -156,7 +156,7 @@ function nodeSums({count, site}, values) {
  * @property {Float64Array} self
  * @property {Float64Array|null} totalBefore of the first of two profiles
  * @property {Float64Array|null} selfBefore
- * @property {Float64Array} width what to draw, see above
+ * @property {Float64Array} width drawn size, see above
  */
 export class CallTree {
     /** The children of NODE, unordered. @returns {Int32Array} */

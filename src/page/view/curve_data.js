@@ -7,7 +7,7 @@ import {series} from '../model/series.js';
 
 /**
  * @param {Int32Array} slotOf by site, or by part
- * @param {'site'|'part'} column which of them
+ * @param {'site'|'part'} column kind of slotOf
  * @returns {Float64Array[]} by slot: live bytes at each of the profile's points
  */
 export function liveSeries({points, changes}, slotOf, slots, column = 'site') {
@@ -17,8 +17,8 @@ export function liveSeries({points, changes}, slotOf, slots, column = 'site') {
 /**
  * The total at each moment of REPORT's timeline, which has more moments than the history, and at
  * the start, the peak and the end.
- * @returns {{times: number[], values: number[], peak: number}} in seconds, in order, each once;
- *     peak is the place of the peak, -1 if it is not known
+ * @returns {{times: number[], values: number[], peak: number}} times in seconds, ascending, each
+ *     once; peak is the index of the peak, -1 if unknown
  */
 export function totalLine(report) {
     const end = report.process.elapsed_ns / 1e9, known = new Map([[0, 0]]);
@@ -50,7 +50,7 @@ function peakSecond({totals}, times) {
  * profile's points, and PEAKS the values at the peak. Between two of these moments, values are
  * interpolated and scaled to the counted total.
  * @returns {{times: number[], values: Float64Array[], stops: {place: number,
- *     point: number|null}[]}} stops are the moments with known parts; a null point is the peak
+ *     point: number|null}[]}} stops are the moments with known parts; point null = the peak
  */
 export function drawnSeries(profile, series, peaks) {
     const line = totalLine(profile.report), known = new Map();

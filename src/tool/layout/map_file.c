@@ -88,8 +88,8 @@ map_file_is_word(const struct token *t, const char *word)
     return t->length == strlen(word) && memcmp(t->text, word, t->length) == 0;
 }
 
-/* If NAME is a section with one function, replace it by the function's name. Return false if it is
- * not. */
+/* If NAME is a section with one function, replace it by the function's name. Otherwise return
+ * false. */
 static bool
 is_section(struct token *name)
 {

@@ -52,8 +52,8 @@ nearness_of(const struct disk_header *h)
     return is_moment ? 0 : 1;
 }
 
-/* Return the identity of the recording with header H. A merged profile and one made from a copy of
- * memory have no process in it. */
+/* Return the identity of the recording with header H. For a merged profile and for one made from a
+ * copy of memory, it names no process. */
 static struct recording_key
 listing_key_of(const struct disk_header *h)
 {

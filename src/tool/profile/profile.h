@@ -132,7 +132,7 @@ struct errors {
     struct error_sum peak;  // Blocks that were live at the peak.
     // Largest amount that one more sample would have added, from the sizes seen.
     double blocks_unit_max, bytes_unit_max;
-    // Same, from all possible sizes; for use when few samples were seen.
+    // Like the two above, from all possible sizes; for use when few samples were seen.
     double blocks_unit_few, bytes_unit_few;
 };
 
