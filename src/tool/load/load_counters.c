@@ -135,9 +135,8 @@ add_thread_site(struct loader *l, uint32_t thread, uint32_t site, const struct c
     return (uint32_t)*known;
 }
 
-/* Reserve space for COUNT blocks. Maps are sized to their contents. Arrays may be too large,
- * because their unused part costs address space but no memory; so the blocks need not be read to
- * determine the size. */
+/* Reserve space for COUNT blocks. Maps are sized to their contents. Arrays are sized to an upper
+ * bound, without reading the blocks: their unused part costs address space but no memory. */
 static void
 expect(struct loader *l, size_t count)
 {

@@ -27,8 +27,8 @@ void pick_check(const struct profile *p, const struct stacks_options *options,
 /* Warn if FILTER (NULL = none) has matched nothing. Call after the output. */
 void pick_print_filter(const struct filter_hits *hits, const char *filter);
 
-/* Build the stacks of P, which must be symbolised, under OPTIONS, from ARENA, and add them to HITS
- * like pick_check. Returns 0, or the exit code after printing the error. */
+/* Build the stacks of P under OPTIONS, and add them to HITS like pick_check. P must be symbolised.
+ * From ARENA. Returns 0, or the exit code after printing the error. */
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                 struct filter_hits *hits, struct stacks *ret);
 

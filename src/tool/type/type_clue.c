@@ -179,7 +179,8 @@ take_statement(struct statement *st, size_t first, const char *at, const char *c
     if (st->count == first || st->tokens[st->count - 1].text < at)
         return false;
     if (!calls_any(st->tokens + first, st->count - first, callee)) {
-        // Select it unless a later statement on the line has a call: then a macro allocates.
+        // Without a call of CALLEE, a macro may allocate. Select this statement unless a later one
+        // on the line has the call.
         if (st->end == 0) {
             st->first = first;
             st->end = st->count;
