@@ -18,16 +18,18 @@
 #define cas_seq_cst(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
-/* If *P is *EXPECTED make it V and return true, else set *EXPECTED to it. */
+/* If *P equals *EXPECTED, store V in *P and return true. Otherwise load *P into *EXPECTED and
+ * return false. */
 #define cas_acq_rel(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
-/* A compiler barrier: no memory access moves across it. Sufficient against a signal handler of the
- * same thread. */
+/* Compiler barrier: no memory access moves across it. It orders accesses against a signal handler
+ * of the same thread, not against other threads. */
 #define signal_fence()          __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Add one to the counter *P that only this thread writes. It is one instruction on an aligned word,
- * so a reader elsewhere sees whole values; an atomic load and store would become three. */
+/* Add one to the counter *P, which only the calling thread writes. On an aligned word this is one
+ * instruction, so readers in other threads see whole values. An atomic load and store would be
+ * three instructions. */
 #define bump(p)                 ((void)(*(p) += 1))
 #define bump_by(p, v)           ((void)(*(p) += (v)))
 

@@ -21,8 +21,8 @@
 #define EXPORT       __attribute__((visibility("default")))
 #define UNUSED       __attribute__((unused))
 
-/* Marks functions that read words of a live stack as raw memory. test/harness keeps the address
- * sanitizer out of them. */
+/* Marks functions that read words of a live stack as raw memory. test/harness excludes them from
+ * AddressSanitizer. */
 #ifdef BASE_STACK_UNCHECKED
 #define READS_STACK  __attribute__((no_sanitize_address))
 #else

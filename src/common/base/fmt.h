@@ -1,5 +1,5 @@
-/* fmt.h: formats text into a caller's buffer, without stdio. Always NUL-terminated, truncated when
- * full. Async-signal-safe. */
+/* fmt.h: formats text into a caller's buffer, without stdio. The text always ends with NUL and is
+ * truncated when the buffer is full. Async-signal-safe. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
 
@@ -51,8 +51,8 @@ fmt_uint(struct fmt *f, uint64_t value)
         fmt_char(f, digits[--n]);
 }
 
-/* Parse the decimal number at *S and advance *S past it. Without a digit, return 0 and leave *S.
- * parse_hex does the same for lower-case hexadecimal numbers. Async-signal-safe. */
+/* Parse the decimal number at *S and advance *S past it. If there is no digit, return 0 and leave
+ * *S unchanged. parse_hex does the same for lower-case hexadecimal numbers. Async-signal-safe. */
 static inline uint64_t
 parse_uint(const char **s)
 {

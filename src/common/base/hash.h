@@ -1,5 +1,6 @@
-/* hash.h: the hash function. A 64-bit finaliser (three xor-shifts, two odd multiplications): every
- * input bit affects every output bit, so any bits of the result may index a power-of-two table.
+/* hash.h: the hash function, a 64-bit finaliser of three xor-shifts and two odd multiplications.
+ * Every input bit affects every output bit, so any bits of the result may index a power-of-two
+ * table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

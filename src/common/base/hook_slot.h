@@ -3,13 +3,13 @@
  *
  * The library (launch/hook_stub.c) defines the requested names. Each is a stub that loads the
  * address of its slot into the sixth argument register and jumps to the recorder's entry for its
- * shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and arguments
- * that a shape does not mention are passed on unread.
+ * shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and passes on
+ * unread the arguments that a shape does not mention.
  *
- * As many resolvers follow the stubs. They jump to the entry HOOK_BIND in the same way.
+ * One resolver per stub follows the stubs. Resolvers jump to the entry HOOK_BIND in the same way.
  *
- * The library's last page is not loaded with it. There, in the file, the recorder marks the
- * functions that were called, one byte each; the tool reads the marks after the run. */
+ * The last page of the library's file is not loaded. In it the recorder marks the functions that
+ * were called, one byte each. The tool reads the marks after the run. */
 #ifndef BASE_HOOK_SLOT_H
 #define BASE_HOOK_SLOT_H
 
@@ -24,7 +24,7 @@ enum hook_shape {
     HOOK_MALLOC = 0,         // (size)
     HOOK_CALLOC = 1,         // (count, size)
     HOOK_MEMALIGN = 2,       // (anything, size)
-    HOOK_POSIX_MEMALIGN = 3, // (where to, anything, size), 0 if done
+    HOOK_POSIX_MEMALIGN = 3, // (where to, anything, size); returns 0 on success
     HOOK_REALLOC = 4,        // (block, size)
     HOOK_REALLOCARRAY = 5,   // (block, count, size)
     HOOK_RUST_REALLOC = 6,   // (block, old size, alignment, size)
@@ -45,19 +45,20 @@ enum hook_shape {
 };
 
 struct hook_slot {
-    int64_t name_off;   // Offset from the slot to its name, which ends with 0.
-    int64_t symbol_off; // Offset from the slot to its symbol, which is writable.
-    uint64_t function;  // Atomic: the next definition of the name; 0 until it is called.
-    uint64_t found;     // Atomic: the same, as found at the start; 0 = none.
-    uint64_t variable;  // The variable of that name, as found at the start; 0 = none.
-    uint64_t mark_off;  // Offset of its mark in the file.
-    uint64_t wanted;    // Not 0: the name may be defined later, so the stub stays even if nothing
-                        // defines it yet.
+    int64_t name_off;   // Offset from the slot to the NUL-terminated name.
+    int64_t symbol_off; // Offset from the slot to the writable symbol.
+    uint64_t function;  // Atomic: address of the next definition of the name; 0 until the first
+                        // call.
+    uint64_t found;     // Atomic: address of the next definition found at the start; 0 = none.
+    uint64_t variable;  // Address of the variable of that name found at the start; 0 = none.
+    uint64_t mark_off;  // Offset of the function's mark in the file.
+    uint64_t wanted;    // Not 0: a library loaded later may define the name, so the stub stays in
+                        // place without a definition.
 };
 
 enum { HOOK_STUB_BYTES = 32 };
 
-/* Marks are on a separate page. */
+/* The marks have a page to themselves. */
 enum { HOOK_MARK_PAGE_BYTES = 4096, HOOKS_MAX = 512 };
 
 #endif

@@ -1,21 +1,21 @@
 /* draw.c: distances between samples, and the weight of a sample.
  *
- * Points are scattered at random over the stream of charges, `mean` apart on average; a block is
- * sampled if a point falls into its charge. The distance to the next point has an exponential
- * distribution, which has no memory. So after a sample the next distance is drawn from the end of
- * the block, and blocks are selected independently of each other, a block of charge c with
- * p = 1 - exp(-c / mean).
+ * Each block has a charge, and the charges follow each other as a stream. Points are scattered over
+ * the stream at random, `mean` apart on average. A block is sampled if a point falls into its
+ * charge. The distance to the next point has an exponential distribution, which has no memory. So
+ * the next distance can be drawn from the end of the sampled block, and blocks are selected
+ * independently of each other. The probability for a block of charge c is p = 1 - exp(-c / mean).
  *
- * A sample of size s counts as 1 / p blocks and s / p bytes: on average that gives the truth
+ * A sample of size s counts as 1 / p blocks and s / p bytes: the expected sums are the true ones
  * (Horvitz and Thompson). Counters are whole numbers, so 1 / p is rounded up or down at random,
- * with the probability that keeps the average. Bytes are rounded to the nearest: half a byte is
- * negligible beside the period.
+ * with probabilities that preserve the expected value. Bytes are rounded to the nearest integer:
+ * half a byte is negligible beside the period.
  *
- * By count, the charge of each call is 1, and the mean is such that p is exactly 1 / period.
+ * In sampling by count, the charge of each call is 1, and the mean makes p exactly 1 / period.
  *
- * No libm: the recorder must not bring a library into the program. The two functions are accurate
- * to a few units in the last place, far more than a draw needs; unit/draw compares them with
- * libm. */
+ * No libm: the recorder must not bring a library into the program. draw_log and draw_share are
+ * accurate to a few units in the last place, far more than a draw needs; unit/draw compares them
+ * with libm. */
 #include "sampling/draw.h"
 
 #include <string.h>
@@ -23,15 +23,15 @@
 #include "base/hash.h"
 #include "format/format.h"
 
-/* A charge larger than the address space cannot be allocated, and must not lower the credit to the
- * range of exact mode. */
+/* Mask of a charge. A block larger than the address space cannot exist, and its size must not lower
+ * the credit into the range of exact mode. */
 #define CHARGE_MASK (((uint64_t)1 << 47) - 1)
 
-/* A thread polls the clock and the control words at least this often: every few hundred or thousand
- * calls. A poll costs some 50 ns. */
+/* Largest charge between two polls of the clock and the control words. A poll costs some 50 ns,
+ * once every few hundred or thousand calls. */
 enum { POLL_BYTES = 256 << 10, POLL_CALLS = 4096 };
 
-/* Upper bound of a distance: 2^53 means are years of malloc. */
+/* Upper bound of a distance, 2^53 times the mean at the least: years of malloc. */
 #define DISTANCE_MAX 4e18
 
 #define LN2_HIGH 0x1.62e42feep-1
@@ -104,7 +104,7 @@ draw_log(double x)
     return (double)exponent * LN2_HIGH + ((double)exponent * LN2_LOW + 2 * s * (1 + sum));
 }
 
-/* exp(-R) - 1 for |R| < 0.7. */
+/* Return exp(-R) - 1 for |R| < 0.7. */
 static double
 small_share(double r)
 {
@@ -136,12 +136,12 @@ draw_share(double x)
 uint64_t
 draw_random(uint64_t *random)
 {
-    // A counter through a hash; the odd step makes it go through all words.
+    // A hashed counter; the odd step makes the counter visit all words.
     *random += 0x9e3779b97f4a7c15u;
     return hash_u64(*random);
 }
 
-/* Uniform in (0, 1]. */
+/* Return a number uniformly distributed in (0, 1]. */
 static double
 draw_uniform(uint64_t *random)
 {
@@ -153,11 +153,11 @@ draw_distance(const struct draw_mode *mode, uint64_t *random)
 {
     double distance = -mode->mean * draw_log(draw_uniform(random));
 
-    // A point at D units lies in the unit of charge number floor(D).
+    // A point at distance D lies in the unit of charge numbered floor(D).
     return distance < DISTANCE_MAX ? (int64_t)distance : (int64_t)DISTANCE_MAX;
 }
 
-/* 1 / p. */
+/* Return 1 / p for a block of SIZE_BYTES, and p in *RET_SHARE. */
 static double
 inverse(const struct draw_mode *mode, uint64_t size_bytes, double *ret_share)
 {
@@ -188,7 +188,7 @@ draw_weight(const struct draw_mode *mode, uint64_t size_bytes, bool rounded_up)
     return (struct draw_weight){
         .blocks = (uint64_t)w + rounded_up,
         .bytes = (uint64_t)(size * w + 0.5),
-        // The rounding's own variance, which the size of the sample does not show, comes on top.
+        // The variance of the rounding is added: the size of the sample does not include it.
         .blocks_variance = variance + part * (1 - part),
         .bytes_variance = variance * size * size,
         .blocks_unit = 1 / points,

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* A recording mode, in the form that the fast path needs. */
+/* A recording mode, precomputed for the fast path. */
 struct draw_mode {
     uint32_t mode;   // enum disk_mode.
     uint64_t period; // As in struct disk_phase.
@@ -19,14 +19,14 @@ struct draw_mode {
 struct draw_weight {
     uint64_t blocks;                        // 1 / p, rounded up or down at random.
     uint64_t bytes;                         // size / p.
-    double blocks_variance, bytes_variance; // Its share of the estimated variance.
+    double blocks_variance, bytes_variance; // The sample's contribution to the estimated variance.
     double blocks_unit, bytes_unit;         // Blocks and bytes per point of the draw.
 };
 
-/* Return true if MODE and PERIOD are a valid recording mode. */
+/* Return true if MODE and PERIOD form a valid recording mode. */
 bool draw_is_valid(uint64_t mode, uint64_t period);
 
-/* Return the recording mode of MODE and PERIOD, which must be valid. */
+/* Return the precomputed form of MODE and PERIOD, which must be valid. */
 struct draw_mode draw_mode(uint64_t mode, uint64_t period);
 
 /* Return the charge of a block of SIZE_BYTES. */
@@ -36,25 +36,25 @@ draw_charge(uint64_t size_bytes, uint64_t mask)
     return (size_bytes & mask) | 1;
 }
 
-/* Return the next word of the generator RANDOM. */
+/* Advance the generator *RANDOM and return its next word. */
 uint64_t draw_random(uint64_t *random);
 
-/* Return the charge that passes before the next sample, drawn from the generator RANDOM. */
+/* Return the charge up to the next sample, drawn from the generator *RANDOM. */
 int64_t draw_distance(const struct draw_mode *mode, uint64_t *random);
 
-/* Decide at random whether 1 / p is rounded up. Call it once, when a block of SIZE_BYTES is
- * sampled. */
+/* Decide at random whether to round 1 / p up. Call it once, when a block of SIZE_BYTES is sampled,
+ * and keep the result for draw_weight. */
 bool draw_rounds_up(const struct draw_mode *mode, uint64_t size_bytes, uint64_t *random);
 
-/* Return the weight of a block of SIZE_BYTES that was sampled in WAY. Equal arguments give equal
- * weights, so that a free subtracts the amount that the allocation added. */
+/* Return the weight of a sampled block of SIZE_BYTES, recorded in MODE. Equal arguments give equal
+ * weights, so a free subtracts exactly what the allocation added. */
 struct draw_weight draw_weight(const struct draw_mode *mode, uint64_t size_bytes,
                                bool rounded_up);
 
-/* The natural logarithm of X, which is positive and normal. */
+/* Return the natural logarithm of X, which must be positive and normal. */
 double draw_log(double x);
 
-/* 1 - exp(-X) for X >= 0. */
+/* Return 1 - exp(-X) for X >= 0. */
 double draw_share(double x);
 
 #endif

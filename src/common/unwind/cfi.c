@@ -6,19 +6,18 @@
  *
  *     .eh_frame_hdr | version, 3 encodings | -> .eh_frame | count | {code, FDE address} ... |
  *     .eh_frame     | CIE | FDE | FDE | ... | CIE | FDE | ... | 0 |
- *                      ^-----'  each FDE says how far back its CIE is
+ *                      ^-----'  each FDE has the distance to its CIE
  *
  * All linkers in use write the table as pairs of 32-bit offsets from the header. For anything else,
- * or no table, .eh_frame is scanned from its start; that is slow, and its callers cache the
- * outcome.
+ * or no table, .eh_frame is scanned from its start; the scan is slow, but callers cache its result.
  *
  * Invariant: nothing outside the object's readable segments is read, whatever the bytes are. Every
  * address from the tables passes through cursor_at, every length through cur_slice. The scan
  * consumes at least four bytes per record. Unsigned arithmetic may wrap; the result is checked like
  * any other address.
  *
- * Does not read .debug_frame. Records of compilers before the "z" augmentation need an empty
- * augmentation string.
+ * Does not read .debug_frame. A record without the "z" augmentation, from an old compiler, is
+ * accepted only if its augmentation string is empty.
  *
  * Signal-safe; no state.
  */
@@ -48,14 +47,15 @@ enum {
     PE_OMITTED = 0xff,
 };
 
-// The biggest programs known have about 2 million functions. A scan beyond that reads corrupt data.
+// Limit of a scan; one that exceeds it reads corrupt data. The largest known programs have about 2
+// million functions.
 enum { SCAN_RECORDS_MAX = 1 << 22 };
 
 struct header {
-    uint64_t end;        // End of its segment.
-    uint64_t eh_frame;   // Where the records begin.
+    uint64_t end;        // End of the header's segment.
+    uint64_t eh_frame;   // Address of the first record.
     const uint8_t *table;
-    size_t table_count;  // 0 if there is no table we can search.
+    size_t table_count;  // 0 if there is no table that can be searched.
 };
 
 struct cie {
@@ -110,8 +110,9 @@ cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *
     return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
 }
 
-/* Cursor from ADDRESS to the end of its segment; bad if outside. Records nearly always lie behind
- * the header, in its segment, which ends at HEADER_END; 0 = unknown. */
+/* Return a cursor from ADDRESS to the end of its segment, a bad one if ADDRESS is in no segment.
+ * HEADER_END is the end of the header's segment, 0 = unknown: records nearly always follow the
+ * header in that segment. */
 static struct cursor
 cursor_at(const struct unwind_object *o, uint64_t address, uint64_t header_end)
 {
@@ -155,8 +156,9 @@ read_format(struct cursor *c, uint8_t encoding)
     }
 }
 
-/* An encoded code or table address. Indirect ones would need a read of relocated data and are never
- * used for these. HEADER is the base of PE_FROM_HEADER, 0 where that has no meaning. */
+/* Read an encoded code or table address. Indirect encodings would need a read of relocated data and
+ * do not occur for these. HEADER is the base of PE_FROM_HEADER, 0 where that encoding has no
+ * meaning. */
 static uint64_t
 read_address(struct cursor *c, uint8_t encoding, uint64_t header)
 {
@@ -229,7 +231,7 @@ table_word(const struct header *h, size_t entry, size_t word)
     return value;
 }
 
-/* The address of the last FDE that begins at or before LOOKUP; 0 if all begin later. */
+/* Return the address of the last FDE that begins at or before LOOKUP; 0 if all begin later. */
 static uint64_t
 search_table(const struct header *h, const struct unwind_object *o, uint64_t lookup)
 {
@@ -250,7 +252,8 @@ search_table(const struct header *h, const struct unwind_object *o, uint64_t loo
     return first == 0 ? 0 : base + (uint64_t)table_word(h, first - 1, 1);
 }
 
-/* The body of the record at C, which moves to the next one. The terminator gives an empty body. */
+/* Return the body of the record at C, and advance C to the next record. The terminator gives an
+ * empty body. */
 static struct cursor
 read_record(struct cursor *c)
 {
@@ -261,8 +264,8 @@ read_record(struct cursor *c)
     return cur_slice(c, length);
 }
 
-/* The letters of the augmentation string TEXT describe DATA, in order. An unknown letter may hide
- * the rest, so the record is refused. */
+/* Read the augmentation data: the letters of TEXT describe DATA, in order. An unknown letter may
+ * hide the rest, so it makes the record invalid. */
 static bool
 read_augmentation(const char *text, struct cursor data, struct cie *cie)
 {
@@ -312,7 +315,7 @@ read_cie(const struct unwind_object *o, uint64_t address, uint64_t header_end, s
     if (c.bad || id != 0 || (version != 1 && version != 3 && version != 4))
         return false;
     if (version == 4)
-        cur_skip(&c, 2); // Sizes of addresses and segment selectors.
+        cur_skip(&c, 2); // Sizes of an address and of a segment selector.
     *ret_cie = (struct cie){.encoding = PE_ABSOLUTE};
     ret_cie->code_align = cur_uleb(&c);
     ret_cie->data_align = cur_sleb(&c);
@@ -332,7 +335,7 @@ read_cie(const struct unwind_object *o, uint64_t address, uint64_t header_end, s
     return !c.bad;
 }
 
-/* The FDE at ADDRESS and its CIE. */
+/* Read the FDE at ADDRESS and its CIE. */
 static bool
 read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
          struct cfi_function *ret_function)
@@ -357,8 +360,7 @@ read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
     return !c.bad;
 }
 
-/* Records that make no sense on their own are stepped over: their length still leads to the next.
- * */
+/* Search all records in turn. Skip a malformed record: its length still leads to the next one. */
 static enum cfi_result
 cfi_scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
          struct cfi_function *ret_function)

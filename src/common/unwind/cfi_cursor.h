@@ -1,7 +1,7 @@
 /* cfi_cursor.h: a bounded reader for unwind tables, with a sticky error.
  *
- * Read a group of fields, then test `bad` once. After the first read past the end every read gives
- * 0 and consumes nothing, so a loop that runs until the cursor is empty or bad always ends.
+ * Read a group of fields, then test `bad` once. After the first read past the end, every read
+ * returns 0 and consumes nothing. So a loop that runs until the cursor is empty or bad always ends.
  */
 #ifndef UNWIND_CFI_CURSOR_H
 #define UNWIND_CFI_CURSOR_H
@@ -35,7 +35,7 @@ cur_address(const struct cursor *c)
     return (uint64_t)(uintptr_t)c->at;
 }
 
-/* The next SIZE <= 8 bytes as a little-endian number. */
+/* Read the next SIZE <= 8 bytes as a little-endian number. */
 static inline uint64_t
 cur_unsigned(struct cursor *c, size_t size)
 {
@@ -68,7 +68,7 @@ cur_i32(struct cursor *c)
     return (int32_t)cur_u32(c);
 }
 
-/* The next SIZE bytes, 1 to 8, as a two's complement number. */
+/* Read the next SIZE bytes, 1 to 8, as a two's complement number. */
 static inline int64_t
 cur_signed(struct cursor *c, size_t size)
 {
@@ -86,8 +86,8 @@ cur_skip(struct cursor *c, uint64_t size)
         c->at += size;
 }
 
-/* Ten groups of seven bits hold any 64-bit number; a longer encoding is an error, surplus bits are
- * lost. */
+/* Read a LEB128 number: its bits, their count and its last byte. Ten groups of seven bits hold any
+ * 64-bit number. A longer encoding is an error; surplus bits are lost. */
 static inline uint64_t
 cur_leb_bits(struct cursor *c, unsigned *ret_shift, uint8_t *ret_last)
 {
@@ -133,8 +133,8 @@ cur_sleb(struct cursor *c)
     return (int64_t)value;
 }
 
-/* Return the next SIZE bytes as a cursor, and advance C past them. Returns an empty, bad cursor if
- * C has fewer. */
+/* Return the next SIZE bytes as a cursor, and advance C past them. If C has fewer, return an empty,
+ * bad cursor. */
 static inline struct cursor
 cur_slice(struct cursor *c, uint64_t size)
 {

@@ -2,30 +2,30 @@
  *
  * A program edits one row while it moves through the function's code: "advance 4 bytes; the CFA is
  * now rsp + 16; rbp is saved at CFA - 16; advance ...". The interpreter stops at the first advance
- * beyond the requested address; the row is then in force there. The CIE's program runs first, and
- * DW_CFA_restore returns to its result.
+ * beyond the requested address; the row then applies to that address. The CIE's program runs first,
+ * and DW_CFA_restore resets a register to the result of that program.
  *
  * Invariant: each instruction consumes at least one byte of a bounded cursor, and the number of
- * instructions is limited, so any input terminates. A value that exceeds our fields (an offset
- * beyond 32 bits, five nested remember_state) makes the cursor bad and the whole row unusable,
- * never wrong. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are
+ * instructions is limited, so any input terminates. If a value exceeds our fields (an offset beyond
+ * 32 bits, five nested remember_state), the cursor becomes bad and the row is rejected, so no row
+ * is ever wrong. Registers beyond the pc's column (vectors, flags) cannot affect the walk and are
  * ignored.
  *
  * Most of a program describes pushes and pops: an advance and a CFA offset in turn. A function that
- * pushes arguments has hundreds. A fast path skips such pairs five at a time, and a short loop
- * executes the few other instructions of ordinary functions.
+ * pushes many arguments has hundreds of them. A fast path skips such pairs five at a time, and a
+ * short loop executes the few other instructions of ordinary functions.
  *
  * About 1 KiB of stack. Signal-safe; no state. */
 #include "unwind/cfi_program.h"
 
 #include <emmintrin.h>
 
-// DWARF 5, 6.4.2. The first three carry their operand in the low six bits.
+// DWARF 5, 6.4.2. The first three have their operand in the low six bits of the opcode.
 enum {
     OP_ADVANCE_LOC = 0x40,
     OP_OFFSET = 0x80,
     OP_RESTORE = 0xc0,
-    OP_PRIMARY = 0xc0, // Mask.
+    OP_PRIMARY = 0xc0, // Mask of these opcodes.
     OP_NOP = 0x00,
     OP_SET_LOC = 0x01,
     OP_ADVANCE_LOC1 = 0x02,
@@ -53,12 +53,12 @@ enum {
     OP_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-// A short advance and a small offset of the CFA behind it, as a little-endian number.
+// A short advance followed by a small CFA offset, as a little-endian number.
 enum { PAIR = OP_ADVANCE_LOC | OP_DEF_CFA_OFFSET << 8, PAIR_MASK = OP_PRIMARY | 0xff00 | 0x800000 };
 
 enum {
-    REMEMBERED_MAX = 4,         // Compilers nest one or two deep.
-    INSTRUCTIONS_MAX = 1 << 18, // Generated functions of a megabyte of code stay below 2^15
+    REMEMBERED_MAX = 4,         // Compilers nest one or two levels.
+    INSTRUCTIONS_MAX = 1 << 18, // Generated functions with a megabyte of code have fewer than 2^15
                                 // instructions.
 };
 
@@ -68,7 +68,7 @@ struct machine {
     struct cfi_row initial;
     struct cfi_row remembered[REMEMBERED_MAX];
     unsigned remembered_count;
-    uint64_t location; // Code address the row is in force from.
+    uint64_t location; // First code address to which the row applies.
     uint64_t object_start;
     const struct cfi_function *function;
 };
@@ -100,8 +100,8 @@ cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_objec
     return true;
 }
 
-/* Length and distance of the short advance at AT, where two bytes are readable; 0 for any other
- * instruction. */
+/* Return the length of the short advance at AT, and its distance in *RET_DELTA; return 0 for any
+ * other instruction. Requires two readable bytes at AT. */
 static inline size_t
 short_advance(const uint8_t *at, uint64_t *ret_delta)
 {
@@ -115,8 +115,8 @@ short_advance(const uint8_t *at, uint64_t *ret_delta)
     return at[0] == OP_ADVANCE_LOC1 ? 2 : 0;
 }
 
-/* Execute the instruction at AT, where three bytes are readable, if it describes a push or pop.
- * Returns the address of the next one, or NULL for any other instruction. */
+/* Execute the instruction at AT if it describes a push or pop, and return the address of the next
+ * one. Return NULL for any other instruction. Requires three readable bytes at AT. */
 static inline const uint8_t *
 run_push(struct cfi_row *row, const uint8_t *at)
 {
@@ -137,9 +137,9 @@ run_push(struct cfi_row *row, const uint8_t *at)
     return NULL;
 }
 
-/* Skip pairs that start at AT, end before END and advance *LOCATION no further than LOOKUP, five at
- * a time and then one by one. Functions that push arguments have hundreds. Sets *OFFSET to the last
- * pair's. Returns the address of the next instruction. */
+/* Skip the pairs from AT on that end before END and do not advance *LOCATION beyond LOOKUP: five at
+ * a time, then one by one. Set *OFFSET to that of the last pair. Return the address of the next
+ * instruction. */
 static inline const uint8_t *
 skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *location,
            int32_t *offset)
@@ -181,19 +181,19 @@ skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *loc
 }
 
 /* Fast path: execute short advances and the CFA changes of pushes and pops, mostly in turn, up to
- * the first advance beyond LOOKUP. Returns the number executed, at most LIMIT. Leaves any
- * instruction that needs a check to execute. */
+ * the first advance beyond LOOKUP. Return the number of executed instructions, at most LIMIT. Any
+ * instruction that needs a check is left for execute. */
 static int
 run_plain(struct machine *m, uint64_t lookup, int limit)
 {
     const uint8_t *at = m->c.at, *next;
-    // An instruction has a byte at least, and an advance with what follows it five at most.
+    // An instruction has at least one byte; an advance and its successor have at most five.
     const uint8_t *last = at + (cur_left(&m->c) < (size_t)limit ? cur_left(&m->c) : (size_t)limit);
     uint64_t location = m->location, delta;
     int32_t offset;
     int count = 0;
 
-    // A location below 2^63 cannot wrap.
+    // A location below 2^63 cannot overflow.
     if (lookup > INT64_MAX || m->function->code_align != 1 || m->function->data_align != -8 ||
         m->row.cfa.how != CFI_IN_REGISTER)
         return 0;
@@ -230,8 +230,8 @@ run_plain(struct machine *m, uint64_t lookup, int limit)
     return count;
 }
 
-/* LOOKUP and the location are relative to the function's beginning, so code at the very end of the
- * address space (vsyscall) cannot wrap. */
+/* Run PROGRAM up to LOOKUP. LOOKUP and the location are relative to the function's start, so code
+ * at the very end of the address space (vsyscall) cannot overflow them. */
 static bool
 cfi_program_run(struct machine *m, struct cursor program, uint64_t lookup)
 {
@@ -249,8 +249,8 @@ cfi_program_run(struct machine *m, struct cursor program, uint64_t lookup)
     return !m->c.bad;
 }
 
-/* The common program. All compilers have the same one for ordinary functions: the CFA is rsp + 8,
- * the return address lies below it. */
+/* Run the common program. For ordinary functions all compilers emit the same one: the CFA is rsp +
+ * 8, and the return address is in the word below it. */
 static bool
 run_common(struct machine *m)
 {
@@ -295,8 +295,9 @@ factored(struct machine *m, int64_t value)
     return offset32(m, offset);
 }
 
-/* Operands: an unsigned number, the same times the data factor, a signed number times the data
- * factor. An unsigned one of 2^63 or more becomes negative and then fails a 32-bit check. */
+/* Read an operand. This one is an unsigned number; the next two are multiplied by the data factor,
+ * one unsigned and one signed. An unsigned number of 2^63 or more becomes negative, and a later
+ * 32-bit check rejects it. */
 static int64_t
 operand(struct machine *m)
 {
@@ -380,8 +381,8 @@ set_cfa_register(struct machine *m)
     m->row.cfa.reg = (uint8_t)reg;
 }
 
-/* Change one half of a CFA that is register + offset; after an expression the other half is
- * missing. */
+/* Fail unless the CFA is register + offset. An instruction that changes one half of the CFA needs
+ * the other; an expression has no halves. */
 static void
 need_register_cfa(struct machine *m)
 {
@@ -410,7 +411,7 @@ recall(struct machine *m)
 static void
 set_location(struct machine *m)
 {
-    // Only assemblers without advance_loc write it, always as an absolute address.
+    // Only assemblers without advance_loc emit this, always with an absolute address.
     uint64_t location = cur_unsigned(&m->c, 8) - m->function->begin;
 
     if (location < m->location)
@@ -431,7 +432,7 @@ execute_primary(struct machine *m, uint8_t op)
         restore(m, low);
 }
 
-/* The registers' rules; the rest is in execute. */
+/* Execute an instruction for a register's rule; execute handles all others. */
 static void
 execute_register(struct machine *m, uint8_t op)
 {

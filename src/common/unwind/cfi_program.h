@@ -1,8 +1,8 @@
-/* cfi_program.h: from a function's call frame programs to the row for one of its instructions.
+/* cfi_program.h: runs a function's call frame programs to get the row for one of its instructions.
  * Private to src/common/unwind.
  *
- * A row gives, for one instruction, the canonical frame address (CFA, the value of rsp before the
- * call pushed the return address) and the location of each of the caller's registers. */
+ * A row gives, for one instruction, the canonical frame address (CFA) and the location of each of
+ * the caller's registers. The CFA is the value of rsp before the call pushed the return address. */
 #ifndef UNWIND_CFI_PROGRAM_H
 #define UNWIND_CFI_PROGRAM_H
 
@@ -12,12 +12,12 @@
 #include "unwind/registers.h"
 
 enum cfi_how {
-    CFI_UNSET = 0,     // Not mentioned: callee-saved registers are unchanged, rsp is the CFA.
-    CFI_UNDEFINED,     // Not recoverable; in the pc's column: outermost frame.
+    CFI_UNSET = 0,     // Not mentioned: a callee-saved register is unchanged, rsp is the CFA.
+    CFI_UNDEFINED,     // Not recoverable; for the pc: this is the outermost frame.
     CFI_SAME,          // Unchanged.
     CFI_AT_OFFSET,     // In memory at CFA + offset.
     CFI_IS_OFFSET,     // The value CFA + offset.
-    CFI_IN_REGISTER,   // The value of register `reg` + offset; how most CFAs are given.
+    CFI_IN_REGISTER,   // The value of register `reg` + offset; the form of most CFAs.
     CFI_AT_EXPRESSION, // In memory at the expression's value.
     CFI_IS_EXPRESSION, // The expression's value.
 };
@@ -25,7 +25,7 @@ enum cfi_how {
 struct cfi_rule {
     union {
         int32_t offset;
-        uint32_t expression; // Where its bytes are, from the object's start.
+        uint32_t expression; // Offset of its bytes from the object's start.
     };
     uint16_t length; // Length of the expression in bytes.
     uint8_t how;     // enum cfi_how.
@@ -36,24 +36,25 @@ static_assert(sizeof(struct cfi_rule) == 8, "the interpreter keeps six rows on a
 struct cfi_row {
     struct cfi_rule cfa; // CFI_IN_REGISTER or CFI_IS_EXPRESSION.
     struct cfi_rule reg[UNWIND_REGISTERS];
-    bool signal; // The frame a signal handler returns to: its caller was interrupted, not calling.
+    bool signal; // Frame to which a signal handler returns: the code above it was interrupted and
+                 // made no call.
 };
 
-/* One function's record with what its common record (CIE) contributes. */
+/* A function's record, merged with the fields of its common record (CIE). */
 struct cfi_function {
-    uint64_t begin, size;  // Code addresses: [begin, begin + size), taken modulo 2^64.
+    uint64_t begin, size;  // Code addresses [begin, begin + size), modulo 2^64.
     struct cursor initial; // The program common to all functions of the CIE,
-    struct cursor program; // and the function's own, which continues it.
+    struct cursor program; // and the function's own, which runs after it.
     uint64_t code_align;   // Factor of each advance.
     int64_t data_align;    // Factor of most offsets.
     bool signal;
 };
 
-/* Run F's programs up to LOOKUP. False if they are malformed. */
+/* Run F's programs up to LOOKUP. Return false if they are malformed. */
 bool cfi_run(const struct cfi_function *f, uint64_t lookup, const struct unwind_object *object,
              struct cfi_row *ret_row);
 
-/* The bytes of the expression in RULE. */
+/* Return the bytes of the expression in RULE. */
 static inline struct cursor
 cfi_expression(const struct cfi_rule *rule, const struct unwind_object *object)
 {

@@ -5,13 +5,13 @@
  * compare.
  *
  * Invariants: at most STEPS_MAX operations and STACK_MAX values; branches stay within the
- * expression; memory is read only within the caller's bounds of the stack; a register must be known
- * to be used. Arithmetic is on 64-bit words and wraps. Errors are sticky, as in the cursor.
+ * expression; memory is read only within the caller's stack bounds; a register that is used must be
+ * known. Arithmetic is on 64-bit words and wraps. Errors are sticky, as in the cursor.
  *
  * Not supported: location descriptions (pieces, entry values, calls, address spaces), floating
  * point, typed operations; none of them can occur in call frame information.
  *
- * A third of a KiB of stack. Signal-safe; no state.
+ * Needs a third of a KiB of stack. Signal-safe; no state.
  */
 #include "unwind/expression.h"
 
@@ -75,7 +75,7 @@ enum {
 
 struct evaluation {
     struct cursor c;
-    const uint8_t *code; // First byte: how far branches may go back.
+    const uint8_t *code; // First byte, the lower bound of backward branches.
     const struct unwind_registers *r;
     const struct unwind_bounds *bounds;
     unsigned depth;
@@ -152,7 +152,8 @@ deref(struct evaluation *e, uint64_t size)
     uint64_t address = expression_pop(e);
     uint64_t word = 0;
 
-    // A narrow read may touch the whole word: the stack's bounds are multiples of words.
+    // A read of less than a word may touch the whole word: the stack's bounds are multiples of
+    // words.
     if (size < 1 || size > 8 || !unwind_read(e->bounds, address, &word))
         cur_fail(&e->c);
     else if (size < 8)
@@ -215,7 +216,8 @@ unary(struct evaluation *e, uint8_t op)
     }
 }
 
-/* Signed division whose one overflow (the least number by -1) wraps like all other arithmetic. */
+/* Divide signed numbers. The only overflow, the least number by -1, wraps like all other
+ * arithmetic. */
 static uint64_t
 expression_divide(struct evaluation *e, uint64_t a, uint64_t b)
 {
@@ -303,7 +305,7 @@ binary(struct evaluation *e, uint8_t op)
     expression_push(e, combine(e, op, a, b));
 }
 
-/* The opcodes that carry their operand: small numbers and registers. */
+/* Execute an opcode that contains its operand: a small number or a register. */
 static void
 execute_ranged(struct evaluation *e, uint8_t op)
 {

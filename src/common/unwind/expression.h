@@ -7,8 +7,8 @@
 #include "unwind/registers.h"
 
 /* Evaluate CODE over the callee's registers R. FIRST, if not NULL, is on the stack at the start
- * (the CFA, for the rules of registers). False if the expression is malformed, needs an unknown
- * register, reads outside BOUNDS or runs too long. */
+ * (the CFA, for the rules of registers). Return false if the expression is malformed, needs an
+ * unknown register, reads outside BOUNDS or runs too long. */
 bool expression_eval(struct cursor code, const struct unwind_registers *r,
                      const struct unwind_bounds *bounds, const uint64_t *first,
                      uint64_t *ret_value);

@@ -1,13 +1,13 @@
-/* function.c: start of a function, from its unwind entry.
+/* function.c: finds the start of a function from its unwind entry.
  *
- * Stripped programs keep these entries, and compilers emit one per function, so an address in the
- * function leads to its start, which can be compared with a function pointer. A part that the
- * compiler moved elsewhere has a separate entry. */
+ * Stripped programs keep these entries, and compilers emit one per function. So any address in a
+ * function leads to its start, which can be compared with a function pointer. If the compiler moved
+ * a part of the function elsewhere, that part has a separate entry. */
 #include "unwind/function.h"
 
 #include "unwind/cfi.h"
 
-/* The unwind entry for PC; false if there is none. */
+/* Find the unwind entry that covers PC. Return false if there is none. */
 static bool
 unwind_function_find(uint64_t pc, struct cfi_function *ret_function)
 {

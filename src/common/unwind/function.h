@@ -4,11 +4,11 @@
 
 #include "base/base.h"
 
-/* Return the start of the function that contains the instruction at PC, by its unwind entry; 0 if
- * it has none. Signal-safe. */
+/* Return the start of the function that contains the instruction at PC, from its unwind entry; 0 if
+ * no entry covers PC. Signal-safe. */
 uint64_t unwind_function(uint64_t pc);
 
-/* Likewise, return its end: the first address after it. */
+/* Return the end of that function, the first address after it; 0 likewise. */
 uint64_t unwind_function_end(uint64_t pc);
 
 #endif

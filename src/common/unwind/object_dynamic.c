@@ -2,7 +2,7 @@
  *
  * glibc's _dl_find_object reads a sorted array of all loaded objects without a lock. It is safe in
  * a signal handler and while another thread holds the loader's lock. The older dl_iterate_phdr
- * takes this lock: inside malloc, which the loader calls, it can deadlock.
+ * takes this lock. The loader calls malloc, so inside malloc that can deadlock.
  *
  * Invariant: [start, end) is the address range that the loader reserved for the object;
  * eh_frame_hdr, if any, lies inside. The range may have unreadable holes between segments, and the
@@ -10,10 +10,11 @@
  * object's first page, decide which parts are readable. Without them the whole range counts as
  * readable.
  *
- * The program itself is special, because the kernel mapped it. If that left holes between its
- * segments (large page alignment, or read-only data that ends just before a page), glibc lists each
- * segment as a separate range, and the tables lie in another one than the code. The whole range
- * then comes from the program headers. The loader reserves every other object in one piece.
+ * The program itself is special, because the kernel maps it, sometimes with holes between its
+ * segments (large page alignment, or read-only data that ends just before a page). glibc then lists
+ * each segment as a separate range, and the tables and the code are in different ranges. In this
+ * case the whole range is computed from the program headers. The loader reserves every other object
+ * in one piece.
  *
  * Does not cover code without an object: JIT code, the stack, trampolines.
  *
@@ -27,7 +28,8 @@
 
 enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
 
-static struct unwind_process process = {.find_object = _dl_find_object}; // Constant once set.
+static struct unwind_process process = {.find_object = _dl_find_object}; // Constant after
+                                                                         // unwind_begin.
 
 void
 unwind_begin(const struct unwind_process *p)
@@ -53,13 +55,13 @@ find_segments(struct unwind_object *o)
     o->bias = ((const struct link_map *)o->link_map)->l_addr;
 }
 
-/* Widen OBJECT, the program, to all its segments. */
+/* Widen OBJECT, which is the program, to all segments of the program. */
 static void
 cover_program(struct unwind_object *object, const struct link_map *map)
 {
     struct dl_find_object found;
 
-    // If the loader was started by hand, the kernel's headers are the loader's.
+    // If the loader was started as a command, the kernel's headers are those of the loader.
     if (process.find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
         found.dlfo_link_map != map)
         return;

@@ -1,18 +1,18 @@
 /* object_static.c: find the object that covers an address, in a program without a dynamic linker.
  *
  * A static executable is one object, and the kernel's vdso is the other. The kernel passes their
- * addresses at the start (AT_PHDR, AT_SYSINFO_EHDR), so this needs no libc and serves glibc and
- * musl alike. It replaces object_dynamic.c of the preloaded recorder.
+ * addresses at the start (AT_PHDR, AT_SYSINFO_EHDR), so this file needs no libc and serves both
+ * glibc and musl. It replaces object_dynamic.c of the preloaded recorder.
  *
- * Invariant: the answers never change, so two threads that initialise them at once store equal
+ * Invariant: the results never change, so two threads that initialise them concurrently store equal
  * words.
  *
  * Does not cover objects that a static program loads by dlopen (glibc does so for user and host
  * names and for character sets): such code counts as code without an object. It uses a separate
  * libc, whose malloc is not intercepted either.
  *
- * PT_GNU_EH_FRAME locates the unwind tables. A static link creates it only on request; the options
- * of libheaptap_static.a do so.
+ * PT_GNU_EH_FRAME locates the unwind tables. A static link creates it only on request; the link
+ * options for libheaptap_static.a request it.
  *
  * Signal-safe. */
 #include "unwind/object.h"
@@ -21,13 +21,13 @@
 #include <link.h>
 
 
-/* Both objects, with the names that the dynamic linker uses. */
+/* Both objects, with the names that the dynamic linker gives them. */
 static char program_name[] = "", vdso_name[] = "linux-vdso.so.1";
 static struct link_map maps[2] = {{.l_name = program_name}, {.l_name = vdso_name}};
 static struct unwind_object objects[2];
 
-/* Load bias of the object whose COUNT program headers lie at HEADERS. Either the headers contain
- * their linked address, or they follow the file's header in the first segment. */
+/* Return the load bias of the object with COUNT program headers at HEADERS. The headers either
+ * contain their own linked address, or follow the file's header in the first segment. */
 static uint64_t
 object_bias_of(const Elf64_Phdr *headers, uint64_t count)
 {

@@ -1,7 +1,7 @@
-/* readable.c: extent of an object's readable memory.
+/* readable.c: finds the extent of an object's readable memory.
  *
- * An object's range may have holes between its segments that fault on access, and false unwind
- * tables may lead there. The program headers, if known, list the segments; otherwise the whole
+ * An object's range may have holes between its segments that fault on access, and corrupt unwind
+ * tables may point into them. The program headers, if known, list the segments; otherwise the whole
  * range counts as readable.
  *
  * Signal-safe. */

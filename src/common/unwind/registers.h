@@ -11,37 +11,39 @@ enum { UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_PC = 16, UNWIND_RE
 
 struct unwind_registers {
     uint64_t r[UNWIND_REGISTERS];
-    uint32_t valid;        // Bit n: r[n] is known. Unknown ones end the walk only if needed.
+    uint32_t valid;        // Bit n: r[n] is known. An unknown register ends the walk only if a step
+                           // needs it.
     bool exact;            // r[UNWIND_PC] is an interrupted instruction, not a return address.
 };
 
 /* The part of a stack that a walk has proved to be mapped: [low, high). */
 struct unwind_reach {
     uint64_t low, high;
-    // Extend [low, high) to the word at ADDRESS. False if that may be unmapped.
+    // Extend [low, high) to the word at ADDRESS. Return false if the word may be unmapped.
     bool (*extend)(struct unwind_reach *reach, uint64_t address);
 };
 
-/* Words may be read in [low, high) only. Outside of REACH, extend that first; REACH NULL means that
- * all of [low, high) is mapped. */
+/* Bounds of the words that may be read. Words outside REACH need reach->extend first. If REACH is
+ * NULL, all of [low, high) is mapped. */
 struct unwind_bounds {
     uint64_t low, high;
     struct unwind_reach *reach;
 };
 
-/* The address to look R's pc up with: minus one for return addresses, because a call may be a
- * function's last instruction. */
+/* Return the address with which to look up R's pc. For a return address it is one less, because a
+ * call may be the last instruction of a function. */
 static inline uint64_t
 unwind_lookup(const struct unwind_registers *r)
 {
     return r->r[UNWIND_PC] - !r->exact;
 }
 
-/* The caller's registers at the call (callee-saved ones, rsp and pc); always inlined. */
+/* Capture the registers of the caller at this point: the callee-saved ones, rsp and pc. Always
+ * inlined. */
 static inline __attribute__((always_inline)) void
 unwind_capture(struct unwind_registers *r)
 {
-    // The pc is the lea's, so it is exact.
+    // The pc is that of the lea, so it is exact.
     __asm__ volatile("movq %%rbx, 24(%0)\n\t"
                      "movq %%rbp, 48(%0)\n\t"
                      "movq %%rsp, 56(%0)\n\t"

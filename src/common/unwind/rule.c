@@ -1,15 +1,15 @@
-/* rule.c: from a row of the unwind table to the eight-byte rule of the hot path.
+/* rule.c: compiles a row of the unwind table into the eight-byte rule of the fast path.
  *
  * Nearly all code addresses its CFA by rsp or rbp, keeps the return address at CFA - 8 and either
  * does not touch rbp or saves it near the CFA. A rule expresses exactly this. A row qualifies only
- * if the rule gives the same rsp, rbp and return address as unwind_step; any doubt makes it
- * RULE_FULL.
+ * if the rule gives the same rsp, rbp and return address as unwind_step. In case of doubt the
+ * result is RULE_FULL.
  *
  * The kernel's signal frame has a separate kind: each event in a handler walks through it, and its
- * seventeen expressions take longer than all other frames.
+ * seventeen expressions would cost more time than all other frames together.
  *
  * Rules do not track other callee-saved registers. An outer frame whose CFA needs one is RULE_FULL,
- * and its stepping restarts from captured registers.
+ * and unwind_step restarts from the captured registers.
  *
  * Signal-safe; no state. */
 #include "unwind/rule.h"
@@ -44,7 +44,7 @@ fits_words(int64_t offset)
     return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8);
 }
 
-/* Set where rbp is saved, for a CFA of register + offset. A distance of 0 words means
+/* Compute the offset of the saved rbp, for a CFA of register + offset. An offset of 0 words means
  * "unchanged". */
 static bool
 rbp_from_cfa(const struct cfi_rule *rbp, int16_t *ret_words)
@@ -58,7 +58,7 @@ rbp_from_cfa(const struct cfi_rule *rbp, int16_t *ret_words)
     return true;
 }
 
-/* Read "REG + offset" from an expression's code C. */
+/* Read "REG + offset" from the code C of an expression and return the offset. */
 static int64_t
 read_offset(struct cursor *c, unsigned reg)
 {
@@ -94,7 +94,8 @@ is_cfa_at(const struct cfi_row *row, const struct unwind_object *object, unsigne
            *ret_offset == (int32_t)*ret_offset;
 }
 
-/* A function that realigned its stack: CFA = *(rbp + a), the caller's rbp in memory at rbp + b. */
+/* Compile the row of a function that realigned its stack: CFA = *(rbp + a), the caller's rbp at rbp
+ * + b. */
 static bool
 deref_rule(const struct cfi_row *row, const struct unwind_object *object, struct unwind_rule *rule)
 {
@@ -110,8 +111,8 @@ deref_rule(const struct cfi_row *row, const struct unwind_object *object, struct
     return true;
 }
 
-/* The kernel's frame of a signal: all registers at fixed offsets from rsp, rsp itself among them,
- * which is the CFA too, and pc in the word above it. */
+/* Compile the row of the kernel's signal frame. All registers are at fixed offsets from rsp,
+ * including rsp itself, which is also the CFA. The pc is in the word above it. */
 static bool
 signal_rule(const struct cfi_row *row, const struct unwind_object *object, struct unwind_rule *rule)
 {
@@ -144,7 +145,7 @@ simple_rule(const struct cfi_row *row, struct unwind_rule *rule)
     return true;
 }
 
-/* rsp' = CFA, and the return address is where a call instruction puts it. */
+/* Return true if rsp' is the CFA and the return address is where a call instruction pushes it. */
 static bool
 is_ordinary_call(const struct cfi_row *row)
 {

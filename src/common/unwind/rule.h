@@ -1,13 +1,14 @@
-/* rule.h: how to step out of a frame, in 8 bytes. x86-64; the equations:
+/* rule.h: a rule steps out of a frame and has 8 bytes. x86-64; the equations:
  *
  *     RULE_RSP        cfa = rsp + cfa_offset
  *     RULE_RBP        cfa = rbp + cfa_offset
  *                     both: rbp' = rbp_words ? *(cfa + 8 * rbp_words) : rbp
  *     RULE_RBP_DEREF  cfa = *(rbp + cfa_offset)
- *                     rbp' = *(rbp + 8 * rbp_words), with the old rbp; 0 words is a read too, and
- *                     the usual case: code that realigns its stack finds all it saved from rbp
+ *                     rbp' = *(rbp + 8 * rbp_words), with the old rbp. 0 words is a read as
+ *                     well, and the usual case: code that realigns its stack saves all registers
+ *                     relative to rbp
  *     all three       return address = *(cfa - 8); rsp' = cfa
- *     RULE_SIGNAL     the kernel's frame of a signal, in which all registers are
+ *     RULE_SIGNAL     the kernel's signal frame, which has all registers:
  *                     rsp' = *(rsp + cfa_offset), pc' = *(rsp + cfa_offset + 8), which is exact
  *                     rbp' = *(rsp + 8 * rbp_words)
  */
@@ -23,8 +24,8 @@ enum unwind_kind {
     RULE_RBP,
     RULE_RBP_DEREF,
     RULE_SIGNAL,
-    RULE_FULL,          // Only unwind_step can do it.
-    RULE_END,           // The tables say: outermost frame.
+    RULE_FULL,          // Only unwind_step can step out.
+    RULE_END,           // The tables declare this the outermost frame.
     RULE_NO_TABLE,      // No object or no FDE covers the address (JIT code).
 };
 
@@ -36,8 +37,9 @@ struct unwind_rule {
 };
 static_assert(sizeof(struct unwind_rule) == 8, "half of a 16-byte cache entry");
 
-/* The rule for stepping out of the frame whose instruction at LOOKUP is being executed (a return
- * address minus one, or an exact interrupted pc), which lies in OBJECT. Always gives a rule. */
+/* Return the rule for stepping out of the frame that executes the instruction at LOOKUP, in OBJECT.
+ * LOOKUP is a return address minus one, or an exact interrupted pc. The result is always valid,
+ * RULE_FULL or RULE_NO_TABLE if nothing better is possible. */
 struct unwind_rule unwind_compile(uint64_t lookup, const struct unwind_object *object);
 
 #endif

@@ -1,22 +1,22 @@
-/* step.c: stepping out of any frame the tables can describe, with all registers.
+/* step.c: steps out of any frame that the tables can describe, with all registers.
  *
- * The slow counterpart of a rule: used for the first frame (whose registers were captured), for
- * frames that a rule cannot express, and as the reference for tests of the rules. It looks the pc
- * up afresh on every step.
+ * It is the slow counterpart of a rule, with three uses: the first frame, whose registers were
+ * captured; frames that a rule cannot express; and tests, where it is the reference for rules. Each
+ * step looks up the pc without a cache.
  *
- * A register of the caller is known if a rule finds it, or if no rule mentions it, it is
- * callee-saved, and it was known in the callee. Any other register is unknown, and a rule that
- * needs an unknown register ends the walk; a guess would look like a stack.
+ * A register of the caller is known in two cases: a rule of the row finds it, or no rule mentions
+ * it, it is callee-saved, and it was known in the callee. A rule that needs an unknown register
+ * ends the walk: a guess would look like a real stack.
  *
  * unwind_step_by_rule does the same with a rule. It makes the same checks in the same order, so
- * that two walks of one stack also end in the same way. There the CFA needs no check of its bounds:
- * the return address just below it was checked.
+ * that both walks of one stack end in the same way. It need not check the CFA against the bounds,
+ * because it checks the return address just below the CFA.
  *
- * Invariants: R changes only when a whole step succeeded. Stack words are read within the bounds
+ * Invariants: R changes only when a whole step succeeds. Stack words are read within the bounds
  * only. The new rsp (the CFA, for all but a few hand-written functions) is above the old one and
  * within the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower
- * addresses, because its handler may have run on another stack. A walk across signal frames must
- * therefore be limited in number by its caller.
+ * addresses, because its handler may have run on another stack. So the caller must limit the number
+ * of steps of a walk across signal frames.
  *
  * Signal-safe; no state.
  */
@@ -118,7 +118,7 @@ find_value(const struct step *s, const struct cfi_rule *rule, uint64_t *ret_valu
     }
 }
 
-/* Store register N of the caller in NEXT, if it can be known. */
+/* Store register N of the caller in NEXT, if it is known. */
 static void
 step_register(const struct step *s, unsigned n, const struct cfi_rule *rule,
               struct unwind_registers *next)
@@ -153,12 +153,13 @@ is_sane(const struct step *s, const struct cfi_row *row, const struct unwind_reg
 
     if (!step_known(next, UNWIND_RSP))
         return false;
-    // The interrupted code may run on another stack; the next step's bounds are for the caller.
+    // The interrupted code may run on another stack. The caller sets the bounds for the next step.
     if (row->signal)
         return true;
     if (rsp < s->bounds->low || rsp > s->bounds->high)
         return false;
-    // longjmp's table stays right after it has moved rsp; only an interrupt can show that, once.
+    // After longjmp has moved rsp to its target, its row still gives the target as the caller's
+    // rsp, so both are equal. Only an interrupt can show this state, so it occurs once in a walk.
     if (s->callee->exact && row->reg[UNWIND_RSP].how != CFI_UNSET && rsp == old)
         return true;
     return rsp > old;
@@ -189,7 +190,7 @@ step_row(struct unwind_registers *r, const struct unwind_bounds *bounds,
     return UNWIND_STEPPED;
 }
 
-/* Return the CFA by RULE. */
+/* Compute the CFA by RULE. */
 static bool
 find_rule_cfa(const struct unwind_registers *r, const struct unwind_rule *rule,
               const struct unwind_bounds *bounds, uint64_t *ret_cfa)
