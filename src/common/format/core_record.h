@@ -42,7 +42,7 @@ enum core_entry {
     CORE_HOOKED_SHIFT = 4,           // Hooked allocators have granules of 16 bytes and,
     CORE_HOOKED_SIZE_SHIFT = 32,     // in 64 bits, the size above the site.
     // Word `how` of a side table: the kind of block in the low CORE_HOW_BITS, then the birth. Kind
-    // 0 is an ordinary block. CORE_HOW_BACKING is a block from which a heap of the program makes
+    // 0 is an ordinary block. CORE_HOW_BACKING is a block that a heap of the program divides into
     // its blocks. Any other kind is a sample: its lowest bit is set if the weight was rounded up,
     // the other bits are the index of its recording mode plus 1. If bit CORE_HOW_ODD_SHIFT is set,
     // do not ask the allocator for the size of the block.
@@ -162,8 +162,8 @@ struct core_record {
 #define CORE_ORIGIN_MAGIC UINT64_C(0x4b524f4650414548) // "HEAPFORK"
 
 /* Identifies the process that recorded last. The struct is a variable of the recorder, so a forked
- * child inherits it. In a child without a record of its own it identifies the parent, whose profile
- * lists the child's modules. */
+ * child inherits it. In a child without a record it identifies the parent, whose profile lists the
+ * child's modules. */
 struct core_origin {
     uint64_t magic;   // Written last.
     uint64_t address; // Address of this struct.

@@ -321,7 +321,7 @@ enum { DISK_NAMED_FRAME = 0xFFFC };
 enum disk_tag {
     DISK_TAG_LABELS = 0xFFFD,  // Index into LABELS.
     DISK_TAG_HEAP = 0xFFFE,    // Index into HEAPS: blocks of a heap of the program.
-    DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks from which the heap makes its own.
+    DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks that the heap divides into its own.
 };
 
 enum { DISK_SIZE_CLASSES = 4 };
@@ -643,7 +643,7 @@ struct disk_access {
                          // blocks that a reallocation ended: their data remains in use.
     uint64_t dated;           // Blocks with a known time and cpu of allocation. Among these:
     uint64_t migrated;        // blocks that were freed on another cpu,
-    uint64_t overlaps;        // blocks whose life overlapped that of the block merged before,
+    uint64_t overlaps;        // blocks whose life overlapped the life of the block merged before,
     uint64_t same_alloc_cpu;  // blocks allocated on the same cpu as the block merged before,
     uint64_t same_dealloc_cpu; // blocks freed on the same cpu as the block merged before.
     uint64_t alloc_us, dealloc_us; // Elapsed times of the block merged last.

@@ -47,7 +47,7 @@ int64_t draw_distance(const struct draw_mode *mode, uint64_t *random);
 bool draw_rounds_up(const struct draw_mode *mode, uint64_t size_bytes, uint64_t *random);
 
 /* Return the weight of a sampled block of SIZE_BYTES, recorded in MODE. Equal arguments give equal
- * weights, so a free subtracts exactly what the allocation added. */
+ * weights, so a free subtracts exactly the amount that the allocation added. */
 struct draw_weight draw_weight(const struct draw_mode *mode, uint64_t size_bytes,
                                bool rounded_up);
 

@@ -68,7 +68,7 @@ struct machine {
     struct cfi_row initial;
     struct cfi_row remembered[REMEMBERED_MAX];
     unsigned remembered_count;
-    uint64_t location; // First code address to which the row applies.
+    uint64_t location; // First code address that the row covers.
     uint64_t object_start;
     const struct cfi_function *function;
 };
@@ -138,7 +138,7 @@ run_push(struct cfi_row *row, const uint8_t *at)
 }
 
 /* Skip the pairs from AT on that end before END and do not advance *LOCATION beyond LOOKUP: five at
- * a time, then one by one. Set *OFFSET to that of the last pair. Return the address of the next
+ * a time, then one by one. Set *OFFSET to the last pair's offset. Return the address of the next
  * instruction. */
 static inline const uint8_t *
 skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *location,

@@ -61,7 +61,7 @@ cover_program(struct unwind_object *object, const struct link_map *map)
 {
     struct dl_find_object found;
 
-    // If the loader was started as a command, the kernel's headers are those of the loader.
+    // If the loader was started as a command, the kernel's headers are the loader's.
     if (process.find_object((void *)(uintptr_t)process.headers, &found) != 0 ||
         found.dlfo_link_map != map)
         return;

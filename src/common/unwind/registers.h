@@ -43,7 +43,7 @@ unwind_lookup(const struct unwind_registers *r)
 static inline __attribute__((always_inline)) void
 unwind_capture(struct unwind_registers *r)
 {
-    // The pc is that of the lea, so it is exact.
+    // The pc is the lea's address, so it is exact.
     __asm__ volatile("movq %%rbx, 24(%0)\n\t"
                      "movq %%rbp, 48(%0)\n\t"
                      "movq %%rsp, 56(%0)\n\t"

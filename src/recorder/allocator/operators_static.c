@@ -1,12 +1,12 @@
 /* operators_static.c: the C++ operators in a static executable.
  *
- * A separate member of the archive: it refers to the C++ library's operators, so it may only be
- * linked when the program has such a library. The first call of an operator pulls it in. If the
- * only such calls are in the C++ library, which comes later in the command line, it must be
- * requested (-u __wrap__Znwm, as the options for C++ do), or the link fails.
+ * This file is a separate member of the archive. It refers to the C++ library's operators, so it
+ * may be linked only if the program has such a library. The first call of an operator pulls it in.
+ * If the only such calls are in the C++ library, which comes later in the command line, the link
+ * fails unless the member is requested (-u __wrap__Znwm, as the options for C++ do).
  *
- * shim.c does all the work; its operators have the prefix heaptap_wrap in that archive. They need
- * their true caller, so the functions here must end with a tail call, which becomes a jump. */
+ * shim.c implements the operators, with the prefix heaptap_wrap in that archive. They need their
+ * true caller, so the functions here must end with a tail call, which becomes a jump. */
 #include "allocator/operators_static.h"
 
 #include "base/base.h"

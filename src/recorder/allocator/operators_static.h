@@ -4,10 +4,10 @@
 
 struct linked_operator {
     const char *name; // NULL in the last element.
-    void *real;       // The program's, or the C++ library's.
+    void *real;       // The program's operator, or the C++ library's.
 };
 
-/* Missing (its address is null) in a program without C++. */
+/* The operators of operators_static.c. The address is NULL in a program without C++. */
 extern __attribute__((weak)) const struct linked_operator heaptap_operators[];
 
 #endif

@@ -1,4 +1,4 @@
-/* real.h: the real allocator, that is, the next definition of each function in link order. */
+/* real.h: the real allocator: for each function, the next definition in link order. */
 #ifndef ALLOCATOR_REAL_H
 #define ALLOCATOR_REAL_H
 
@@ -33,13 +33,13 @@ struct real_allocator {
     alloc_fn *pvalloc;
     usable_fn *malloc_usable_size;
     dlclose_fn *dlclose;
-    fork_fn *fork, *async_fork; // The latter is _Fork.
+    fork_fn *fork, *async_fork; // async_fork is _Fork.
     // Addresses to jump to, for functions with other signatures.
     void *dlopen, *dlmopen, *dlsym, *dlvsym;
 };
 
-/* C++'s operators by their mangled names, whether they take an alignment, and the version of
- * references to them. */
+/* C++'s operators: the mangled name, true if it has an alignment parameter, and the version in
+ * references to it. */
 #define REAL_OPERATORS(X)                                                                          \
     X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
     X(_Znam, false, "GLIBCXX_3.4")                                                                 \
@@ -66,28 +66,29 @@ struct real_allocator {
 enum real_cxx_operator_id { REAL_OPERATORS(REAL_OPERATOR_ID) REAL_OPERATOR_COUNT };
 
 struct real_cxx_operator {
-    void *function; // NULL = there is none, or real_resolve has not run.
-    // Not 0: the C++ library's operator without alignment, which only calls the recorder's malloc
-    // or free, as long as that succeeds.
+    void *function; // NULL = it does not exist, or real_resolve has not run.
+    // Not 0: an operator of the C++ library without alignment. It only calls the recorder's malloc
+    // or free, unless that fails.
     uint8_t plain;
-    uint8_t is_allocators; // Not 0: defined by the same object as malloc, other than libc.
+    uint8_t is_allocators; // Not 0: the object that defines malloc, other than libc, also defines
+                           // this operator.
 };
 
 /* Process constants after real_resolve. */
 extern struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
-/* Resolve all functions of the real allocator. Later calls do nothing. Async-signal-safe and
- * thread-safe. */
+/* Resolve all functions of the real allocator. Has no effect when called again. Async-signal-safe
+ * and thread-safe. */
 void real_resolve(void);
 
-/* Return the resolved functions; NULL for functions that do not exist. */
+/* Return the resolved functions; a function that does not exist is NULL. */
 const struct real_allocator *real_functions(void);
 
-/* Return true if that allocator's functions may call one another by names that lead to the
+/* Return true if functions of the real allocator may call one another by names that lead to the
  * recorder. */
 bool real_calls_back(void);
 
-/* The real malloc_usable_size. Requires that real_usable_mode permits it. */
+/* Call the real malloc_usable_size. Requires that real_usable_mode permits it. */
 size_t real_usable(const void *p);
 
 /* Return the I-th object, other than libc, that defines functions of the real allocator; NULL after
@@ -95,28 +96,28 @@ size_t real_usable(const void *p);
 enum { REAL_PARTS = 12 };
 const struct link_map *real_part(uint32_t i);
 
-/* real_libc: return libc's object, if it is glibc's; else NULL. real_is_libc: return true if
- * libc defines all functions of the real allocator. */
+/* real_libc: return libc's object if it is glibc's, else NULL. real_is_libc: return true if libc
+ * defines all functions of the real allocator. */
 const struct link_map *real_libc(void);
 bool real_is_libc(void);
 
-/* How the requested size of a block is recovered when it is freed. */
+/* Method of recovering the requested size of a block when it is freed. */
 enum usable_mode {
-    USABLE_NONE,  // The allocator does not report it: every size goes to the ledger's side table.
-    USABLE_CALL,  // By malloc_usable_size.
-    USABLE_GLIBC, // From the chunk's size word in front of the block.
+    USABLE_NONE,  // None: every size is stored in the ledger's side table.
+    USABLE_CALL,  // malloc_usable_size.
+    USABLE_GLIBC, // The chunk's size word in front of the block.
 };
 
-/* Return how sizes of blocks are found: an enum usable_mode. */
+/* Return the method for sizes of blocks, an enum usable_mode. */
 uint32_t real_usable_mode(void);
 
-/* Return true if a call of malloc by name reaches the recorder, whichever object calls. */
+/* Return true if a call of malloc by name reaches the recorder from every object. */
 bool real_is_ours(void);
 
 /* Return true if the real allocator belongs to a sanitizer's run-time library. */
 bool real_is_sanitizer(void);
 
-/* Return the next function NAME, if the program was started with a definition of it, else NULL.
+/* Return the next function NAME, if the program started with a definition of it, else NULL.
  * Async-signal-safe. */
 void *real_symbol(const char *name);
 

@@ -1,24 +1,24 @@
-/* real_dynamic.c: find the next definitions, by the tables of the dynamic linker.
+/* real_dynamic.c: finds the next definitions, by the tables of the dynamic linker.
  *
  * The program calls the recorder's functions because the recorder comes first in the scope that the
- * dynamic linker searches. Without the recorder, the search would find the next definition. For a
- * function that some object defined when the program was started, that definition is the same for
- * every caller, as long as the process lives: the global scope is searched first, it only grows at
- * its end, and its first objects are never unloaded. So the first call of any function resolves all
- * of them, once.
+ * dynamic linker searches. Without the recorder, the search would find the next definition. If some
+ * object defined the function when the program started, that definition is the same for every
+ * caller during the life of the process: the global scope is searched first, grows only at its end,
+ * and its first objects are never unloaded. So the first call of any function resolves all
+ * functions, once.
  *
- * Operators new and delete are different in a program that was started without them, such as a C
- * program that opens plug-ins in C++. Each plug-in may have separate operators, or a private C++
- * library. The return address does not identify the caller, since `delete` is often a function's
- * last act and then a jump. So the recorder hides its operators there: their symbols get the value
- * 0, which no search accepts, and weak references of objects loaded already become null, as without
- * the recorder. The dynamic linker then binds each plug-in as usual. The operators' calls of malloc
- * are recorded as malloc's, with the operator as the innermost frame.
+ * Operators new and delete differ in a program that starts without them, such as a C program that
+ * opens plug-ins in C++. Each plug-in may have separate operators, or a private C++ library. The
+ * return address does not identify the caller, because `delete` is often a function's last act and
+ * then a jump. So the recorder hides its operators there. Their symbols get the value 0, which no
+ * search accepts, and weak references of objects already loaded become null, as without the
+ * recorder. The dynamic linker then binds each plug-in as usual. The calls of malloc by the
+ * operators are recorded as malloc's, with the operator as the innermost frame.
  *
- * The recorder exports the operators in the versions of the C++ library, so that references to
- * another version do not lead to it. A reference without a version does, but without the recorder
- * it takes the first definition of any version. Where that is another definition than the versioned
- * one, the recorder hides its operator as well. */
+ * The recorder exports the operators in the versions of the C++ library, so a reference to another
+ * version does not lead to the recorder. A reference without a version does lead to it. Without the
+ * recorder, such a reference binds to the first definition of any version. If that definition
+ * differs from the versioned one, the recorder hides its operator as well. */
 #include "allocator/real.h"
 
 #include <string.h>
@@ -32,13 +32,13 @@ struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
 #define BASE_VERSION "GLIBC_2.2.5"
 
-// The first ALLOCATORS entries of `functions` belong to an allocator.
+// The first ALLOCATORS entries of `functions` are functions of an allocator.
 enum { MALLOC, USABLE, FREE, ALLOCATORS = 11 };
 
-/* Each function's member, and the version of the program's references to it. */
+/* The member of each function, and the version of the program's references to it. */
 static const struct {
     const char *name, *version;
-    size_t off; // In struct real_allocator.
+    size_t off; // Offset in struct real_allocator.
 } functions[] = {
     [MALLOC] = {"malloc", BASE_VERSION, offsetof(struct real_allocator, malloc)},
     [USABLE] = {"malloc_usable_size", BASE_VERSION,
@@ -80,16 +80,16 @@ enum {
     NAMES
 };
 
-/* The definition of a name, by index in `functions`, `operators` and `sized_frees`; the last one
+/* The definition of a name, indexed as in `functions`, `operators` and `sized_frees`; the last one
  * identifies libc. */
 struct definition {
-    void *address; // NULL = there is none.
+    void *address; // NULL = none.
     const struct link_map *map;
-    bool other; // An earlier object defines another version, which references without a version
-                // get.
+    bool other; // An earlier object defines another version, and references without a version bind
+                // to that one.
 };
 
-/* The names with their hashes. Threads that run this at once store the same. */
+/* The names with their hashes. Threads that initialise them concurrently store equal values. */
 static struct symbols_name names[NAMES];
 
 static void
@@ -120,8 +120,8 @@ real_find_in(const struct symbols *o, const struct link_map *map, uint32_t i,
     }
 }
 
-/* Find the next definition of each name. Reads each object once, since a hundred of them are not
- * rare. */
+/* Find the next definition of each name. Reads each object once, because programs with a hundred
+ * objects are common. */
 static void
 find_all(struct definition *ret)
 {
@@ -162,7 +162,7 @@ real_symbol(const char *name)
     return find_from(symbols_own()->l_next, name, NULL).address;
 }
 
-/* Return true if a call of NAME reaches the recorder, whichever object calls. */
+/* Return true if a call of NAME reaches the recorder from every object. */
 static bool
 real_address_is_ours(const char *name)
 {
@@ -198,7 +198,8 @@ real_take_operators(const struct definition *found, const struct link_map *alloc
 
 /* --- Hidden operators ------------------------------------------------------------------------- */
 
-/* By name from OPERATORS_FROM to LIBC: whether it is hidden, and the recorder's address. */
+/* For each name from OPERATORS_FROM to LIBC: true if it is hidden, and the address of the
+ * recorder's definition. */
 struct hidden {
     bool is[LIBC - OPERATORS_FROM];
     uint64_t ours[LIBC - OPERATORS_FROM];
@@ -218,7 +219,7 @@ decide_hidden(const struct definition *found, struct hidden *ret)
     return any;
 }
 
-/* Return the index of the hidden name that O's symbol INDEX refers to; -1 if there is none. */
+/* Return the index of the hidden name that symbol INDEX of O refers to; -1 if there is none. */
 static int
 hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
 {
@@ -232,8 +233,8 @@ hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
     return -1;
 }
 
-/* If relocation R of O is bound to a name that is hidden now, rebind it to the definition that it
- * would have without the recorder. */
+/* If relocation R of O is bound to a hidden name, rebind it to the definition that it would have
+ * without the recorder. */
 static void
 unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
 {
@@ -247,7 +248,7 @@ unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
         return;
     i = hidden_name(h, o, symbol);
     if (i < 0 || *place != h->ours[i] + more)
-        return; // Not bound yet, or bound to an object that comes before the recorder.
+        return; // Not yet bound, or bound to an object before the recorder.
     value = (uint64_t)(uintptr_t)find_from(symbols_own()->l_next, names[OPERATORS_FROM + i].text,
                                            symbols_needed_version(o, symbol))
                 .address;
@@ -273,7 +274,7 @@ unbind_object(const struct hidden *h, const struct symbols *o)
         unbind(h, o, &o->calls[i]);
 }
 
-/* Hide the names from every search, by their symbols in OURS. */
+/* Hide the names from every search, through the recorder's symbol table OURS. */
 static void
 hide_symbols(const struct symbols *ours, struct hidden *h)
 {
@@ -298,8 +299,8 @@ hide_symbols(const struct symbols *ours, struct hidden *h)
     symbols_close(&opened);
 }
 
-/* Hide the names that no other object defined at the start, and names whose definition depends on
- * the reference's version. Both then resolve as without the recorder. */
+/* Hide two kinds of names: those that no other object defined at the start, and those whose
+ * definition depends on the version of the reference. Both then resolve as without the recorder. */
 static void
 step_aside(const struct definition *found)
 {
@@ -307,7 +308,7 @@ step_aside(const struct definition *found)
     struct hidden hidden = {0};
     struct symbols o;
 
-    // In a program that links the recorder, the recorder's definitions stay the program's.
+    // If the program links the recorder, the recorder's definitions are the program's.
     if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
         !symbols_read(symbols_own(), &o))
         return;
@@ -345,7 +346,7 @@ calls_by_name(const struct symbols *o, const Elf64_Rela *r, uint64_t count)
     return false;
 }
 
-/* Return true if the code of MAP may call functions of an allocator by names that lead to the
+/* Return true if the code of MAP may call allocator functions by names that lead to the
  * recorder. */
 static bool
 may_call_back(const struct link_map *map)
@@ -364,11 +365,11 @@ may_call_back(const struct link_map *map)
 /* --- Resolution ------------------------------------------------------------------------------- */
 
 // The objects that define malloc, malloc_usable_size, and libc itself (NULL if it is not glibc).
-// `parts` are the others that define any function of an allocator.
+// `parts` are the other objects that define any allocator function.
 static const struct link_map *allocator, *sizer, *libc, *parts[REAL_PARTS];
 static bool malloc_is_ours, calls_back, gives_libcs;
 
-static struct real_allocator functions_found; // NULL = there is none.
+static struct real_allocator functions_found; // NULL members do not exist.
 
 static void
 real_add_part(const struct link_map *map)
@@ -380,8 +381,8 @@ real_add_part(const struct link_map *map)
     parts[i] = map;
 }
 
-/* A library may replace free alone, for example, as a layer on libc's. Sizes follow libc's layout
- * as long as libc returns the blocks. */
+/* Find the objects that define allocator functions. A library may replace free alone, for example
+ * as a layer above libc's. Sizes follow libc's layout as long as libc returns the blocks. */
 static void
 real_find_parts(const struct definition *found)
 {
@@ -486,8 +487,8 @@ real_usable_mode(void)
     return gives_libcs ? USABLE_GLIBC : USABLE_NONE;
 }
 
-/* Compares the name of its object by hand, because a sanitizer may intercept strstr and not be
- * ready for it. */
+/* Search the object's name without strstr, because a sanitizer may intercept strstr and not be
+ * initialised. */
 bool
 real_is_sanitizer(void)
 {

@@ -1,9 +1,9 @@
 /* real_glibc.c: the real allocator in a static executable with glibc.
  *
- * glibc defines malloc and its relatives (except reallocarray) in one object. If a program brings
- * another malloc, the recorder must not pull in that object, or the linker would find two
- * definitions. So all functions are weak, which pulls nothing in, except the four that every
- * allocator has. They exist when the four do. */
+ * glibc defines malloc and its relatives (except reallocarray) in one object. If a program has
+ * another malloc, the recorder must not pull in that object, because the linker would find two
+ * definitions. So all functions are weak references, which pull nothing in, except the four that
+ * every allocator has. In glibc all others exist if those four come from glibc. */
 #include "allocator/real_static.h"
 
 #include <errno.h>

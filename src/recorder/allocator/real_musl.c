@@ -1,10 +1,10 @@
 /* real_musl.c: the real allocator in a static executable with musl.
  *
- * Unlike with glibc, each function has a separate object, so weak references would pull nothing in:
- * these are strong.
+ * In musl each function has a separate object, so weak references would pull nothing in. These are
+ * strong.
  *
- * malloc_usable_size is musl's unless the program has one, so it may only be called if malloc is
- * musl's. musl's malloc has no second name, but lies close to __libc_malloc. */
+ * malloc_usable_size is musl's unless the program has its own, so it may be called only if malloc
+ * is musl's. musl's malloc has no second name, but its code is close to __libc_malloc. */
 #include "allocator/real_static.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ linked_valloc(size_t size_bytes)
     return __real_valloc(size_bytes);
 }
 
-/* musl has none; only a program that declares it itself can call it. */
+/* musl has no pvalloc. Only a program that declares it itself can call it. */
 void *
 linked_pvalloc(size_t size_bytes)
 {

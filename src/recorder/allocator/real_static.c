@@ -5,8 +5,8 @@
  * __wrap_malloc; __real_malloc is the malloc that they would have called. So all functions are
  * known after linking.
  *
- * real_glibc.c and real_musl.c hold the differences between C libraries; an archive contains
- * one of them. C++ has a separate member of the archive: operators_static.c. */
+ * real_glibc.c and real_musl.c implement the differences between C libraries; an archive contains
+ * one of them. C++ needs a further member of the archive, operators_static.c. */
 #include "allocator/real_static.h"
 
 #include <signal.h>
@@ -31,7 +31,8 @@ real_operator(const char *name)
 #define TAKE_OPERATOR(name, aligned, version)                                                      \
     real_cxx_operators[REAL_##name].function = real_operator(#name);
 
-/* Only the operators are left to resolve. None counts as plain, since it may be the program's. */
+/* Resolve the operators; all other functions are resolved by the linker. No operator counts as
+ * plain, because it may be the program's. */
 void
 real_resolve(void)
 {

@@ -1,17 +1,17 @@
 /* symbols_dynamic.c: the dynamic symbols of loaded objects, read in place.
  *
  * dlsym is unsuitable. It waits for a thread that is loading an object, perhaps in a constructor
- * that waits for the calling thread. It replaces or frees a message that the program has not yet
- * read with dlerror. When it fails it allocates, perhaps by the function being looked up. It does
- * not find symbols that only a plug-in can see. So symbols are looked up here, by the objects' hash
- * tables, in the order of the chain of link maps.
+ * that waits for the calling thread. It replaces or frees an error message that the program has not
+ * yet read with dlerror. When it fails it allocates, perhaps with the very function that is being
+ * looked up. It does not find symbols that are visible only to a plug-in. So symbols are looked up
+ * here, by the objects' hash tables, in the order of the chain of link maps.
  *
- * The chain. Objects that the program was started with come first in it. They are never unloaded,
- * and nothing is ever inserted between them; their order is the search order of the global scope.
- * Objects behind them were loaded later and may be unloaded. A reader of those holds the chain: the
- * recorder's dlclose waits a bounded time for such readers, which never block while they hold it. A
- * new reader waits a bounded time for a dlclose in progress. Waiting for its end could deadlock,
- * because a destructor may be waiting for the reader.
+ * The chain. The objects with which the program started come first. They are never unloaded, and no
+ * object is inserted between them; their order is the search order of the global scope. Objects
+ * after them were loaded later and may be unloaded, so their readers hold the chain. The recorder's
+ * dlclose waits a bounded time for such readers, which never block while they hold the chain. A new
+ * reader waits a bounded time for a dlclose in progress. An unbounded wait could deadlock, because
+ * a destructor may be waiting for the reader.
  *
  * The rules for definitions and references follow the gABI and the Linux Standard Base's rules for
  * versions. A reference with a version accepts a definition of that version, even a hidden one, or
@@ -31,7 +31,8 @@ enum { PAGE_BYTES = 4096, VERSION_HIDDEN = 0x8000, HOLD_WAITS = 1000 };
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* The loader has relocated the pointers in a dynamic section that it could write to. */
+/* Return a pointer of a dynamic section. The loader has relocated it if it could write to the
+ * section. */
 static const void *
 pointer_in(uint64_t base, uint64_t value)
 {
@@ -248,7 +249,7 @@ find_own(void)
     const struct link_map *map, *none = NULL;
     struct unwind_object o;
 
-    process_learn(); // The search for an object may need it.
+    process_learn(); // The search for an object may need the facts of the process.
     if (!unwind_find_object((uintptr_t)find_own, &o))
         return;
     map = o.link_map;
@@ -313,7 +314,8 @@ symbols_open(struct symbols_opened *ret, const struct symbols *symbols, const vo
     struct unwind_object o;
 
     *ret = (struct symbols_opened){.start = (void *)(uintptr_t)start};
-    // The dynamic linker does not list an object that it is still loading: its header shows it.
+    // The dynamic linker does not list an object that it is still loading, so read the object's
+    // header.
     if (!unwind_find_object((uintptr_t)place, &o) &&
         (!sys_is_readable(symbols->base) || !image_at(symbols->base, &o)))
         return false;
@@ -333,8 +335,8 @@ symbols_close(const struct symbols_opened *o)
         sys_mprotect(o->start, o->size_bytes, o->protection);
 }
 
-/* Atomic. In a child made by fork they may count threads that do not exist, so every wait for them
- * has a bound. */
+/* Atomic. In a child made by fork they may count threads that do not exist there, so every wait for
+ * them has a bound. */
 static uint32_t holders, unloaders;
 
 void

@@ -1,5 +1,5 @@
-/* arch_x86_64.h: everything in the recorder that depends on the processor. Another processor needs
- * another file like this one. */
+/* arch_x86_64.h: all processor-dependent code of the recorder. Another processor needs a file like
+ * this one. */
 #ifndef PLATFORM_ARCH_X86_64_H
 #define PLATFORM_ARCH_X86_64_H
 
@@ -9,7 +9,7 @@
 
 enum { ARCH_ELF_MACHINE = EM_X86_64 };
 
-/* Bits of a user-space address. */
+/* Number of bits of a user-space address. */
 enum { ARCH_ADDRESS_BITS = 47 };
 
 static inline long
@@ -27,8 +27,8 @@ arch_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* Set when the cycle counter may be forbidden: Linux forbids it with SECCOMP_MODE_STRICT, and
- * reading it then kills the process. Defined in sys.c. */
+/* True if reading the cycle counter may be forbidden: SECCOMP_MODE_STRICT forbids it, and a read
+ * then kills the process. Defined in sys.c. */
 extern bool arch_cycles_forbidden;
 
 /* Return the cycle counter; 0 when it is forbidden. */
@@ -38,16 +38,16 @@ arch_cycles(void)
     return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
-/* Add N to *P in one instruction, even if the compiler has *P in a register. */
+/* Add N to *P in one instruction, even if the compiler keeps *P in a register. */
 static INLINE void
 arch_add(uint32_t *p, uint32_t n)
 {
     __asm__ volatile("addl %1, %0" : "+m"(*p) : "ri"(n) : "cc");
 }
 
-/* If *P equals *EXPECTED, set it to V and return true; else set *EXPECTED to *P. One instruction:
- * atomic for signal handlers of this thread, but not for other threads. Takes a third of the time
- * of a locked instruction. */
+/* If *P equals *EXPECTED, set it to V and return true; else set *EXPECTED to *P and return false.
+ * One instruction: atomic with regard to signal handlers of this thread, not to other threads.
+ * Costs a third of a locked instruction. */
 static inline bool
 arch_cas_alone(uint64_t *p, uint64_t *expected, uint64_t v)
 {
@@ -60,8 +60,8 @@ arch_cas_alone(uint64_t *p, uint64_t *expected, uint64_t v)
     return done;
 }
 
-/* Return the thread control block. glibc puts it at the upper end of every stack that it allocates
- * itself. */
+/* Return the address of the thread control block. glibc places it at the upper end of every stack
+ * that glibc allocates. */
 static inline uint64_t
 arch_thread_pointer(void)
 {
@@ -89,15 +89,15 @@ arch_call_on(void *top, bool (*function)(void))
     return result & 1;
 }
 
-/* Where a function was called from. Only valid in a function that uses ARCH_CALLER itself: the
- * builtin makes the compiler save rbp at the frame's top, with the return address in the word
- * above. */
+/* The call site of a function. Valid only in a function that uses ARCH_CALLER itself: the builtin
+ * makes the compiler save rbp at the top of the frame, with the return address in the word above
+ * it. */
 struct arch_caller {
     uint64_t slot; // Address of the word that holds the return address.
-    uint64_t rbp;  // The caller's.
+    uint64_t rbp;  // rbp of the caller.
 };
 
-/* Like ARCH_CALLER, but returns only the slot. Valid in any function, and free. */
+/* Like ARCH_CALLER, but returns only the slot. Valid in any function, and costs nothing. */
 #define ARCH_SLOT() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 8)
 
 #define ARCH_CALLER()                                                                              \
@@ -108,7 +108,7 @@ struct arch_caller {
 
 /* Define the exported function NAME. It calls FUNCTION with the slot of NAME's return address and
  * with NUMBER, then jumps to the address that FUNCTION returned, with up to three arguments
- * unchanged. So the target of the jump sees NAME's caller as its own. */
+ * unchanged. So NAME's caller is the caller of the jump's target. */
 #define ARCH_JUMP_AFTER(name, function, number)                                                    \
     __asm__(".text\n\t"                                                                            \
             ".globl " #name "\n\t"                                                                 \

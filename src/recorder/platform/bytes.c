@@ -1,15 +1,15 @@
 /* bytes.c: the functions of <string.h> that the recorder uses, and those that compilers call.
  *
- * A program may replace libc's functions of these names, by ones that count, check or load
- * something when they are first called. The functions here are hidden, so all calls of the recorder
- * lead here, including those that compilers generate for assignments and loops.
+ * A program may replace libc's functions of these names, and its own may count, check or load
+ * something in the first call. The functions here are hidden. So all calls of the recorder lead
+ * here, including those that compilers generate for assignments and loops.
  *
- * The fast path of events calls none of them. They copy and compare short things: names, paths,
- * labels. So they are simple, and work by words where that is as easy. KEEP in each loop hides a
- * value from the compiler. Otherwise it would recognise the loop and replace it by a call of the
- * function of that name: this one.
+ * The fast path of events calls none of them. They copy and compare short data: names, paths,
+ * labels. So they are simple, and process whole words where that needs little code. KEEP in each
+ * loop hides a value from the compiler, which would otherwise recognise the loop and replace it by
+ * a call of the function itself.
  *
- * Not in test/harness, where the sanitizers have theirs. */
+ * test/harness omits this file, because the sanitizers have their own versions. */
 #include <stdint.h>
 #include <string.h>
 
@@ -51,7 +51,8 @@ memmove(void *to, const void *from, size_t size_bytes)
     unsigned char *t = to;
     const unsigned char *f = from;
 
-    // Forwards is safe if TO lies below FROM: a word is read before any of it is written.
+    // Copying forwards is safe if TO is below FROM: each word is read before any of its bytes is
+    // written.
     if ((uintptr_t)to - (uintptr_t)from >= size_bytes)
         return copy_forwards(to, from, size_bytes);
     while (size_bytes > 0) {

@@ -1,5 +1,5 @@
-/* compiled_output.h: the directory of profiles if the program was built with -fmemory-profile=DIR.
- * Only the recorder that counts accesses reads it. */
+/* compiled_output.h: the directory of profiles that the build set with -fmemory-profile=DIR. Only
+ * the recorder that counts accesses uses it. */
 #ifndef PLATFORM_COMPILED_OUTPUT_H
 #define PLATFORM_COMPILED_OUTPUT_H
 
@@ -8,12 +8,12 @@
 #include "base/base.h"
 
 #ifdef HEAPTAP_ACCESS
-/* Defined by the compiler: "memprof.profraw", with DIR in front if it was given. NULL in other
+/* Defined by the compiler: "memprof.profraw", preceded by DIR if the option had one. NULL in other
  * programs. */
 extern const char __memprof_profile_filename[] __attribute__((weak)); // NOLINT: its name
 #endif
 
-/* Return the length of DIR, at the start of *RET_NAME; 0 if there is none. */
+/* Return the length of DIR, the first characters of *RET_NAME; 0 if there is none. */
 static inline size_t
 compiled_output_directory(const char **ret_name)
 {

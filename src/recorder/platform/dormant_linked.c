@@ -1,12 +1,12 @@
-/* dormant_linked.c: the recorder that is linked into the program.
+/* dormant_linked.c: activates the recorder that is linked into the program.
  *
- * It is present in every run of the program, so it does nothing unless the environment requests it:
- * by HEAPTAP_OUT, which `heaptap run` also sets, or by HEAPTAP=1, which makes the recorder choose
- * the profile's name.
+ * It is present in every run of the program, so it is inactive unless the environment requests it.
+ * HEAPTAP_OUT, which `heaptap run` also sets, requests it, and so does HEAPTAP=1, which lets the
+ * recorder choose the profile's name.
  *
- * The executable carries a note as its mark. `heaptap run` reads it, and otherwise refuses static
- * programs; so does a second recorder that is preloaded (dormant_preloaded.c). A note survives
- * strip and the collection of unused sections. */
+ * A note marks the executable. `heaptap run`, which otherwise refuses static programs, reads it; so
+ * does a second recorder that is preloaded (dormant_preloaded.c). A note survives strip and the
+ * removal of unused sections. */
 #include "platform/dormant.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "platform/compiled_output.h"
 #include "platform/host.h"
 
-/* Length of the owner with its zero byte, length of the empty description, and type. */
+/* Length of the owner including its zero byte, length of the empty description, and type. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".balign 4\n\t"
         ".long 8, 0, 2\n\t"
@@ -24,8 +24,8 @@ __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".popsection");
 static_assert(sizeof DORMANT_NOTE_OWNER == 8 && DORMANT_NOTE_TYPE == 2, "the note says so");
 
-/* Return true if the environment requests recording. Only the first answer counts, since it could
- * change in the middle of the process. */
+/* Return true if the environment requests recording. The first result counts for the whole process,
+ * because the environment may change later. */
 static bool
 dormant_is_asked(void)
 {

@@ -1,8 +1,8 @@
-/* dormant_preloaded.c: a preloaded recorder gives way to one that is linked into the program.
+/* dormant_preloaded.c: deactivates a preloaded recorder if another one is linked into the program.
  *
  * Both would record every block, each in a separate profile. The program's recorder comes first in
- * link order, sees all events that the preloaded one sees, and has more exact callers, so it is the
- * active one. A note in the executable identifies it (dormant_linked.c). */
+ * link order, sees all events that the preloaded one sees, and has more exact callers, so that one
+ * is active. A note in the executable identifies it (dormant_linked.c). */
 #include "platform/dormant.h"
 
 #include <elf.h>

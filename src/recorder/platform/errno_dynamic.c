@@ -1,13 +1,14 @@
-/* errno_dynamic.c: find errno by libc's own function.
+/* errno_dynamic.c: finds errno by libc's own function.
  *
- * The recorder sets errno where an intercepted function fails, and handlers save it. A program may
- * define a function named __errno_location, which must not be called from within malloc. So the
- * recorder defines that name as hidden, and calls libc's.
+ * The recorder sets errno where an intercepted function fails, and its signal handlers save it. A
+ * program may define a function named __errno_location, which must not be called from within
+ * malloc. So the recorder defines a hidden function of that name, which calls libc's.
  *
- * In a static program there is only one function of that name, libc's or a replacement that libc
- * uses as well, so this file is left out.
+ * A static program has only one function of that name, libc's or a replacement that libc itself
+ * uses, so it does without this file.
  *
- * Async-signal-safe: reads mapped objects only. Threads that run this at once store the same. */
+ * Async-signal-safe: reads mapped objects only. Threads that run this concurrently store equal
+ * values. */
 #include <errno.h>
 
 #include "base/atomics.h"
@@ -15,7 +16,7 @@
 
 typedef int *errno_fn(void);
 
-static int nowhere; // Fallback if no libc is found, which cannot happen.
+static int nowhere; // Fallback without libc, which cannot happen.
 
 static int *
 errno_nowhere(void)

@@ -1,5 +1,5 @@
-/* host.c: the environment, limits and executable of the host process, by system calls and memory
- * that the kernel has filled in. Calls no function that the program could replace. */
+/* host.c: the environment, limits and executable of the host process, from system calls and from
+ * memory that the kernel has filled in. Calls no function that the program could replace. */
 #include "platform/host.h"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-/* host.h: the host process: its environment, limits and program. Thread-safe and
+/* host.h: the environment, limits and executable of the host process. Thread-safe and
  * async-signal-safe. */
 #ifndef PLATFORM_HOST_H
 #define PLATFORM_HOST_H
@@ -6,16 +6,16 @@
 #include "base/base.h"
 
 /* Return the value of NAME in the environment, or NULL; always NULL in a setuid program
- * (AT_SECURE). The program owns the memory, and may change it with its environment. */
+ * (AT_SECURE). The program owns the memory and may change it together with its environment. */
 const char *host_environment(const char *name);
 
-/* Return the value of NAME as a number; 0 if it is none. */
+/* Return the value of NAME as a number; 0 if it is not set or not a number. */
 uint64_t host_number(const char *name);
 
 /* Return the limit on the program's address space in bytes (RLIMIT_AS); UINT64_MAX = no limit. */
 uint64_t host_address_limit(void);
 
-/* Store the program's absolute path, as far as it is known, ended by a NUL. Return its length. */
+/* Store the program's absolute path, as far as it is known, NUL-terminated. Return its length. */
 size_t host_executable(char *ret_path, size_t path_bytes);
 
 #endif

@@ -1,18 +1,18 @@
-/* identity.c: which process owns the caller's memory.
+/* identity.c: finds the process that owns the caller's memory.
  *
  * A child made by vfork or clone(CLONE_VM) is a guest: it runs in its parent's memory. Its events
- * belong to the parent's profile, which outlives the guest. So a guest that starts recording, or
- * joins, must do so in its parent's name.
+ * belong to the parent's profile, which outlives the guest. So a guest that starts recording must
+ * do so for its parent, and so must a guest that joins.
  *
- * The owner's pid lies on a page that the kernel wipes in a forked child (MADV_WIPEONFORK):
+ * The owner's pid is on a page that the kernel wipes in a forked child (MADV_WIPEONFORK):
  *
- *     the page holds      the caller is
+ *     on the page         the caller is
  *     its own pid         the owner
  *     another pid         a guest of that process
- *     0, or no page       a forked child that nobody reported, which counts as the owner
+ *     0, or no page       an unreported forked child, which counts as the owner
  *
- * A fork by a raw system call is not reported. If a guest of such a child allocates before the
- * child does, the guest counts as the owner.
+ * A fork by a raw system call is not reported to the recorder. If a guest of such a child allocates
+ * before the child does, the guest counts as the owner.
  */
 #include "platform/identity.h"
 
@@ -24,7 +24,7 @@
 
 enum { PAGE_BYTES = 4096 };
 
-static int *owner; // Atomic word; NULL = the kernel gave no such page.
+static int *owner; // Address of the word, which is atomic; NULL = the kernel refused the page.
 
 static int *
 new_page(void)
@@ -53,8 +53,8 @@ identity_own(void)
         store_relaxed(owner, pid);
 }
 
-/* The owner of the memory that the process PID runs in. An owner that has ended leaves its memory
- * to its guests. */
+/* Return the owner of the memory that the process PID runs in. When an owner has ended, its memory
+ * passes to its guests. */
 static int
 identity_owner_of(int pid)
 {

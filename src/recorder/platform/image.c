@@ -1,13 +1,13 @@
-/* image.c: find functions of a mapped object by its own tables.
+/* image.c: finds functions of a mapped object by the object's own tables.
  *
- * Some functions must come from the kernel or the dynamic linker itself. A lookup by name in all
- * objects would find the first definition, which may be the program's. So the name is looked up in
- * one object, as the dynamic linker does it: by a hash table, of either kind.
+ * Some functions must come from the kernel or the dynamic linker. A lookup by name in all objects
+ * would find the first definition, which may be the program's. So the name is looked up in one
+ * object, in the way of the dynamic linker: by a hash table of either kind.
  *
- * Invariant: every word is checked to lie in a readable segment before it is read, and every loop
- * ends. An object with corrupt tables gives a wrong answer at worst.
+ * Invariant: every word is checked to be in a readable segment before it is read, and every loop
+ * ends. Corrupt tables can only cause a wrong result.
  *
- * Versions are ignored: the few names that are looked up have one each. */
+ * Versions are ignored: the few names that are looked up have one version each. */
 #include "platform/image.h"
 
 #include <elf.h>
@@ -42,7 +42,7 @@ image_at(uint64_t header, struct unwind_object *ret_object)
     return placed;
 }
 
-/* An object's tables, as far as a search needs them. */
+/* The tables of an object that a search needs. */
 struct tables {
     const struct unwind_object *object;
     const char *name;
@@ -50,8 +50,8 @@ struct tables {
     uint64_t symbols, strings, hash, gnu_hash; // 0 = missing.
 };
 
-/* Return ADDRESS as a pointer; NULL if SIZE_BYTES there cannot be read, or it is no multiple of
- * ALIGN. */
+/* Return ADDRESS as a pointer; NULL if SIZE_BYTES there are not readable, or if it is not a
+ * multiple of ALIGN. */
 static const void *
 bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, uint64_t align)
 {
@@ -60,7 +60,7 @@ bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, u
     return end > address && size_bytes <= end - address ? (const void *)(uintptr_t)address : NULL;
 }
 
-/* Return the 32-bit word with INDEX in the table at ADDRESS; 0 if it cannot be read. */
+/* Return the 32-bit word at INDEX in the table at ADDRESS; 0 if it is not readable. */
 static uint32_t
 image_word_at(const struct unwind_object *o, uint64_t address, uint64_t index)
 {
@@ -82,7 +82,7 @@ read_tables(struct tables *t)
             at = o->bias + s[i].p_vaddr;
     for (; at != 0 && (d = bytes_at(o, at, sizeof *d, 8)) != NULL && d->d_tag != DT_NULL;
          at += sizeof *d) {
-        // The dynamic linker relocates these values, in most objects but not in the vdso.
+        // The dynamic linker relocates these values in most objects, except in the vdso.
         uint64_t p = d->d_un.d_ptr;
 
         p = p >= o->start && p < o->end ? p : o->bias + p;
@@ -97,7 +97,7 @@ read_tables(struct tables *t)
     }
 }
 
-/* Return the symbol with INDEX if it is the wanted one, else NULL. */
+/* Return the symbol at INDEX if it is the wanted one, else NULL. */
 static const Elf64_Sym *
 wanted(const struct tables *t, uint64_t index)
 {

@@ -1,11 +1,11 @@
-/* image.h: find functions of a mapped object by its own tables. */
+/* image.h: finds functions of a mapped object by the object's own tables. */
 #ifndef PLATFORM_IMAGE_H
 #define PLATFORM_IMAGE_H
 
 #include "unwind/unwind.h"
 
 /* Describe the object whose file header is mapped at HEADER, which is 0 or readable for a page.
- * Return false if there is no object. The result has no unwind tables and no link map. */
+ * Return false if there is no object. The description lacks unwind tables and link map. */
 bool image_at(uint64_t header, struct unwind_object *ret_object);
 
 /* Return the address of the function that OBJECT exports as NAME; NULL if there is none, or if it

@@ -1,9 +1,9 @@
-/* mem.h: the recorder's own memory, straight from the kernel.
+/* mem.h: the recorder's own memory, allocated directly from the kernel.
  *
- * Private memory is zero-filled, kept out of core dumps (except mem_dumped) and never merged into
- * huge pages. A child made by fork sees zeros in it (MADV_WIPEONFORK). That is how the child
- * notices that it is not its parent, and why no lock and no pointer of the parent can confuse it.
- * Async-signal-safe, lock-free. */
+ * Private memory is zero-filled, excluded from core dumps (except mem_dumped) and never merged into
+ * huge pages. A child made by fork sees zeros in it (MADV_WIPEONFORK). The child recognises by the
+ * zeros that it is not its parent, and inherits no lock and no pointer of the parent. All functions
+ * are async-signal-safe and lock-free. */
 #ifndef PLATFORM_MEM_H
 #define PLATFORM_MEM_H
 
@@ -13,54 +13,56 @@
 struct state;
 
 /* Return SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. A forked child
- * reuses the same memory, so only the state, and structs reached from it, may hold the address. */
+ * uses the same address range again. So only the state, and structs reachable from it, may store
+ * the address. */
 void *mem_private(size_t size_bytes);
 
-/* Like mem_private, for an address that a variable holds: a child sees zeros there, and nothing
- * else uses that memory. Not measured (mem_measure). */
+/* Like mem_private, for an address that a variable stores. In a child the memory reads as zeros,
+ * and no other use is made of it. Not included in mem_measure. */
 void *mem_lasting(size_t size_bytes);
 
-/* Like mem_private, but core dumps hold it. With an arena, a 32nd of it is reserved for that.
- * Memory taken beyond that after the process has gone quiet is not in dumps. */
+/* Like mem_private, but core dumps include it. A 32nd of an arena is reserved for such memory. Once
+ * that is used up and the process has become quiet, further memory is missing from dumps. */
 void *mem_dumped(size_t size_bytes);
 
-/* Return a new state, NULL without memory. If POOLED, try to map the pool behind it:
- * *RET_POOL_BYTES of address space for all memory that a start takes; 0 = there is none. The thread
- * whose state becomes the process's then calls mem_take_state, all others mem_free_state. */
+/* Return a new state, NULL without memory. If POOLED, try to map the pool behind it, the address
+ * space for all memory that a start needs. *RET_POOL_BYTES is its size, 0 without a pool. The
+ * thread whose state the process adopts then calls mem_take_state; every other thread calls
+ * mem_free_state. */
 struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
 void mem_take_state(uint64_t new_pool_bytes);
 void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
 
-/* Zero the pool, as in a child. Requires that it is not in use any more. */
+/* Zero the pool, as fork does for a child. Requires that it is not in use any more. */
 void mem_wipe_pool(void);
 
 /* Prepare for private memory to grow. Call once after `state` exists, also in a child. Return false
  * without memory. */
 bool mem_start(void);
 
-/* From now on, serve mem_private from one piece of address space, mapped here, as large as possible
- * up to MAX_BYTES. Return false if that would be too small to be of use. */
+/* Serve mem_private from one piece of address space from now on. The piece is mapped here, as large
+ * as possible up to MAX_BYTES. Return false if that would be too small to be useful. */
 bool mem_use_arena(uint64_t max_bytes);
 
-/* Return address space only, NULL on failure. It must not be touched until a file is mapped over
+/* Return reserved address space, NULL on failure. Do not touch it before a file is mapped over
  * it. */
 void *mem_reserve(size_t size_bytes);
 
-/* Make reserved, untouched address space usable memory. Return false on failure, also where it is
- * not reserved. */
+/* Make reserved, untouched address space usable. Return false on failure, and where nothing is
+ * reserved. */
 bool mem_populate(void *address, size_t size_bytes);
 
 /* Prefault the pages of [START, END), as if they had been written. Does nothing on a kernel before
  * 5.14. */
 void mem_touch(const void *start, const void *end);
 
-/* Return true if the page of ADDRESS is in memory; false also where the kernel does not report
- * it. */
+/* Return true if the page of ADDRESS is resident; false also if the kernel does not report it. */
 bool mem_is_there(const void *address);
 
-/* Prefault memory that is filled from its start, in steps: cheaper than a page fault for each page.
- * It is about to be used up to END_BYTES of LIMIT_BYTES. *MADE, which threads share, is the
- * prefaulted size. A step goes beyond END_BYTES by half of END_BYTES, at most by 4 KiB. */
+/* Prefault the next step of memory that is filled from its start, which is cheaper than one page
+ * fault per page. The caller is about to use the first END_BYTES of LIMIT_BYTES. *MADE, shared by
+ * all threads, is the prefaulted size. A step extends beyond END_BYTES by half of END_BYTES, at
+ * most 4 KiB. */
 void mem_prefault_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
 /* Fast path of mem_prefault_ahead. */
@@ -71,67 +73,66 @@ mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_by
         mem_prefault_ahead(base, made, end_bytes, limit_bytes);
 }
 
-/* Give back all private memory except `state` itself. Requires that it is not in use any more. */
+/* Unmap all private memory except `state` itself. Requires that it is not in use any more. */
 void mem_release_all(void);
 
 /* Called when the kernel has refused SIZE_BYTES, from any thread and in signal handlers. Returns
- * true if memory was given back, so that another attempt may succeed. */
+ * true if it freed memory, so that the caller should try again. */
 typedef bool mem_shortage_fn(uint64_t size_bytes);
 void mem_on_shortage(mem_shortage_fn *f);
 
 /* Unmap PIECE, SIZE_BYTES of mem_private, except for its first KEEP_BYTES, even in a quiet process.
- * No thread may use the rest any more. One thread at a time. */
+ * No thread may use the unmapped part. One thread at a time. */
 void mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes);
 
-/* Unmap the free part of the pool, and of the arena except for SPARE_BYTES and a few mebibytes,
- * even in a quiet process. One thread at a time. */
+/* Unmap the free part of the pool. Unmap the free part of the arena too, except for SPARE_BYTES and
+ * a few mebibytes. Works even in a quiet process. One thread at a time. */
 void mem_give_back(uint64_t spare_bytes);
 
-/* Return the bytes that were taken from the arena. */
+/* Return the number of bytes allocated from the arena. */
 uint64_t mem_arena_taken(void);
 
-/* Return the size of the pool that a forked child inherits. */
+/* Return the size of the pool that a forked child would inherit. */
 uint64_t mem_pool_bytes(void);
 
 /* Unmap the pool, except for the pages of KEPT; NULL = all of it. Requires that it is not in
  * use. */
 void mem_drop_pool(const void *kept, size_t kept_bytes);
 
-/* In a forked child, unmap its parent's private memory except for state, pool and the piece that
- * contains KEPT. Return true if there was any. */
+/* In a forked child, unmap the parent's private memory except for the state, the pool and the piece
+ * that contains KEPT. Return true if there was any. */
 bool mem_drop_parents(const void *kept);
 
-/* Give back memory of mem_private. A piece of the arena or the pool cannot be given back and is
- * lost. */
+/* Unmap memory of mem_private. A piece of the arena or the pool cannot be reused and is lost. */
 void mem_release(void *address, size_t size_bytes);
 
-/* Refuse memory for new stacks beyond MAX_BYTES, the file included; 0 = no limit. */
+/* Set the memory limit, which includes the file: beyond MAX_BYTES, refuse memory for new stacks. 0
+ * = no limit. */
 void mem_set_limit(uint64_t max_bytes);
 
-/* Set the parent's limit again. Call in a forked child. */
+/* Set the parent's memory limit again. Call in a forked child. */
 void mem_limit_again(void);
 
-/* Return how many bytes the limit has left; UINT64_MAX without a limit. */
+/* Return the number of bytes left under the limit; UINT64_MAX without a limit. */
 uint64_t mem_left(void);
 
-/* Account for SIZE_BYTES of private memory that are about to be touched. Return false if the limit
- * has no room for them: they must stay untouched. Memory that must never be refused is not
- * charged. */
+/* Charge SIZE_BYTES of private memory that are about to be touched. Return false if they exceed the
+ * limit: the memory must stay untouched. Memory that must never be refused is not charged. */
 bool mem_charge(uint64_t size_bytes);
 
-/* Undo a charge: the memory was not touched, or had been charged already. */
+/* Undo a charge for memory that was not touched, or that had been charged before. */
 void mem_uncharge(uint64_t size_bytes);
 
-/* Return true if so little is left that new stacks must be shortened to their innermost frames. The
- * rest is reserved for known stacks. */
+/* Return true if so little is left under the limit that new stacks must be shortened to their
+ * innermost frames. The rest is reserved for known stacks. */
 bool mem_is_full(void);
 
-/* Return true if even less is left, so that new stacks must be charged to "other". */
+/* Return true if even less is left, so that events of new stacks must be charged to "other". */
 bool mem_is_used_up(void);
 
-/* Update the header's figure of the recorder's own memory. If DUE, only if there is a limit and
- * much has been added since the last time. Makes a system call for each 16 MiB of private memory.
- * BUFFER is scratch, for the caller alone. */
+/* Update the header's figure of the recorder's own memory. If DUE, do so only if there is a limit
+ * and the memory has grown much since the last time. Needs one system call per 16 MiB of private
+ * memory. BUFFER is scratch space that no other thread uses. */
 enum { MEM_RESIDENT_PAGES = 4096 };
 void mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES]);
 

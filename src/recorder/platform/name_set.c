@@ -1,8 +1,8 @@
 /* name_set.c: see name_set.h.
  *
- * An open hash table of places in a pool. A text is complete in the pool before a CAS of its place
- * publishes it, so a fork, a signal or a jump leaves no intermediate state. A text that lost the
- * race wastes its pool space. Nothing is ever removed. */
+ * The set is an open hash table of places in a pool. A text is complete in the pool before a CAS of
+ * its place publishes it. So a fork, a signal or a longjmp leaves no intermediate state. A text
+ * that loses the race wastes its pool space. No text is ever removed. */
 #include "platform/name_set.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ length_at(const struct name_set *t, uint32_t place)
     return t->pool[place - 1] | (size_t)t->pool[place] << 8;
 }
 
-/* Append TEXT to the pool. Return its place; 0 without room. */
+/* Append TEXT to the pool. Return its place; 0 if there is no room. */
 static uint32_t
 add_to_pool(struct name_set *t, const void *text, size_t size_bytes)
 {

@@ -1,17 +1,17 @@
-/* output.c: naming and creating the profile file.
+/* output.c: names and creates the profile file, and writes messages.
  *
- * HEAPTAP_OUT is a path in which %p is the process id, %e the program's name, %n the first number
- * from 1 on with which the name is unused, %% a percent sign. The default is
- * heaptap.%e.%p.heaptap in the current directory. A path that is a directory gets that default name
- * inside it. The file is created with O_EXCL and never replaced: a name that is taken (a child of
- * the run, or another image of the same process) gets program and process id appended, then a
+ * HEAPTAP_OUT is a path. In it %p is the process id, %e the program's name, %% a percent sign, and
+ * %n the lowest number from 1 on that makes the name unused. The default is heaptap.%e.%p.heaptap
+ * in the current directory. If the path is a directory, the file gets the default name inside it.
+ * The file is created with O_EXCL and never replaced. If another child of the run, or another image
+ * of the same process, has already used the name, program and process id are appended, then a
  * number.
  *
- * Messages. Descriptor 2 belongs to the program. It may have been closed and reused for another
- * file, or lead to a program that parses the output. So a message is written only if the descriptor
- * is still the file that it was when the program began, and the file that `heaptap run` has, which
- * the environment names. A message is not written if that would wait, raise SIGPIPE, or split the
- * line (a pipe takes PIPE_BUF bytes whole). */
+ * Messages. Descriptor 2 belongs to the program. The program may have closed it and reused the
+ * number for another file, or it may lead to a program that parses the output. So a message is
+ * written only to the file that descriptor 2 was when the program began. If the environment names
+ * the stderr of `heaptap run`, the file must be that one too. A message is not written if the write
+ * would wait, raise SIGPIPE, or split the line (a pipe accepts PIPE_BUF bytes at once). */
 #include "platform/output.h"
 
 #include <errno.h>
@@ -32,14 +32,14 @@
 
 enum { NAME_ATTEMPTS = 1000 };
 
-/* The file behind stderr when the program began. A process constant, also in children. */
+/* The file behind stderr when the program began. A process constant, valid in children. */
 static struct {
-    bool known; // It was open, and is the stderr of `heaptap run` if that is named.
+    bool known; // stderr was open, and is the stderr of `heaptap run` if the environment names one.
     dev_t device;
     ino_t inode;
 } first_stderr;
 
-/* Runs before main, or at the first event if that comes earlier. */
+/* Record the file. Runs before main, or at the first event if that comes earlier. */
 __attribute__((constructor)) static void
 remember_stderr(void)
 {
@@ -60,7 +60,7 @@ remember_stderr(void)
 
 static const struct {
     int error;
-    const char *text; // The cause, and the remedy.
+    const char *text; // Cause and remedy.
 } causes[] = {
     {EACCES, "permission denied; choose another place with -o"},
     {EPERM, "a sandbox forbids it; try --reserve"},
@@ -81,7 +81,7 @@ static const struct {
     {ENOSYS, "this system lacks a required system call; use Linux 4.14 or later"},
 };
 
-/* EACCES for a file that was opened before. */
+/* EACCES for a file that the recorder opened before. */
 static const char no_longer_permitted[] =
     "permission denied, as after dropping privileges; try --reserve, which opens the file once";
 
@@ -105,7 +105,8 @@ output_message(enum output_event event, int error, const char *path)
         [OUTPUT_CUT_SHORT] = ("another program truncated the profile, or its disk failed; later "
                               "events are lost, the program continues"),
     };
-    static char line[PIPE_BUF]; // Used once. The stack may be a coroutine's, or a signal handler's.
+    static char line[PIPE_BUF]; // Used once. Not on the stack, which may belong to a coroutine or a
+                                // signal handler.
     struct fmt f = fmt_init(line, sizeof line - 1);
     struct stat st;
 
@@ -127,8 +128,9 @@ output_message(enum output_event event, int error, const char *path)
 
 enum { PROGRAM_BYTES = 64 };
 
-/* Return the last component of the executable's path, with characters that trouble a shell
- * replaced. NAME caches it; empty = not read yet, because few names of profiles contain it. */
+/* Return the last component of the executable's path, with shell metacharacters replaced. NAME
+ * caches it. It is read on demand, because few patterns contain it; an empty NAME means that it was
+ * not read. */
 static const char *
 program_name(char name[PROGRAM_BYTES])
 {
@@ -181,8 +183,8 @@ output_expand(struct fmt *f, const char *pattern, char program[PROGRAM_BYTES], u
     return numbered;
 }
 
-/* Vary the name in F: strip the suffix, append program, process id and, from the second time on,
- * NUMBER. */
+/* Vary the name in F: strip the suffix, then append program and process id, and NUMBER from the
+ * second attempt on. */
 static void
 vary(struct fmt *f, char program[PROGRAM_BYTES], uint32_t number)
 {
@@ -228,8 +230,8 @@ write_first_words(int fd)
     return written == (long)first_bytes ? 0 : -ENOSPC;
 }
 
-/* Return true if FD, just opened, is the file that PATH names. The program may have reused the
- * number for another file, which must not be written to. */
+/* Return true if FD, which was just opened, is the file at PATH. The program may have closed FD and
+ * reused the number for another file, which must not be written to. */
 static bool
 output_is_named(int fd, const char *path)
 {
@@ -246,8 +248,8 @@ has_no_name(int fd)
     return sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
 }
 
-/* Like create, but a process killed on the way leaves nothing: the file gets its name when it is a
- * profile. Not every file system supports that. */
+/* Like create, but leaves nothing behind if the process is killed on the way: the file gets its
+ * name only when it is a valid profile. Not every file system supports that. */
 static int
 create_whole(char *path)
 {
@@ -262,7 +264,7 @@ create_whole(char *path)
     error = write_first_words(fd);
     if (error == 0)
         error = sys_link(fd, path);
-    // A mapping shows the name under which the file was opened.
+    // A mapping shows the name with which its file was opened, so open it again by that name.
     named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
     if (error == 0 && (named < 0 || !output_is_named(named, path)))
         return fd;
@@ -281,7 +283,7 @@ create(char *path)
     if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
         return fd;
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd == -EBADF) // It was created, and the program has closed the descriptor since.
+    if (fd == -EBADF) // The file was created, but the program has closed the descriptor.
         sys_unlink(path);
     if (fd < 0)
         return fd;
@@ -300,7 +302,7 @@ output_open(char *ret_path, size_t path_bytes)
     char program[PROGRAM_BYTES] = "";
     int fd = -EEXIST;
 
-    // Beyond the limit the kernel would send a signal that kills.
+    // Beyond the limit the kernel would send SIGXFSZ, which kills.
     if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
         return -EFBIG;
     if (pattern == NULL || *pattern == '\0')

@@ -1,24 +1,26 @@
 /* process.c: facts that the kernel passed to this process at its start, read without libc.
  *
- * libc would return all of this by functions that the program may have replaced, perhaps by one
- * that takes a lock and allocates while it holds it. Then the program and the recorder would wait
- * for each other.
+ * libc returns these facts through functions that the program may have replaced. A replacement
+ * could take a lock and allocate while it holds the lock. Then the program and the recorder would
+ * deadlock.
  *
  *     stack, upwards:  argc | arguments | 0 | environment | 0 | auxiliary vector | strings
  *
- * The vector lies behind the environment that the process was started with, and libc's pointer to
- * that is a mere word. It is read there first, because a loader that was started by hand corrects
- * the vector there and nowhere else. Before libc begins, the dynamic linker's word for the stack is
- * as good (process_dynamic.c). A program may have moved its environment before the first event.
- * Then the words behind it are no vector (the bytes of AT_RANDOM would have to lie close above),
- * and the kernel returns it: by prctl since Linux 6.4, before that by /proc.
+ * The vector follows the environment with which the process was started, and libc's pointer to that
+ * environment is a plain variable. The vector is read there first, because a loader that was
+ * started as a command corrects it only there. Before libc is initialised, the dynamic linker's
+ * variable for the stack serves the same purpose (process_dynamic.c). If a program moves its
+ * environment before the first event, the words after it are no vector. This is recognised because
+ * the bytes of AT_RANDOM must be close above the vector. Then the kernel supplies the vector: by
+ * prctl since Linux 6.4, before that through /proc.
  *
- * The vector leads to the program's headers, for the unwinder; to the kernel's own object (vdso),
- * which reads the clock without a system call; and to libc, through the list of objects that the
- * dynamic linker keeps for debuggers. libc was there from the start, and that part of the list
- * never shrinks; objects loaded later come behind it.
+ * The vector leads to three objects. The first are the program's headers, for the unwinder. The
+ * second is the kernel's own object (vdso), which reads the clock without a system call. The third
+ * is libc, through the list of objects that the dynamic linker maintains for debuggers. libc is
+ * loaded at the start, and that part of the list never shrinks; objects loaded later follow it.
  *
- * Process constants, the same for children. Threads that read them at once store the same. */
+ * All values are process constants, the same for children. Threads that read them concurrently
+ * store equal values. */
 #include "platform/process.h"
 
 #include <elf.h>
@@ -44,9 +46,9 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
-static struct unwind_object libc; // Segments are NULL if it was not found.
+static struct unwind_object libc; // libc; its segments are NULL if it was not found.
 
-/* Return true if a whole vector is at V. Only its first word is known to be readable. */
+/* Return true if a complete vector is at V. Only its first word is known to be readable. */
 static bool
 is_vector(const struct entry *v)
 {
@@ -55,7 +57,7 @@ is_vector(const struct entry *v)
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
         uint64_t at = (uint64_t)(uintptr_t)&v[i];
 
-        // It is aligned to words, so either word of an entry may begin a page.
+        // V is aligned to words, so either word of an entry may begin a page.
         if ((at % PAGE_BYTES == 0 && !sys_is_readable(at)) ||
             ((at + 8) % PAGE_BYTES == 0 && !sys_is_readable(at + 8)))
             return false;
@@ -80,7 +82,7 @@ process_take(const struct entry *v, size_t count)
 char **
 process_environment(void)
 {
-    // By libc's own name: an old program may define an "environ" that is never set.
+    // libc's internal name: an old program may define an "environ" that is never set.
     char **e = __environ;
 
     return e != NULL ? e : process_first_environment();
@@ -103,7 +105,8 @@ take_from_stack(void)
     return true;
 }
 
-/* A separate function, because its frame is large and hardly ever needed. */
+/* Read the vector from the kernel. A separate function, because its large frame is rarely
+ * needed. */
 static COLD bool
 take_from_kernel(void)
 {
@@ -116,14 +119,14 @@ take_from_kernel(void)
     return true;
 }
 
-/* Fallback without a vector: only AT_SECURE is indispensable. */
+/* Set AT_SECURE, the only indispensable value, when there is no vector. */
 static void
 take_rights(void)
 {
     store_relaxed(&values[AT_SECURE], (uint64_t)sys_has_more_rights());
 }
 
-/* Find the clock function of the kernel's object, if it exists. */
+/* Find the clock function of the vdso, if it exists. */
 static void
 find_clock(void)
 {
@@ -133,7 +136,8 @@ find_clock(void)
         sys_use_clock((sys_clock_fn *)image_function(&vdso, "__vdso_clock_gettime"));
 }
 
-/* Return the dynamic linker's list of objects for debuggers; NULL in a static program. */
+/* Return the list of objects that the dynamic linker maintains for debuggers; NULL in a static
+ * program. */
 static const struct r_debug *
 find_list(void)
 {
@@ -148,7 +152,7 @@ find_list(void)
         if (s[i].p_type == PT_DYNAMIC)
             dynamic = &s[i];
     }
-    // A dynamically linked program has both. The headers' address gives the load bias.
+    // A dynamically linked program has both headers. Their address gives the load bias.
     if (own != NULL && dynamic != NULL)
         d = (const Elf64_Dyn *)((uintptr_t)s - own->p_vaddr + dynamic->p_vaddr);
     for (; d != NULL && d->d_tag != DT_NULL; d++)

@@ -1,4 +1,5 @@
-/* process_static.c: empty, since a static program sets libc's pointer to the environment first. */
+/* process_static.c: empty, because in a static program libc's pointer to the environment is set
+ * first. */
 #include "platform/process.h"
 
 char **

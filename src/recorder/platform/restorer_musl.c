@@ -1,15 +1,15 @@
 /* restorer_musl.c: musl's return from a signal handler, with an unwind table.
  *
- * A handler returns to __restore_rt, which makes the kernel restore all registers. musl's has no
- * unwind table, so every stack of a handler would end there, and a linker takes a table only from
- * the object that contains the code. So the archive for musl provides the code, which musl's
+ * A handler returns to __restore_rt, which makes the kernel restore all registers. musl's version
+ * has no unwind table, so every stack of a handler would end there. A linker accepts a table only
+ * from the object that contains the code. So the archive for musl provides the code, which musl's
  * sigaction then uses: two instructions that the kernel's interface prescribes. All registers are
- * in the kernel's frame, at fixed offsets from rsp. Like every table of a signal frame, it covers
- * one byte before the code, because return addresses are looked up minus one. */
+ * in the kernel's frame, at fixed offsets from rsp. Like every table of a signal frame, this one
+ * covers one byte before the code, because return addresses are looked up minus one. */
 #include "base/base.h"
 
-/* The caller's register with this DWARF number is in memory at rsp + OFFSET, encoded in two
- * bytes. */
+/* Declare that the caller's register with this DWARF number is in memory at rsp + OFFSET, encoded
+ * in two bytes. */
 #define SAVED(number, offset)                                                                      \
     ".cfi_escape 0x10, " #number ", 3, 0x77, (" #offset " & 0x7f) | 0x80, " #offset " >> 7\n\t"
 

@@ -1,21 +1,22 @@
-/* selection.c: which processes of a run are recorded, and where.
+/* selection.c: selects the processes of a run to record, and the paths of their profiles.
  *
- * `heaptap run` passes it in the environment, because that reaches every process of the run:
+ * `heaptap run` passes its decisions in the environment, because every process of the run inherits
+ * it:
  *
  *     HEAPTAP_OUT      the path of the profile, a pattern (output.c)
  *     HEAPTAP_PID      the process that run started
- *     HEAPTAP_OTHERS   the path for all other processes; empty: they are not recorded
- *     HEAPTAP_ONLY     patterns of program names, separated by commas; others are not recorded
+ *     HEAPTAP_OTHERS   the path for all other processes; empty: do not record them
+ *     HEAPTAP_ONLY     patterns of program names to record, separated by commas
  *     HEAPTAP_SESSION  the id of the run
- *     HEAPTAP_FRAMES   how many frames of a stack are kept; by default all
+ *     HEAPTAP_FRAMES   the number of frames to record per stack; by default all
  *
- * The first process has the id HEAPTAP_PID and was not forked by a recorded process. So a process
- * with the same id in another namespace is not taken for it, unless an exec lies in between. The
- * values are cached: a daemon may clear its environment and then fork.
+ * The first process has the id HEAPTAP_PID and was not forked by a recorded process. The second
+ * condition excludes a process with the same id in another namespace, unless it called exec. The
+ * values are cached, because a daemon may clear its environment and then fork.
  *
  * A program has several names: the last component of its executable, of its argument 0 (a symbolic
- * link such as python3), and of a script's path, which the kernel also uses to name the process.
- * Any of them may match. */
+ * link such as python3), and of a script's path, from which the kernel also derives the name of the
+ * process. A match of any of them suffices. */
 #include "platform/selection.h"
 
 #include <errno.h>
@@ -34,12 +35,13 @@ enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ 
 
 /* Process constants. */
 static struct {
-    bool known; // Set last: a child may be forked while this is being filled.
+    bool known; // Set last: a child may be forked while the struct is being filled.
     bool has_output, has_others;
     uint64_t session;
     uint64_t pid; // 0 = not given.
     uint64_t frames;
-    char only[1024], output[4096], others[4096]; // Last in the struct, since they take pages.
+    char only[1024], output[4096], others[4096]; // Last in the struct, because of their size of
+                                                 // several pages.
 } asked;
 
 /* Copy the variable NAME. Return false if it is missing or too long. */
@@ -54,7 +56,7 @@ selection_copy(const char *name, char *ret, size_t size_bytes)
     return value != NULL && !f.cut;
 }
 
-/* Use the directory that was chosen when the program was built, and create it if it is missing. */
+/* Use the directory that was set when the program was built, and create it if it is missing. */
 static bool
 take_compiled_output(void)
 {
@@ -66,7 +68,7 @@ take_compiled_output(void)
         return false;
     for (size_t i = 0; i < length; i++)
         fmt_str(&f, name[i] == '%' ? "%%" : (char[]){name[i], '\0'});
-    sys_mkdir(f.text, 0777); // If this fails, creating the profile reports it.
+    sys_mkdir(f.text, 0777); // If this fails, the creation of the profile reports it.
     fmt_str(&f, "/" PROFILE_DEFAULT_NAME);
     return !f.cut;
 }
@@ -95,7 +97,7 @@ selection_is_first(void)
     return asked.pid == 0 || ((uint64_t)identity_pid() == asked.pid && !state->forked);
 }
 
-/* Return true if PATTERN, which ends before END, matches all of NAME. "*" is any text, "?" one
+/* Return true if PATTERN, which ends before END, matches all of NAME. "*" matches any text, "?" one
  * character. */
 static bool
 selection_matches(const char *pattern, const char *end, const char *name)
@@ -153,7 +155,8 @@ read_start(const char *path, char *ret, size_t size_bytes)
     return (size_t)n;
 }
 
-/* Match argument 0, or the script: the argument after which the kernel has named the process. */
+/* Return true if a pattern matches argument 0, or the script: the argument whose name the kernel
+ * gave the process. */
 static bool
 arguments_match(void)
 {

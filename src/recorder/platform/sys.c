@@ -14,24 +14,24 @@
 #include "base/fmt.h"
 #include "platform/arch_x86_64.h"
 
-// Thread ids are below this (PID_MAX_LIMIT of the kernel).
+// Upper bound of thread ids (PID_MAX_LIMIT of the kernel).
 enum { TID_LIMIT = 1 << 22 };
 
-// An upper bound for NR_CPUS of every kernel.
+// Upper bound of NR_CPUS in any kernel.
 enum { PROCESSORS_MAX = 8192 };
 
 // A mask that no thread can have: SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
 
-// Facts read before calls became forbidden. Constant from then on, also in children.
+// Facts read before system calls became forbidden. Constant afterwards, also in children.
 static bool quiet;
 bool arch_cycles_forbidden;
 static char quiet_name[16];
-static char quiet_directory[1024]; // Empty if it is not known.
-static int made_up_tid = TID_LIMIT; // Atomic: the lowest id that sys_gettid has made up.
+static char quiet_directory[1024]; // Empty if unknown.
+static int made_up_tid = TID_LIMIT; // Atomic: the lowest id that sys_gettid has invented.
 
-/* Lowest descriptor number of the recorder. The kernel's table of descriptors is no
- * larger for it than for number 128. */
+/* Lowest descriptor number of the recorder. The kernel's descriptor table is no larger for this
+ * number than for number 128. */
 enum { DESCRIPTOR_LEAST = 200 };
 
 #define CALL(number, a, b, c, d, e, f)                                                             \
@@ -102,7 +102,7 @@ sys_mincore(const void *address, size_t size_bytes, unsigned char *ret_present)
     return (int)CALL(SYS_mincore, address, size_bytes, ret_present, 0, 0, 0);
 }
 
-/* Duplicate FD to a high number, which the program hardly reaches. Return it, or a negative error
+/* Duplicate FD to a high number, which programs rarely reach. Return it, or a negative error
  * number. */
 static int
 sys_move_up(int fd)
@@ -200,7 +200,7 @@ sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off)
     return CALL(SYS_pwrite64, fd, data, size_bytes, off, 0, 0);
 }
 
-/* Consume signal NUMBER if it is pending for this thread, which blocks it. */
+/* Consume signal NUMBER if it is pending for this thread. The thread must block it. */
 static void
 discard_signal(int number)
 {
@@ -240,7 +240,8 @@ sys_write_all(int fd, const void *data, size_t size_bytes)
     uint64_t before, pending = deadly;
     long r;
 
-    // Only these: a program that waits here for a slow reader must still receive the others.
+    // Block only these signals: a program that waits here for a slow reader must still receive all
+    // others.
     r = CALL(SYS_rt_sigprocmask, SIG_BLOCK, &deadly, &before, sizeof before, 0, 0);
     if (r != 0)
         return (int)r;
@@ -285,7 +286,7 @@ sys_link(int fd, const char *path)
     struct fmt f = fmt_init(from, sizeof from);
     int r = (int)CALL(SYS_linkat, fd, "", AT_FDCWD, path, AT_EMPTY_PATH, 0);
 
-    // Before Linux 6.10 that needs a capability.
+    // Before Linux 6.10 the call needs a capability.
     if (r != -ENOENT)
         return r;
     fmt_str(&f, "/proc/self/fd/");
@@ -342,7 +343,7 @@ sys_gettid(void)
 int
 sys_tgkill(int pid, int tid, int signal)
 {
-    // No call can show that a thread with a made-up id has ended.
+    // No call can show that a thread with an invented id has ended.
     if (tid >= load_relaxed(&made_up_tid))
         return -EPERM;
     return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);
@@ -351,7 +352,7 @@ sys_tgkill(int pid, int tid, int signal)
 void
 sys_raise_again(int signal, const siginfo_t *info)
 {
-    // Not by CALL: the default action must be taken in a quiet process as well.
+    // CALL is unsuitable: the default action must be taken in a quiet process as well.
     long pid = arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
     long tid = arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 
@@ -371,7 +372,7 @@ sys_thread_name(char *ret_name_16)
 uint64_t
 sys_block_signals(void)
 {
-    // A blocked fault kills the process, and guard.c handles this one.
+    // A blocked fault would kill the process, and guard.c handles this one.
     uint64_t all = ~(UINT64_C(1) << (SIGBUS - 1)), before = 0;
 
     if (CALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all, 0, 0) != 0)
@@ -382,7 +383,7 @@ sys_block_signals(void)
 void
 sys_unblock_signals(uint64_t mask)
 {
-    // Not by CALL: the process may have gone quiet since, and the program needs its signals.
+    // CALL is unsuitable: the process may have become quiet, and the program needs its signals.
     if (mask != MASK_NONE)
         arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
@@ -392,7 +393,7 @@ sys_is_readable(uint64_t address)
 {
     enum { NO_SUCH_HOW = -1 };
 
-    // The kernel copies the set before it checks HOW, which it refuses: nothing changes.
+    // The kernel copies the set before it refuses HOW, so nothing changes.
     return CALL(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~UINT64_C(7), NULL, 8, 0, 0) == -EINVAL;
 }
 
@@ -434,7 +435,7 @@ sys_uname(struct utsname *ret_name)
     return (int)CALL(SYS_uname, ret_name, 0, 0, 0, 0, 0);
 }
 
-static sys_clock_fn *kernel_clock; // Constant from the start on.
+static sys_clock_fn *kernel_clock; // Constant after the start.
 static uint64_t latest_ns;         // Atomic: last time read by a system call.
 
 static uint64_t
@@ -455,7 +456,7 @@ sys_clock_ns(void)
     sys_clock_fn *f = load_relaxed(&kernel_clock);
     struct timespec t;
 
-    // The coarse clock is a mere word of memory, even where the cycle counter is forbidden.
+    // The coarse clock reads memory only, so it works even where the cycle counter is forbidden.
     if (likely(f != NULL) && likely(f(CLOCK_MONOTONIC_COARSE, &t) == 0))
         return nanoseconds(&t);
     if (CALL(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &t, 0, 0, 0, 0) == 0)
@@ -485,8 +486,8 @@ sys_unix_ns(void)
 long
 sys_auxiliary(void *buffer, size_t size_bytes)
 {
-    // PR_GET_AUXV, which is newer than the headers of most systems. Returns the size of the vector,
-    // which may exceed the buffer's.
+    // PR_GET_AUXV, which the headers of most systems lack. It returns the size of the vector, which
+    // may be larger than the buffer.
     long r = CALL(SYS_prctl, 0x41555856, buffer, size_bytes, 0, 0, 0);
     int fd;
 
