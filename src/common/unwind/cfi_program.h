@@ -36,8 +36,7 @@ static_assert(sizeof(struct cfi_rule) == 8, "the interpreter keeps six rows on a
 struct cfi_row {
     struct cfi_rule cfa; // CFI_IN_REGISTER or CFI_IS_EXPRESSION.
     struct cfi_rule reg[UNWIND_REGISTERS];
-    bool signal; // The kernel's frame below a signal handler: the frame above it was interrupted
-                 // and made no call.
+    bool signal; // The kernel's frame of a signal: its caller was interrupted and made no call.
 };
 
 /* A function's record, merged with the fields of its common record (CIE). */

@@ -1,9 +1,9 @@
 /* adapter_lua.c: the adapter for Lua 5.1 to 5.4, libheaptap_lua.so.
  *
- * Loaded beside the recorder into a program that is Lua or embeds it. At load time it looks up
- * Lua's functions by name. So it needs no headers and no library, and one file serves all versions.
- * Without Lua, or without a recorder, it does nothing. A version with unknown structures is
- * reported once, and its programs are recorded with their C frames.
+ * It is loaded beside the recorder into a program that is Lua or embeds Lua. At load time it looks
+ * up Lua's functions by name. So it needs no headers and no library, and one file serves all
+ * versions. Without Lua, or without a recorder, it is inactive. A version with unknown structures
+ * is reported once, and its programs are recorded with their C frames.
  *
  * lua_state.c finds the running state, lua_frames.c turns its calls into frames, lua_name.c names
  * them, lua_code.c finds Lua's code, lua_types.c labels objects with their types.
@@ -34,7 +34,7 @@ static struct heaptap_language language = {
     .frames_again = lua_frames_again,
 };
 
-/* The part of VERSION up to its first space; VERSION may be NULL. */
+/* Append the part of VERSION up to its first space; VERSION may be NULL. */
 static void
 put_version(char to[LINE_BYTES], const char *version)
 {
@@ -49,7 +49,7 @@ put_version(char to[LINE_BYTES], const char *version)
     strncat(to, version, length < 20 ? length : 20);
 }
 
-/* Print one line for the user: VERSION, which may be NULL, is not known here. */
+/* Print one line for the user: VERSION, which may be NULL, is unsupported. */
 static void
 lua_adapter_report_unknown(const char *version)
 {
@@ -74,7 +74,7 @@ lua_adapter_begin(void)
     if (function == NULL)
         return;
     lua_code_find((uintptr_t)function);
-    // LuaJIT has no such text.
+    // LuaJIT does not export this text.
     ident = lua_code_exports("luaJIT_setmode") ? NULL : dlsym(RTLD_DEFAULT, "lua_ident");
     *(void **)&lua_name_getinfo = function;
     resume = dlsym(RTLD_DEFAULT, "lua_resume");

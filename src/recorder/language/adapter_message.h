@@ -1,4 +1,4 @@
-/* adapter_message.h: an adapter's one message. */
+/* adapter_message.h: writes the one message of an adapter. */
 #ifndef LANGUAGE_ADAPTER_MESSAGE_H
 #define LANGUAGE_ADAPTER_MESSAGE_H
 
@@ -9,8 +9,9 @@
 #include "format/environment.h"
 #include "format/run_stderr.h"
 
-/* Write LINE of SIZE_BYTES to descriptor 2, unless that is not the stderr of `heaptap run`: then it
- * belongs to a program that reads what this one writes. Called while the program is loaded. */
+/* Write LINE of SIZE_BYTES to descriptor 2 if that is the stderr of `heaptap run`. Otherwise write
+ * nothing: the reader may be another program, which parses this one's output. Called while the
+ * program is loaded. */
 static inline void
 adapter_message(const char *line, size_t size_bytes)
 {

@@ -1,10 +1,10 @@
 /* adapter_python.c: the adapter for CPython, libheaptap_python.so.
  *
- * Loaded beside the recorder into a program that is CPython or has its library. At load time,
- * before the interpreter begins, it looks up the interpreter's functions by name. So it needs no
- * headers and no library, and one file serves all versions. Without CPython, or without a recorder,
- * it does nothing. A version with unknown structures is reported once, and its programs are
- * recorded with their C frames. */
+ * It is loaded beside the recorder into a program that is CPython or uses its library. At load
+ * time, before the interpreter is initialised, it looks up the interpreter's functions by name. So
+ * it needs no headers and no library, and one file serves all versions. Without CPython, or without
+ * a recorder, it is inactive. A version with unknown structures is reported once, and its programs
+ * are recorded with their C frames. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -23,10 +23,11 @@ static struct heaptap_language python = {
     .frames_again = python_frames_again,
 };
 
-/* A function of the interpreter, cast to its type before each call. */
+/* Look up a function of the interpreter. The pointer is cast to the function's type before each
+ * call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
-/* Print one line for the user, once. VERSION is cut at its first space. */
+/* Print one line for the user, once. VERSION is truncated at its first space. */
 static void
 python_adapter_report_unknown(const char *version)
 {
@@ -46,11 +47,12 @@ python_adapter_report_unknown(const char *version)
 }
 
 struct code {
-    const void *known; // An address in it.
+    const void *known; // An address in the code.
     uint64_t start, end;
 };
 
-/* The code of the object that KNOWN is in: all of the interpreter's runs Python programs. */
+/* Register the code of the object that contains KNOWN: all code of the interpreter runs Python
+ * programs. */
 static int
 register_code(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -106,19 +108,20 @@ python_adapter_begin(void)
     if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL)
         return;
     layout = python_layout_of(python_layout_minor(version()));
-    // Builds for debugging may have more words before the type of an object.
+    // Debug builds may have more words before the type of an object.
     if (layout == NULL || python_pointer(code, PYTHON_OBJECT_TYPE) != type) {
         python_adapter_report_unknown(version());
         return;
     }
-    if (!find_asked(&a)) // After that: older versions lack some of these functions.
+    if (!find_asked(&a)) // Last, because older versions lack some of these functions.
         return;
     python_name_begin(layout, code);
     python_reach_begin(layout, &owners);
     python_frames_begin(layout, &a);
     interpreter.known = a.eval;
     dl_iterate_phdr(register_code, &interpreter);
-    dl_iterate_phdr(register_code, &ours); // Our hooks lie among its functions.
+    dl_iterate_phdr(register_code, &ours); // The adapter's hooks are called between the
+                                           // interpreter's functions.
     python_memory_begin(layout, (const void *)interpreter.start,
                         interpreter.end - interpreter.start);
     python.memo_bytes = python_memo_bytes;

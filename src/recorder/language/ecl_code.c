@@ -1,19 +1,19 @@
-/* ecl_code.c: map compiled code to Lisp functions.
+/* ecl_code.c: maps compiled code to Lisp functions.
  *
- * Compiled functions leave no trace in ECL's own list of frames, but each is a C function. ECL
- * makes its function objects by ecl_make_cfun, with the C function and the name: ECL's functions
- * when it starts, a file's functions when it is loaded. The unwind tables give the beginning of the
- * function that contains a return address; that is looked up here.
+ * Compiled functions are missing from ECL's own list of frames, but each is a C function. ECL makes
+ * its function objects with ecl_make_cfun, which gets the C function and the name. It does so for
+ * its own functions at the start, and for a file's functions when the file is loaded. A return
+ * address is looked up by the unwind tables, which give the start of its function.
  *
- *     return address ─► heaptap_function_of ─► entry ─► id       (kept by return address)
+ *     return address ─► heaptap_function_of ─► entry ─► id       (cached by return address)
  *
  * Functions of flet and labels, and lambdas, become static C functions that ECL does not register.
- * Compiled files are not stripped, so the names are in the file's symbols (ecl_symbols.c). They are
- * read when the first function of a file is made. That is before any of its code runs, and outside
- * all events, so the file may be opened.
+ * Compiled files are not stripped, so the file's symbols have their names (ecl_symbols.c). The
+ * symbols are read when the first function of a file is made. At that time none of its code has run
+ * and no event is in progress, so the file may be opened.
  *
- * Two tables with fixed places, written by compare and swap, read without a lock. A full table
- * loses names: then C frames are shown. */
+ * There are two tables of fixed size, written by compare and swap, and read without a lock. When a
+ * table is full, further names are lost, and reports show the C frames instead. */
 #include "language/ecl_code.h"
 
 #include <dlfcn.h>
@@ -36,8 +36,8 @@ enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, FILE_BYTE
 struct place {
     uint64_t address; // Atomic; 0 = free.
     uint32_t id;      // Atomic; 0 = none.
-    uint32_t asof;    // Atomic: value of entry_count when the place had no id.
-    uint64_t whole;   // For an entry that is a part of a function: the start of that function; else
+    uint32_t asof;    // Atomic: value of entry_count when the id was found missing.
+    uint64_t whole;   // For an entry that is a part of a function: start of that function; else 0.
 };
 
 static struct place entries[ENTRIES], places[PLACES];
@@ -49,7 +49,8 @@ hash(uint64_t address)
     return (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* Return the place of ADDRESS in a table of COUNT places, or a free one if MAKE; else NULL. */
+/* Return the place of ADDRESS in a table of COUNT places. If there is none, return a free one if
+ * MAKE, else NULL. */
 static struct place *
 ecl_code_place_of(struct place *table, size_t count, uint64_t address, bool make)
 {
@@ -74,7 +75,7 @@ ecl_code_add_one(uint64_t entry, unsigned id)
 
     if (p == NULL || id == 0)
         return;
-    // A function keeps its first name; later ones are aliases.
+    // A function keeps its first name; later names are aliases.
     if (load_relaxed(&p->id) == 0) {
         store_release(&p->id, id);
         add_relaxed(&entry_count, 1u);
@@ -98,7 +99,7 @@ ecl_code_add_part(void *base, uint64_t value, uint64_t whole)
         p->whole = *(const uint64_t *)base + whole;
 }
 
-/* Return a copy of the file FD of SIZE bytes; NULL if it cannot be read. A mapping would not do,
+/* Return a copy of the file FD of SIZE bytes; NULL if it is unreadable. A mapping is unsuitable,
  * because it loses its pages when another process rewrites the file. */
 static void *
 copy_of(int fd, size_t size)
@@ -138,11 +139,11 @@ ecl_code_open_file(const char *name, uint64_t base)
     close(fd);
 }
 
-/* ENTRY is a function of a file: read the file's symbols, unless that was done before. */
+/* Read the symbols of the file that contains the function ENTRY, unless that was done before. */
 static void
 look_at_file(const void *entry)
 {
-    static uint64_t known[BLOCKS]; // Atomic: complemented addresses of files.
+    static uint64_t known[BLOCKS]; // Atomic: complemented addresses of known files.
     int saved = errno;
     Dl_info info;
 

@@ -5,11 +5,11 @@
 #include <ecl/ecl.h>
 #include <stdbool.h>
 
-/* Record that the C function ENTRY is the Lisp function NAME, from the code of BLOCK. Call outside
- * events. */
+/* Record that the C function ENTRY implements the Lisp function NAME, from the code of BLOCK. Call
+ * outside events. */
 void ecl_code_add(const void *entry, cl_object name, cl_object block);
 
-/* Return true if ECL has begun to create functions. From then on it has its data about threads. */
+/* Return true if ECL has begun to create functions. ECL's thread data is valid from then on. */
 bool ecl_code_begun(void);
 
 /* Return the id of the function that contains PC, a return address; 0 if unknown. Thread-safe and

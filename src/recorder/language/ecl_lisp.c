@@ -1,7 +1,7 @@
 /* ecl_lisp.c: the recorder's functions for Lisp programs.
  *
- * ECL alone cannot call C from interpreted code. So the adapter adds four functions to the package
- * SI when ECL has started. heaptap.lisp calls them if they exist. */
+ * ECL cannot call C from interpreted code. So the adapter adds four functions to the package SI
+ * when ECL has started. heaptap.lisp calls them if they exist. */
 #include <ecl/ecl.h>
 
 #include "heaptap/heaptap.h"
@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES = 64 };
 
-/* Copy the characters of a Lisp string as ASCII, cut. */
+/* Copy the characters of a Lisp string as ASCII, truncated. */
 static void
 ecl_lisp_name_of(cl_object s, char name[NAME_BYTES])
 {

@@ -1,15 +1,15 @@
-/* ecl_names.c: names of ECL's Lisp functions as ids of the recorder.
+/* ecl_names.c: maps names of ECL's Lisp functions to ids of the recorder.
  *
- * A function's name is a symbol, or a list such as (SETF X), or NIL for a lambda. A symbol is shown
- * with its package, DEMO::WORK, unless that is the language's or the user's. Those are hardly
- * confused, because the package USER sees all names of the language. Symbols without a package are
- * shown as #:NAME.
+ * The name of a function is a symbol, a list such as (SETF X), or NIL for a lambda. A symbol is
+ * shown with its package, DEMO::WORK, unless that is the language's or the user's. Names of these
+ * two packages are rarely confused, because the package USER sees all names of the language.
+ * Symbols without a package are shown as #:NAME.
  *
- * The name of a function is looked up at each allocation, by the address of the function object.
- * Addresses are reused after a collection, so a cached name is invalid after the next one: a key
- * also holds the number of collections. ECL frees the code of an evaluated form at once, which is
- * handled separately. Keys are complemented, so that the collector, which scans this memory, takes
- * none for an address. */
+ * Each allocation looks up the name of a function by the address of the function object. Addresses
+ * are reused after a collection. So a key also contains the number of collections, which makes
+ * cached names invalid after the next one. ECL frees the code of an evaluated form at once, which
+ * is handled separately. Keys are complemented: the collector scans this memory and must not take a
+ * key for an address. */
 #include "language/ecl_names.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 
 enum { TEXT_BYTES = 256, LIST_MAX = 8, KEPT = 8192, ADDRESS_BITS = 47 };
 
-/* A text under construction, cut at its capacity. */
+/* A text under construction, truncated at its capacity. */
 struct text {
     char bytes[TEXT_BYTES];
     size_t size;
@@ -46,7 +46,7 @@ ecl_names_put_text(struct text *t, const char *text)
         ecl_names_put(t, (unsigned char)*text++);
 }
 
-/* A Lisp string: bytes, or words of 32 bits. */
+/* Append a Lisp string, which consists of bytes or of words of 32 bits. */
 static void
 ecl_names_put_string(struct text *t, cl_object s)
 {
@@ -74,7 +74,8 @@ ecl_names_is_text(cl_object s, const char *text)
     return strcmp(t.bytes, text) == 0;
 }
 
-/* Compiled with (debug 3), a lambda has a generated symbol, LAMBDA50. */
+/* Return true if NAME is a generated symbol such as LAMBDA50, which a lambda has if compiled with
+ * (debug 3). */
 static bool
 is_lambda(cl_object name)
 {

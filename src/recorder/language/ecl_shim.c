@@ -1,9 +1,9 @@
 /* ecl_shim.c: wrappers of ECL's functions that allocate objects and make functions.
  *
- * ECL calls these through the loader's tables, including its own calls. Each calls ECL's function.
- * Those that allocate also pass the type (ecl_types.h); those that make a function object of
- * compiled code also register its name (ecl_code.h). The nesting of these calls does not matter:
- * one allocation uses up a hint. */
+ * ECL calls these through the loader's tables, even from inside ECL. Each wrapper calls ECL's
+ * function. A wrapper that allocates also passes the type (ecl_types.h). A wrapper that makes a
+ * function object of compiled code also registers its name (ecl_code.h). Nested calls are harmless,
+ * because one allocation uses up a hint. */
 #include <ecl/ecl.h>
 
 #include "language/ecl_code.h"
@@ -23,7 +23,7 @@
     }
 
 MAKES(ecl_cons, (cl_object a, cl_object d), (a, d), t_list)
-#ifndef ecl_list1 // ECL 24 made it a macro that calls ecl_cons.
+#ifndef ecl_list1 // In ECL 24 it is a macro that calls ecl_cons.
 MAKES(ecl_list1, (cl_object a), (a), t_list)
 #endif
 MAKES(ecl_alloc_object, (cl_type t), (t), t)

@@ -1,6 +1,6 @@
 /* ecl_start.c: the adapter for Lisp on ECL, on top of the one for libgc.
  *
- * Interpreted functions are in ECL's own list of frames. Each record lies in the C frame of the
+ * ECL's own list of frames has the interpreted functions. Each record is in the C frame of the
  * interpreter's function that executes it, so its address assigns it to a C frame.
  *
  *     C frames, innermost first          ECL's records          compiled code
@@ -9,11 +9,11 @@
  *     ecl_interpret                      DEMO::WORK
  *     L1main (a compiled file)                                  DEMO::MAIN
  *
- * Compiled functions have a record only if they were compiled with (debug 3); the recorder makes
- * one frame of both.
+ * Compiled functions have a record only if they were compiled with (debug 3); the recorder then
+ * merges record and C frame into one frame.
  *
- * The layout of ECL's objects comes from the headers that this was built with, so another version
- * of ECL at run time is recorded as a program on libgc. */
+ * The layout of ECL's objects comes from the headers at build time. If the version at run time
+ * differs, the program is recorded as one that uses libgc directly. */
 #include <dlfcn.h>
 #include <ecl/ecl.h>
 #include <link.h>
@@ -30,15 +30,15 @@
 #include "language/gc_record.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)
-#define FRAME_BYTES_MAX 4096 // Upper bound for the part of a Lisp function's frame that holds
+#define FRAME_BYTES_MAX 4096 // Upper bound of the part of a Lisp function's frame that contains
                              // records.
 
 enum { PAGE_BYTES = 4096, GAP_BYTES = 16 * PAGE_BYTES, RECORDS_MAX = 1 << 14 };
 
 static cl_env_ptr (*env_of_thread)(void);
 
-/* The readable part of the thread's stack, as proved so far. Proved once, because pages of a stack
- * stay mapped. END is 0 while the other members are invalid. */
+/* The part of the thread's stack that was proved readable. It is proved once, because pages of a
+ * stack stay mapped. END is 0 while the other members are invalid. */
 static __thread struct {
     uintptr_t first, end;
 } readable;
@@ -53,7 +53,7 @@ ask_readable(uintptr_t first, uintptr_t end)
     if (readable.end != 0 && end <= readable.first && readable.first - end < GAP_BYTES)
         to = readable.first;
     if (!heaptap_can_read((const void *)from, to - from)) {
-        // The gap between the parts may be unmapped.
+        // The gap between the two parts may be unmapped.
         if (!heaptap_can_read((const void *)first, end - first))
             return false;
         from = first;
@@ -71,7 +71,7 @@ ask_readable(uintptr_t first, uintptr_t end)
     return true;
 }
 
-/* Return true if a record at AT can be read. */
+/* Return true if a record at AT is readable. */
 static inline bool
 is_readable(uintptr_t at)
 {
@@ -85,14 +85,14 @@ is_readable(uintptr_t at)
 static size_t
 ecl_start_frames(struct heaptap_frame *to, size_t max)
 {
-    // Before ECL boots, its key for thread data does not exist.
+    // ECL's key for thread data does not exist before ECL boots.
     cl_env_ptr env = ecl_code_begun() ? env_of_thread() : NULL;
     uintptr_t last = (uintptr_t)__builtin_frame_address(0), first = last;
     size_t n = 0, left = RECORDS_MAX;
 
     if (env == NULL)
         return 0;
-    // Records lie at rising addresses, except within one C frame, where a local function was
+    // Records have rising addresses, except in a single C frame, where a local function was
     // compiled into another one. Any other record belongs to another stack, or is damaged.
     for (struct ecl_ihs_frame *i = env->ihs_top; i != NULL && n < max && left > 0; i = i->next) {
         uintptr_t at = (uintptr_t)i;
@@ -132,7 +132,8 @@ number_at(const char **text)
     return n;
 }
 
-/* Stop at ECL's library: return 1 if its version is the one of our headers, else 2. */
+/* Examine a loaded object. At ECL's library, return 1 if its version equals the headers', else 2,
+ * which stops the search. */
 static int
 ecl_start_look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {

@@ -1,17 +1,18 @@
-/* ecl_symbols.c: names of local functions in a file that ECL has compiled.
+/* ecl_symbols.c: finds the names of local functions in a file that ECL has compiled.
  *
- * ECL's compiler translates Lisp to C, and makes a library of it. Functions of flet, labels and
+ * ECL's compiler translates Lisp to C and compiles that to a library. Functions of flet, labels and
  * lambda become static C functions there, listed in the file's symbol table:
  *
  *     LC4make_tree            the local function MAKE-TREE, the fourth of the file
  *     LC2__lambda1            a lambda
  *     L4make_tree.part.0      a part of the function L4make_tree, made by the C compiler
  *
- * ECL itself registers the others (ecl_code.c). The C name loses information: a lower-case letter
- * may have been upper-case, and an underscore any other character; most were hyphens.
+ * ECL itself registers all other functions (ecl_code.c). The C name loses information: a lower-case
+ * letter may have been upper-case, and an underscore may have been any other character. Most
+ * underscores were hyphens.
  *
- * Nothing in the file is trusted: each offset is checked against its size before it is read, names
- * need not be terminated, and the search for the function of a part has a limit. */
+ * The file is untrusted: each offset is checked against the file's size before it is followed,
+ * names need not be terminated, and the search for the function of a part has a limit. */
 #include "language/ecl_symbols.h"
 
 #include <elf.h>
@@ -26,10 +27,11 @@ struct symbols {
     size_t count;
     const char *texts;
     size_t text_bytes;
-    size_t compared; // Names compared so far to find functions of parts.
+    size_t compared; // Number of names compared so far to find the functions of parts.
 };
 
-/* Return the name of symbol S, *RET_MAX bytes at most; NULL if it lies outside the names. */
+/* Return the name of symbol S, which has at most *RET_MAX bytes; NULL if it is outside the
+ * names. */
 static const char *
 ecl_symbols_name_of(const struct symbols *all, const Elf64_Sym *s, size_t *ret_max)
 {
@@ -65,8 +67,8 @@ local_name(const char *symbol, size_t max, char text[NAME_BYTES])
     return n > 0;
 }
 
-/* Return true if NAME, of MAX bytes, has the prefix of ECL's functions and a dot. *RET_SIZE is the
- * length up to the dot. */
+/* Return true if NAME, of at most MAX bytes, has the prefix of ECL's functions and a dot. *RET_SIZE
+ * is the length up to the dot. */
 static bool
 ecl_symbols_is_part(const char *name, size_t max, size_t *ret_size)
 {
@@ -78,7 +80,7 @@ ecl_symbols_is_part(const char *name, size_t max, size_t *ret_size)
     return n > 0 && n < max && name[n] == '.' && name[0] == 'L';
 }
 
-/* Return the symbol with the SIZE bytes at NAME as its name; NULL if there is none. */
+/* Return the symbol whose name is the SIZE bytes at NAME; NULL if there is none. */
 static const Elf64_Sym *
 ecl_symbols_find(struct symbols *all, const char *name, size_t size)
 {

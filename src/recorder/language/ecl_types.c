@@ -1,19 +1,19 @@
-/* ecl_types.c: the Lisp type of an allocation of ECL.
+/* ecl_types.c: finds the Lisp type of an allocation of ECL.
  *
- * ECL allocates objects by ecl_alloc_object and a few others, which get the type. They call libgc's
- * GC_malloc, which does not. So the wrappers of the outer functions (ecl_shim.c) leave a hint for
- * the inner one: an allocation under a hint is one object of that type.
+ * ECL allocates objects with ecl_alloc_object and a few other functions, which get the type. They
+ * call libgc's GC_malloc, which does not. So the wrappers of the outer functions (ecl_shim.c) leave
+ * a hint for the inner one: an allocation under a hint is one object of that type.
  *
- * Other memory of ECL belongs to an object: the slots of a structure, the elements of a vector, the
- * table of a hash table. It is allocated right after the object, or by ecl_array_allocself for a
- * given array. So an allocation without a hint is charged to the type of the thread's latest
- * object, with its bytes and as no object: counts cover objects, bytes cover all memory. If objects
- * of that type are all in one piece, like conses, the memory belongs elsewhere, such as the stacks
- * of a Lisp process, and has no type.
+ * All other memory of ECL belongs to an object: the slots of a structure, the elements of a vector,
+ * the table of a hash table. It is allocated right after the object, or by ecl_array_allocself for
+ * a given array. So an allocation without a hint is charged to the type of the thread's latest
+ * object: its bytes are counted, but not as an object. Counts are thus objects, and bytes are all
+ * memory. If objects of that type consist of one piece, like conses, the memory belongs elsewhere,
+ * such as to the stacks of a Lisp process, and has no type.
  *
- * A hint is used once, and never by a caller of the function that left it: a throw, such as at the
- * end of memory, may have skipped ecl_types_end. Hints nest like C frames. So a hint is stale if
- * the frame that left it lies further in than the frame that leaves the next one. */
+ * A hint is used once, and never by a caller of the function that left it. A throw, such as the one
+ * when memory is exhausted, may have skipped ecl_types_end. Hints nest like C frames. So a hint is
+ * stale if it was left by a frame further in than the frame that leaves the next one. */
 #include "language/ecl_types.h"
 
 enum { KIND_OTHER = 0 };
@@ -21,7 +21,7 @@ enum { KIND_OTHER = 0 };
 static __thread struct ecl_hint hint;
 static __thread unsigned char latest; // Kind of the latest object.
 
-/* By cl_type; src/tool/analyse knows these names. */
+/* Indexed by cl_type; src/tool/analyse knows these names. */
 const char *const ecl_type_names[GC_KINDS_MAX] = {
     [KIND_OTHER] = "lisp other",
     [t_list] = "lisp cons",

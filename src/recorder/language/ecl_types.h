@@ -7,18 +7,18 @@
 
 #include "language/gc_record.h"
 
-/* The hint for the next allocation. A caller saves the previous one and restores it at the end. */
+/* Hint for the next allocation. A caller saves the previous hint and restores it at the end. */
 struct ecl_hint {
     unsigned char kind, count;
     const void *frame; // C frame of the function that left the hint; NULL = no hint.
 };
 
-/* Leave a hint until ecl_types_end: the next allocation is an object of TYPE or, unless OBJECT, a
- * part of one. FRAME is the caller's C frame. Return the previous hint. */
+/* Leave a hint until ecl_types_end: the next allocation is an object of TYPE if OBJECT, else a part
+ * of one. FRAME is the caller's C frame. Return the previous hint. */
 struct ecl_hint ecl_types_begin(int type, bool object, const void *frame);
 void ecl_types_end(struct ecl_hint before);
 
-/* For struct gc_runtime. */
+/* Members of struct gc_runtime. */
 extern const char *const ecl_type_names[];
 struct gc_now ecl_types_now(void);
 

@@ -1,19 +1,19 @@
-/* gc_live.c: the known live objects of a collected heap.
+/* gc_live.c: the set of live objects of a collected heap.
  *
- * After a collection the adapter must ask for each object whether it was marked, so it needs their
- * addresses. A table of pointers would keep all objects alive: the collector scans the memory of
- * libraries, and treats every word that looks like an address as one. So there are no pointers
- * here, only a byte for each 16 bytes of the heap, the alignment of all objects:
+ * After a collection the adapter must check the mark of each object, so it needs the addresses of
+ * all objects. A table of pointers would keep them alive: the collector scans the memory of
+ * libraries, and treats every word that looks like an address as one. So the set stores no
+ * pointers, but a byte per 16 bytes of the heap, the alignment of all objects:
  *
  *     address   47 ... 34 33 ... 22 21 ... 4        byte   0 = no object begins here,
  *               top       leaf      byte                   else its kind plus 1
  *
- * The memory comes from mmap and is unknown to the collector. It is never freed: a collected heap
- * hardly ever shrinks.
+ * The memory comes from mmap and is unknown to the collector. It is never freed, because a
+ * collected heap rarely shrinks.
  *
  * Threads write only the bytes of their own objects. The sweep runs while the collector's lock is
- * held, so no object that it removes can be reused meanwhile. An object that a thread adds during a
- * sweep is marked, because that thread holds it. */
+ * held, so the memory of a removed object cannot be reused meanwhile. An object that a thread adds
+ * during a sweep is marked, because the thread has a reference to it. */
 #include "language/gc_live.h"
 
 #include <sys/mman.h>
@@ -21,8 +21,8 @@
 #include "base/atomics.h"
 
 enum {
-    REGION_BITS = 22, // Address bits within a region.
-    LEAF_BITS = 12,   // Address bits that index the regions of a leaf.
+    REGION_BITS = 22, // Number of address bits within a region.
+    LEAF_BITS = 12,   // Number of address bits that index the regions of a leaf.
     TOP_BITS = 47 - REGION_BITS - LEAF_BITS,
     REGION_BYTES = 1 << (REGION_BITS - 4),
     WORD = sizeof(uint64_t),
@@ -34,7 +34,7 @@ struct leaf {
 
 static struct leaf *top[1 << TOP_BITS];
 
-/* Return *PLACE, set to new zeroed memory if it is NULL. Return NULL without memory. */
+/* Return *PLACE; if it is NULL, first allocate zeroed memory for it. Return NULL without memory. */
 static void *
 made(void **place, size_t bytes)
 {
@@ -52,7 +52,7 @@ made(void **place, size_t bytes)
     return none;
 }
 
-/* Return the byte of P, created if MAKE; NULL if there is none, or without memory. */
+/* Return the byte of P, creating its leaf if MAKE; NULL if there is none, or without memory. */
 static unsigned char *
 byte_of(const void *p, bool make)
 {

@@ -1,4 +1,4 @@
-/* gc_live.h: the known live objects of a collected heap; see gc_live.c.
+/* gc_live.h: the set of live objects of a collected heap; see gc_live.c.
  *
  * All functions are thread-safe and async-signal-safe.
  */
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Add an object of KIND, below 255, at P. Return false without memory, or if no object can begin at
- * P. */
+/* Add an object of KIND, below 255, at P. Return false if there is no memory, or if no object can
+ * begin at P. */
 bool gc_live_put(const void *p, unsigned kind);
 
 /* Remove the object at P. Return its kind; -1 if there was none. */
 int gc_live_take(const void *p);
 
-/* Remove each object for which IS_DEAD returns true, and call ENDS with it. */
+/* For each object: if IS_DEAD returns true, remove the object and call ENDS with it. */
 void gc_live_sweep(bool (*is_dead)(const void *p), void (*ends)(const void *p, unsigned kind));
 
 #endif

@@ -1,26 +1,27 @@
-/* gc_record.c: objects of a program on the collector libgc (Boehm, Demers, Weiser).
+/* gc_record.c: records the objects of a program that uses the collector libgc (Boehm, Demers,
+ * Weiser).
  *
- * The functions that programs call show allocations (gc_shim.c). No call shows reclamation. At the
- * end of each collection, before any reclaimed memory is reused, the collector calls back with its
- * lock held, and the marks of all objects can be read. A known object without a mark is dead:
+ * Allocations are calls of libgc's functions (gc_shim.c). Reclamation is no call. At the end of
+ * each collection, before any reclaimed memory is reused, the collector calls back with its lock
+ * held, and the marks of all objects are readable. A known object without a mark is dead:
  *
  *     GC_malloc ─► the next one ─► gc_began: byte in gc_live, heaptap_alloc
  *     collection … GC_EVENT_RECLAIM_END ─► gc_live_sweep ─► not marked: heaptap_free
  *     GC_free ─► gc_ends: byte in gc_live, heaptap_free ─► the next one
  *
  * So live means *not yet reclaimed*. An object without references counts as live until the next
- * collection. An object that only seems referenced, in the collector's own judgement, stays live
- * after it. That is exact: it is the memory that the program cannot have again.
+ * collection. An object that only seems referenced to the collector stays live after the
+ * collection. These counts are exact: the program cannot reuse that memory.
  *
  * With an incremental or generational collector, the marks of old objects survive partial
- * collections; an unmarked object is dead then as well.
+ * collections; an unmarked object is dead in that case too.
  *
  * The collector scans the data of libraries and all stacks, and every word that looks like an
- * address keeps an object alive. Only the recorder's memory and gc_live.c's holds addresses of
- * objects. Both come from mmap, and are unknown to the collector. The collector gets its memory
- * from mmap or sbrk, never from malloc, so no byte counts twice. The data of the adapter's
- * libraries is excluded from the scan, because the collector runs less often the more there is to
- * scan: a recorded program must have as many collections as an unrecorded one.
+ * address keeps an object alive. Only the memory of the recorder and of gc_live.c contains
+ * addresses of objects. Both come from mmap, and are unknown to the collector. The collector gets
+ * its memory from mmap or sbrk, never from malloc, so no byte counts twice. The data of the
+ * adapter's libraries is excluded from the scan: the more there is to scan, the less often the
+ * collector runs, and a recorded program must have as many collections as an unrecorded one.
  *
  * The callback must not enter the collector or the runtime: it reads marks and calls the recorder,
  * which takes no lock and calls back into neither. */
@@ -35,7 +36,7 @@
 
 #include "heaptap/language.h"
 
-/* From libgc's header; the values do not change. */
+/* From libgc's header, where the values are constant. */
 enum { EVENT_RECLAIM_END = 4 };
 
 enum { SNAPSHOTS_A_STEP = 32 };
@@ -108,7 +109,7 @@ gc_runtime_code(const void *within, bool *ret_is_libgc)
     heaptap_runtime_code((void *)code.start, (void *)code.end);
     if (ret_is_libgc == NULL || !code.is_libgc)
         return;
-    // A collector inside the runtime's own library calls itself directly.
+    // If the collector is in the runtime's own library, its inner calls are direct.
     *ret_is_libgc = true;
     inner_start = code.start;
     store_release(&inner_end, code.end);
@@ -124,8 +125,8 @@ gc_is_inner(const void *pc)
 
 static int (*program_filter)(const char *name, void *start, size_t bytes); // Atomic.
 
-/* Return true if the collector should scan the data of library NAME. Called with the collector's
- * lock held. */
+/* Return true if the collector should scan the data of the library NAME. Called with the
+ * collector's lock held. */
 static int
 has_roots(const char *name, void *start, size_t bytes)
 {
@@ -136,7 +137,7 @@ has_roots(const char *name, void *start, size_t bytes)
     return filter == NULL || filter(name, start, bytes);
 }
 
-/* The collector calls the program's own filter after ours. */
+/* Register the program's own filter, which the collector calls after ours. */
 EXPORT void GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t));
 EXPORT void
 GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t))
@@ -146,7 +147,7 @@ GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t
 
 /* --- The functions behind ours ---------------------------------------------------------------- */
 
-/* Return the name of the I-th loaded library. */
+/* Store the name of the I-th loaded library. */
 struct library {
     size_t at;
     char name[PATH_MAX];
@@ -168,8 +169,8 @@ take_name(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* Return NAME in the library FILE or in one that it needs. The library stays loaded from now on,
- * because the address is kept. */
+/* Return NAME in the library FILE or in one that it needs. The library then stays loaded, because
+ * the address is cached. */
 static void *
 gc_record_find_in(const char *file, const char *name)
 {
@@ -185,8 +186,8 @@ gc_record_find_in(const char *file, const char *name)
     return p;
 }
 
-/* RTLD_NEXT does not find a library that was opened with RTLD_LOCAL. So search every loaded library
- * except ours. The program is left out, because its scope is the global one, in which ours come
+/* Search every loaded library except ours: RTLD_NEXT does not find a library that was opened with
+ * RTLD_LOCAL. The program is omitted, because its scope is the global one, where ours come
  * first. */
 static COLD void *
 gc_record_find_local(const char *name)
@@ -210,8 +211,8 @@ find_behind(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* Initialise once, with the collector that FIND finds. That must happen before the collector first
- * determines what to scan; for a collector that was opened with RTLD_LOCAL, it happens at the first
+/* Initialise once, with the collector that FIND finds. This must happen before the collector first
+ * determines the memory to scan. For a collector opened with RTLD_LOCAL, it happens at the first
  * call. */
 static void
 gc_record_look_around(void *(*find)(const char *name))
@@ -288,9 +289,9 @@ ends(const void *p, unsigned kind)
     heaptap_free(gc_heap(kind), p);
 }
 
-/* Record the end of a collection, and take a named snapshot of some. People read these snapshots,
- * so their distance grows: one for each of the first collections, then for every second, every
- * fourth. Every snapshot has the number of collections. */
+/* Record the end of a collection, and take a named snapshot at some of them. These snapshots are
+ * for human readers, so their distance grows: one per collection at first, then at every second,
+ * every fourth. Every snapshot contains the number of collections. */
 static void
 tell(void)
 {
@@ -310,7 +311,7 @@ tell(void)
         step *= 2;
 }
 
-/* The collector's lock is held, so only one of these runs at a time. */
+/* Handle an event. The collector's lock is held, so calls never overlap. */
 static void
 on_event(int event)
 {
@@ -341,8 +342,8 @@ void (*gc_get_hook(void))(int event)
     return load_acquire(&program_hook);
 }
 
-/* Not in a constructor: this takes the collector's lock, and the collector must have been
- * initialised. */
+/* Install the hook. A constructor would be too early: this takes the collector's lock, and the
+ * collector must be initialised. */
 COLD void
 gc_begin(void)
 {

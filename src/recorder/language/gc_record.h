@@ -1,8 +1,8 @@
-/* gc_record.h: record a program on the collector libgc; see gc_record.c.
+/* gc_record.h: records a program that uses the collector libgc; see gc_record.c.
  *
- * Each object has a kind, which is a heap of the recorder. A program on libgc alone has "libgc"
- * and, for objects that are returned in lists, "libgc lists". An adapter for a runtime on top of
- * libgc has one heap for each of its types.
+ * Each object has a kind, which is a heap of the recorder. A program that uses libgc directly has
+ * the heaps "libgc" and, for objects returned in lists, "libgc lists". An adapter for a runtime on
+ * top of libgc has one heap per type of the runtime.
  *
  * All functions leave errno unchanged. */
 #ifndef LANGUAGE_GC_RECORD_H
@@ -21,25 +21,27 @@ enum { GC_KINDS_MAX = 64 };
 /* Kind of the calling thread's next allocation. */
 struct gc_now {
     unsigned kind;
-    unsigned count; // Objects in that allocation: 1, or 0 if it is part of another object.
+    unsigned count; // Number of objects in that allocation: 1, or 0 if it is a part of another
+                    // object.
 };
 
 /* A runtime on top of the collector. */
 struct gc_runtime {
-    const char *const *kinds; // Names of heaps, by kind.
+    const char *const *kinds; // Names of the heaps, indexed by kind.
     struct gc_now (*now)(void);
-    /* Called after a collection, with the collector's lock held. From then on the collector reuses
-     * the addresses of dead objects. May be NULL. */
+    /* Called after a collection, with the collector's lock held and before the collector reuses the
+     * addresses of dead objects. May be NULL. */
     void (*collected)(void);
     void (*freed)(const void *p); // Called when the program frees one object. May be NULL.
     unsigned lists; // Kind of the objects that GC_malloc_many returns in lists.
 };
 
-/* Set by the constructor of a runtime's adapter; by default for programs on libgc alone. */
+/* Set by the constructor of a runtime's adapter. The default is for programs that use libgc
+ * directly. */
 extern const struct gc_runtime *gc_runtime;
 
-/* The required functions of libgc, looked up at the first use. gc_next returns NULL for a function
- * that libgc lacks. */
+/* Functions of libgc that the adapter calls, looked up at the first use. gc_next returns NULL for a
+ * function that libgc lacks. */
 enum gc_function {
     GC_FUNCTION_BASE,
     GC_FUNCTION_IS_MARKED,
@@ -50,21 +52,21 @@ enum gc_function {
 };
 void *gc_next(enum gc_function function);
 
-/* Return the next definition of NAME after ours in link order, cached in *PLACE. */
+/* Return the definition of NAME that follows ours in link order, cached in *PLACE. */
 void *gc_find(void **place, const char *name);
 
-/* Register the code of the library that contains WITHIN as the runtime's. *RET_IS_LIBGC, which may
- * be NULL, becomes true if that is a separate libgc. */
+/* Register the code of the library that contains WITHIN as the runtime's. Set *RET_IS_LIBGC, unless
+ * it is NULL, to true if that library is a separate libgc. */
 void gc_runtime_code(const void *within, bool *ret_is_libgc);
 
-/* Return true if the return address PC is in libgc itself, which calls itself by its public
- * names. */
+/* Return true if the return address PC is in libgc itself, which calls its own public functions by
+ * name. */
 bool gc_is_inner(const void *pc);
 
 /* Return the heap of KIND, created at first use; NULL if nothing is recorded. */
 heaptap_heap *gc_heap(unsigned kind);
 
-/* Call after each allocation: the first call asks the collector to report collections. */
+/* Call after each allocation. The first call asks the collector to report collections. */
 void gc_begin(void);
 
 extern int gc_has_begun;
@@ -81,8 +83,8 @@ gc_listed(const void *p, size_t bytes)
         heaptap_alloc(gc_heap(kind), p, 1, bytes);
 }
 
-/* Record that an object of BYTES was allocated at P. Inlined into the calling function, so that the
- * stack has exactly one frame of the adapter, which the heaps skip. */
+/* Record that an object of BYTES was allocated at P. Inlined into the intercepting function, so
+ * that the stack has exactly one frame of the adapter, which the heaps skip. */
 static inline __attribute__((always_inline)) void
 gc_began(const void *p, size_t bytes)
 {

@@ -1,24 +1,24 @@
-/* gc_shim.c: wrappers of the libgc functions that programs allocate with.
+/* gc_shim.c: wrappers of the libgc functions that allocate and free.
  *
- * Each calls the next definition and reports to gc_record.h. The functions of libgc call each other
- * by these same names. The return address identifies such a call, which passes: a block belongs to
- * the function that the program called.
+ * Each wrapper calls the next definition and reports to gc_record.h. The functions of libgc call
+ * each other by these same names. The return address identifies such an inner call, which is passed
+ * through: a block belongs to the function that the program called.
  *
  * Lists of objects (GC_malloc_many) are recorded object by object, at the stack that requested the
- * list, because the program takes objects off the list without a call. Guile's small objects are
- * like that. They have a separate heap, since it is not known which function took an object, or
- * whether any did.
+ * list, because the program takes objects off the list without a call. Guile allocates its small
+ * objects in this way. They have a separate heap, since it is unknown which function took an
+ * object, or if any did.
  *
- * GC_realloc is recorded as a free and an allocation. Otherwise another thread might get the old
- * address while it is still recorded as live. */
+ * GC_realloc is recorded as a free and an allocation, in this order. Otherwise another thread might
+ * get the old address while it is still recorded as live. */
 #include <stddef.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "language/gc_record.h"
 
-/* The section of the shim's functions. A function of libgc that the shim has called may end with a
- * tail call to another one. That call returns into the shim, so it counts as an inner one. */
+/* Section of the shim's functions. A libgc function that the shim called may end with a tail call
+ * to another one. That call has a return address in the shim, so it counts as an inner call. */
 #define SHIM EXPORT __attribute__((section("gc_shim_code")))
 extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
 extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));
@@ -32,7 +32,7 @@ gc_shim_is_inner(const void *pc)
 
 #define IS_INNER gc_shim_is_inner(__builtin_return_address(0))
 
-/* Return the bytes of TEXT; 0 if it is NULL. */
+/* Return the size of TEXT including its NUL; 0 if TEXT is NULL. */
 static size_t
 gc_shim_text_bytes(const char *text)
 {
@@ -93,7 +93,7 @@ base_of(void *p)
     return p != NULL && base != NULL ? base(p) : p;
 }
 
-/* As ALLOCATES. */
+/* Like ALLOCATES, for an object that begins before the returned pointer. */
 #define ALLOCATES_INSIDE(name, parameters, arguments, bytes)                                       \
     EXPORT void *name parameters;                                                                  \
     SHIM void *name parameters                                                                     \
@@ -209,7 +209,7 @@ gc_shim_size_of(void *p)
     return p != NULL && size != NULL ? size(p) : 0;
 }
 
-/* P could not grow and is unchanged. Its originally requested size is no longer known. */
+/* Record P, which could not grow and is unchanged. Its requested size is unknown by now. */
 #define STAYS(p) gc_began(p, gc_shim_size_of(p))
 
 EXPORT void *GC_realloc(void *p, size_t bytes);

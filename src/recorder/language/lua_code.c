@@ -1,20 +1,20 @@
-/* lua_code.c: find Lua's code in the process.
+/* lua_code.c: finds Lua's code in the process.
  *
- * A liblua, and the lua command, are Lua as a whole. A program with Lua linked in is not: its own
- * functions lie before and behind Lua's, and must be shown. Exported functions, which modules of C
- * require, mark the borders. The names of Lua's public functions are known. Code between two of
- * these, in the order of addresses, is Lua's if no other exported function lies there:
+ * All code of a liblua, and of the lua command, is Lua's. A program with Lua linked in also has its
+ * own functions, before and after Lua's, and these must be shown. Exported functions, which modules
+ * in C require, mark the borders. The names of Lua's public functions are known. Code between two
+ * of these, in address order, is Lua's if there is no other exported function between them:
  *
  *     game_draw   lua_absindex … lua_callk … luaV_execute … luaopen_string   game_load   lua_spirit
  *                 |------------------------------------------------------|
  *
- * In front of the first one lie static functions of the same object, which have no name. They are
- * Lua's as far down as code of Lua's refers to one, because Lua refers to no static function of the
- * program.
+ * Before the first public function there are static functions of the same object, which have no
+ * name. They are Lua's down to the lowest one that Lua's code refers to, because Lua refers to no
+ * static function of the program.
  *
- * This relies on linkers, which place the objects of a library side by side. Otherwise, as when the
- * whole program is compiled as one, the code is in several ranges, and less is recognised as Lua's.
- * Reports then show a C frame too many, never one too few. */
+ * This relies on linkers, which place the objects of a library side by side. In other cases, as
+ * when the whole program is compiled as one unit, the code is in several ranges, and less of it is
+ * recognised as Lua's. Reports then show a C frame too many, never one too few. */
 #include "language/lua_code.h"
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@
 
 enum {
     STARTS = 1 << 12,
-    FUNCTIONS = 256, // More public functions than any Lua has.
+    FUNCTIONS = 256, // Upper bound of the number of public functions.
     SYMBOLS_MAX = 1 << 22,
     EXECUTE_BYTES_MIN = 4000,
     EXECUTE_SIZE_BITS = 24,
@@ -69,13 +69,13 @@ size_t lua_code_range_count;
 /* The object that contains Lua, with its dynamic symbols. */
 static struct object {
     uintptr_t base, code_start, code_end;
-    bool is_readable; // The code.
+    bool is_readable; // The code is readable.
     const ElfW(Sym) * symbols;
     const char *names;
     size_t count;
 } lua;
 
-/* Lua's functions, by address. `cut`: another function lies between this one and the next. */
+/* Lua's functions, sorted by address. `cut`: another function is between this one and the next. */
 static struct {
     uintptr_t start, end;
     bool cut;
@@ -101,7 +101,7 @@ lua_code_owner_of(const char *name)
             at++;
         }
     }
-    // Inner functions, where they are not hidden: luaV_execute and the like, but no further luaL_.
+    // Inner functions, where they are exported: luaV_execute and similar, but no further luaL_.
     if (strncmp(name, "lua", 3) == 0 && name[3] >= 'A' && name[3] <= 'Z' && name[3] != 'L' &&
         name[4] == '_')
         return OWNER_NOBODY;
@@ -112,7 +112,7 @@ lua_code_owner_of(const char *name)
 
 /* --- Symbols ---------------------------------------------------------------------------------- */
 
-/* Return the number of symbols in a hash table of the GNU kind. */
+/* Return the number of symbols in a hash table of GNU format. */
 static size_t
 count_hashed(const uint32_t *table)
 {
@@ -133,7 +133,7 @@ static void
 read_dynamic(struct object *o, const ElfW(Dyn) * d)
 {
     for (; d->d_tag != DT_NULL; d++) {
-        // glibc has relocated this word to an address, musl has not.
+        // glibc has relocated this word to an address; musl has not.
         const void *at = (const void *)(d->d_un.d_ptr + (d->d_un.d_ptr < o->base ? o->base : 0));
 
         if (d->d_tag == DT_SYMTAB)
@@ -203,7 +203,7 @@ lua_code_add_function(uintptr_t start, uintptr_t end)
     function_count++;
 }
 
-/* Note that a function of the program lies at ADDRESS. */
+/* Record that a function of the program begins at ADDRESS. */
 static void
 cut_at(uintptr_t address)
 {
@@ -264,8 +264,8 @@ program_end(const struct object *o, uintptr_t start)
     return end;
 }
 
-/* Return the address that the instruction at P calls, jumps to or takes; 0 for any other one. BYTES
- * are left from P on. */
+/* Return the address that the instruction at P calls, jumps to or loads; 0 for any other
+ * instruction. BYTES are left from P on. */
 static uintptr_t
 refers_to(const unsigned char *p, size_t bytes)
 {
@@ -279,9 +279,9 @@ refers_to(const unsigned char *p, size_t bytes)
     return (uintptr_t)p + length + (uintptr_t)(intptr_t)off;
 }
 
-/* Return the beginning of the code of Lua that contains START. No named function lies between LOW
- * and START. RANGES has COUNT elements. Data may look like an instruction, but hardly ever like one
- * that refers exactly to the beginning of a function. */
+/* Return the start of Lua's code that contains START. No named function is between LOW and START.
+ * RANGES has COUNT elements. Data may look like an instruction, but very rarely like one that
+ * refers exactly to the start of a function. */
 static uintptr_t
 begin_of(const struct lua_code_range *ranges, size_t count, uintptr_t low, uintptr_t start)
 {
@@ -334,8 +334,8 @@ lua_code_exports(const char *name)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* The largest function of Lua seen so far, packed in one word, so that threads cannot mix two. High
- * bits: its size. Low bits: its offset in the object's code. Atomic. */
+/* Size and offset of Lua's largest function so far, packed in one word, so that threads cannot mix
+ * two functions. High bits: size. Low bits: offset in the object's code. Atomic. */
 static uint64_t largest;
 
 static void
@@ -368,8 +368,9 @@ struct known_start {
     uintptr_t pc, start;
 };
 
-/* Return true if K is the entry for PC, with its result in *RET_START. Several threads may fill in
- * the same entry, each with a correct pair: the two halves are checked against each other. */
+/* Return true if K is the entry for PC, and store its result in *RET_START. Several threads may
+ * fill in the same entry, each with a correct pair, so the two halves are checked against each
+ * other. */
 static inline bool
 lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
 {
@@ -379,8 +380,8 @@ lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_star
     return __atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) == pc;
 }
 
-/* Try two places for each key. A lookup by unwind entry takes hundreds of times longer than a hit
- * here, and two keys that are always on the stack would otherwise displace each other. */
+/* Each key has two places: two keys that are always on the stack would otherwise displace each
+ * other, and a lookup by unwind entry takes hundreds of times longer than a hit here. */
 uintptr_t
 lua_code_start(uintptr_t pc)
 {

@@ -1,45 +1,46 @@
-/* lua_frames.c: the calls of the running states as frames, each assigned to a C frame.
+/* lua_frames.c: turns the calls of the running states into frames, and assigns each to a C frame.
  *
  * A state (the main program or a coroutine) has a list of calls on the heap, innermost first:
- * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call holds its function,
- * and a call of a Lua function also its position in the code. One C frame of luaV_execute runs many
- * of them, up to the one that is marked as fresh. 5.1 has no such mark: there a function is fresh
- * unless a Lua function has called it by the instruction for calls.
+ * L->ci, then ci->previous; in 5.1 an array, from L->base_ci to L->ci. A call has its function, and
+ * a call of a Lua function also has its position in the code. One C frame of luaV_execute runs many
+ * Lua calls, up to the one that is marked as fresh. 5.1 has no such mark: there a call is fresh
+ * unless a Lua function has made it with a call instruction.
  *
  * C frames. A call of a C function belongs to the C frame of that function, found by its address.
  * Calls of Lua functions belong to a frame of luaV_execute, which is by far the largest function of
  * any Lua; after a fresh call, they belong to the next frame of luaV_execute.
  *
- * Frames in the middle of a change. Lua moves its stack, and 5.1 its calls, by realloc. At that
- * moment its pointers hold the old addresses; the recorder reports the move. From 5.4.5 on the
- * pointers into the stack have become offsets by then, in the same words, and stay so while the
- * host's allocator runs, whatever that calls. So each event checks whether they are offsets. A call
- * that was left by an error stays in the list until pcall returns. The line is the one of the last
- * instruction that Lua has stored. Lua stores it wherever an error or a call may occur, but not at
- * a table constructor.
+ * Changes in progress. Lua moves its stack, and 5.1 its calls, by realloc. During the call its
+ * pointers contain the old addresses; the recorder reports the move. From 5.4.5 on Lua first
+ * replaces the pointers into the stack by offsets, in the same words. They remain offsets while the
+ * host's allocator runs, with any calls that it makes. So each event checks if they are offsets. A
+ * call that was left by an error stays in the list until pcall returns. The line comes from the
+ * latest instruction that Lua has stored. Lua stores it wherever an error or a call may occur, but
+ * not at a table constructor.
  *
  * The latest answer. Most events find nearly the same calls as the event before. So a thread caches
- * them, with the words of Lua's memory that determine each frame. An event reads the same words
- * again for every call, recomputes only those that differ, and returns how many of the outer frames
- * are unchanged. Frames lie outermost last, so unchanged ones keep their place while inner ones
- * come and go:
+ * the calls, with the words of Lua's memory that determine each frame. An event reads the same
+ * words again for every call, recomputes only the frames whose words differ, and returns the number
+ * of unchanged outer frames. Frames are stored outermost last, so unchanged frames keep their place
+ * while inner ones change:
  *
  *     latest   … │ insert │ fill │ (state) │ resume │ main │ (state) │
  *     now             insert │ sort │ fill │ (state) …       read, and written in front of "fill"
  *
- * The objects behind these words are not read again. Another function at the same address requires
- * an allocation, which would have caused an event. So the object is unchanged since the latest
- * answer. That holds as long as Lua's default allocator is used, which calls realloc for
- * everything, and no other thread has run a coroutine of the same program. An allocator of the host
- * may use a pool. Then the source of the name is read again as well: the prototype's description of
- * itself. The same is done for a call that is found again after some events without it.
+ * The objects that these words point to are not read again. Another function can get the same
+ * address only by an allocation, which would have caused an event. So the object is unchanged since
+ * the latest answer. This requires that Lua's default allocator is used, which calls realloc for
+ * all memory, and that no other thread has run a coroutine of the same program. An allocator of the
+ * host may use a pool. In that case the source of the name is read again too: the prototype's
+ * description. The same is done for a call that is found again after some events without it.
  *
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). An event on a
- * deeper stack compares the links of these and some more, up to the *stop*. Links outside the stop
- * may be stale: when calls return, the stop moves outwards, and that event also compares the
- * objects behind the words. If a stack has more calls than there are links, the latest answer holds
- * the innermost three quarters of its room. So many calls can begin and return before the whole
- * chain is read again. Its outermost link is not the end of the list then: it is *cut*.
+ * deeper stack compares the links of these frames and of some more, up to the *stop*. Links outside
+ * the stop may be stale: when calls return, the stop moves outwards, and that event also compares
+ * the objects that the words point to. If a stack has more calls than there are links, the latest
+ * answer has links for the innermost calls and fills three quarters of its room. So many calls can
+ * begin and return before the whole chain is read again. Its outermost link is then not the end of
+ * the list: the answer is *cut*.
  *
  *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │ */
 #include "language/lua_frames.h"
@@ -56,9 +57,9 @@
 #include "language/lua_types.h"
 
 enum {
-    LINKS = HEAPTAP_FRAMES_MAX, // Calls, and an end record for each state.
-    LINKS_CUT = LINKS * 3 / 4,  // Links cached of a stack that has more calls.
-    STOP_STEP = 64,             // The stop moves by this many frames.
+    LINKS = HEAPTAP_FRAMES_MAX, // One per call, and an end record for each state.
+    LINKS_CUT = LINKS * 3 / 4,  // Links to cache for a stack that has more calls.
+    STOP_STEP = 64,             // The stop moves by this number of frames.
     PLACES = 1 << 10,
     ASKERS = 256,
     HEAD_BYTES_MAX = 4096,
@@ -73,23 +74,24 @@ unsigned lua_frames_unnamed;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* The running states, innermost first, and a block that realloc has moved before Lua stores its new
- * address. */
+/* The running states, innermost first, and a block that realloc has moved while Lua still has the
+ * old address. */
 struct states {
     size_t count;
     bool all_queried;     // Every allocation of these states has caused an event.
-    bool is_plain;        // Calls are no array, no block has moved, and no address is an offset.
+    bool is_plain;        // Calls are not an array, no block has moved, and no address is an
+                          // offset.
     uintptr_t moved_from; // Old address of the moved block.
     size_t moved_bytes;
     intptr_t moved_by;
     uintptr_t v[LUA_STATE_NOTES];
 };
 
-/* A walk along the calls of a state, from the innermost out. */
+/* A walk along the calls of a state, outwards from the innermost. */
 struct walk {
     struct lua_call c;
-    uintptr_t noted_code; // The position that the record holds.
-    uintptr_t l, last;    // The record that ends the calls: it is no call.
+    uintptr_t noted_code; // The position in the record.
+    uintptr_t l, last;    // State, and the record that ends its calls, which is no call.
     intptr_t calls_moved;
 };
 
@@ -101,8 +103,8 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* Move W to the call record at CALL. Return false at the last record, which is no call, and if the
- * record is damaged. */
+/* Move W to the call record at CALL. Return false at the last record, which is no call, and at a
+ * damaged record. */
 static inline bool
 stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
@@ -112,12 +114,12 @@ stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
     w->c.previous = y->has_array ? call - y->call_bytes : lua_word(call + LUA_CALL_PREVIOUS);
     w->c.function = lua_call_function(y, &w->c, call);
     w->c.code = w->noted_code = lua_word(call + y->call_code);
-    // The record of the state itself has no previous one.
+    // The record of the state itself has no previous record.
     return w->c.previous != 0 && w->c.function != 0;
 }
 
-/* Correct the position in 5.1: a C function's is meaningless, and the innermost Lua function's is
- * in the state. */
+/* Correct the position in 5.1: it is meaningless for a C function, and for the innermost Lua
+ * function it is in the state. */
 static inline void
 correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
 {
@@ -126,8 +128,8 @@ correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
     w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
-/* Return true if ADDRESS, as Lua stores it, lies in the moved block. The host's allocator may keep
- * a header in front of the address that Lua knows. */
+/* Return true if ADDRESS, as Lua stores it, is in the moved block. The host's allocator may have a
+ * header before the address that Lua uses. */
 static inline bool
 is_moved(const struct states *s, uintptr_t address)
 {
@@ -135,7 +137,7 @@ is_moved(const struct states *s, uintptr_t address)
            (s->moved_bytes != SIZE_MAX && address - s->moved_from < s->moved_bytes);
 }
 
-/* Return true if ADDRESS may lie in the moved block, whose size is not known. */
+/* Return true if ADDRESS may be in the moved block, whose size is unknown. */
 static inline bool
 may_be_moved(const struct states *s, uintptr_t address)
 {
@@ -203,14 +205,15 @@ is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
     return (lua_int(code - 4) & OPCODE_MASK_5_1) != OPCODE_CALL_5_1;
 }
 
-/* The objects behind a link's words, as read when the call was new, and the frame that followed. */
+/* The objects that a link's words point to, as read when the call was new, and the resulting
+ * frame. */
 struct facts {
-    uintptr_t function; // The closure's prototype or C function; 0 = not read.
+    uintptr_t function; // Prototype or C function of the closure; 0 = not read.
     struct lua_proto proto;
     struct heaptap_frame frame; // Valid if the link has a frame.
 };
 
-/* Store the call of W in *F. Return false if it is not shown. */
+/* Store the facts of the call of W in *F. Return false if the call is not shown. */
 static inline bool
 read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 {
@@ -219,7 +222,7 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     uintptr_t value = lua_word(w->c.function);
 
     f->function = 0;
-    // A layout has only one of the two bits. Both say whether the function is a Lua function.
+    // A layout has only one of the two bits. Either shows if the function is a Lua function.
     if (!y->has_array && is_lua != (((status ^ y->is_c) & (y->is_lua | y->is_c)) != 0))
         return false;
     if (is_lua) {
@@ -244,25 +247,25 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 
 /* --- The latest answer ------------------------------------------------------------------------ */
 
-/* A call of the latest answer: the words that determine it. A record that is no call ends the calls
- * of each state. */
+/* A call of the latest answer: the words that determine its frame. An end record, which is no call,
+ * ends the calls of each state. */
 struct link {
-    uintptr_t call, value, code; // The call record; the called value, and its type;
-    uint16_t status;             // the position in the code, as the record holds it.
+    uintptr_t call, value, code; // The call record; the called value and its type;
+    uint16_t status;             // the position in the code, as in the record.
     uint8_t type;
     bool has_frame;
-    uint16_t end;    // Index of the record that ends the calls of this state.
-    uint16_t frames; // Number of frames from the outermost one up to this.
+    uint16_t end;    // Index of the end record of this state.
+    uint16_t frames; // Number of frames from the outermost one up to this one.
 };
 
 struct memo {
-    unsigned count;  // Number of valid links, the last ones of V. 0 while an answer is made.
-    unsigned filled; // Number of links, the last ones, that an earlier answer has filled in.
-    bool is_unsure;  // The objects behind the words may have changed.
+    unsigned count;  // Number of valid links, at the end of V. 0 while an answer is made.
+    unsigned filled; // Number of links, at the end of V, that an earlier answer has filled in.
+    bool is_unsure;  // The objects that the words point to may have changed.
     bool is_cut;     // The outermost link is not the end; the next call is at V[LINKS].
-    unsigned stop;   // Index into V: only the links before this are compared; LINKS = all.
-    uintptr_t states[LUA_STATE_NOTES]; // By note: the state of the latest answer.
-    uintptr_t allocator;     // Lua's own.
+    unsigned stop;   // Index into V: only links before this one are compared; LINKS = all.
+    uintptr_t states[LUA_STATE_NOTES]; // The state that each note identified in the latest answer.
+    uintptr_t allocator;     // Lua's own allocator function.
     uint16_t places[PLACES]; // Index into V by hash of the call record.
     struct link v[LINKS + 1];
     struct facts facts[LINKS];
@@ -275,14 +278,13 @@ struct answer {
     const struct lua_layout *y;
     const struct states *s;
     struct memo *m;
-    bool deep; // Also read the objects behind the words.
+    bool deep; // Also read the objects that the words point to.
     unsigned count, filled; // In the memo.
     const struct link *changed;
-    const struct link *stop; // End of the comparison; behind the end of V if all links are
-                             // compared.
+    const struct link *stop; // End of the comparison; beyond V if all links are compared.
 };
 
-/* Return the link where comparing ends early; behind the end of V if the links end with the
+/* Return the link where the comparison stops early; a link beyond V if the links end with the
  * calls. */
 static inline const struct link *
 stop_of(const struct memo *m, unsigned stop)
@@ -297,7 +299,7 @@ lua_frames_place_of(struct memo *m, uintptr_t call)
     return &m->places[call * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
-/* Return the link of CALL; the end if there is none. */
+/* Return the link of CALL; the end of V if there is none. */
 static inline struct link *
 link_of(const struct answer *a, uintptr_t call)
 {
@@ -319,8 +321,8 @@ type_byte(uintptr_t function)
     return *(const unsigned char *)(function + LUA_TYPE);
 }
 
-/* Return true if the objects behind the words of E are unchanged. If the closure was not read, the
- * words alone show that it need not be. */
+/* Return true if the objects that the words of E point to are unchanged. If the closure was not
+ * read, equal words suffice. */
 static inline bool
 leads_to_same(const struct lua_layout *y, const struct memo *m, const struct link *e)
 {
@@ -337,7 +339,7 @@ leads_to_same(const struct lua_layout *y, const struct memo *m, const struct lin
     return lua_proto_is(&now, &f->proto);
 }
 
-/* Make E the link for the call of W. */
+/* Store the call of W in link E. */
 static NOINLINE void
 note_call(const struct answer *a, const struct walk *w, struct link *e)
 {
@@ -353,8 +355,8 @@ note_call(const struct answer *a, const struct walk *w, struct link *e)
     e->has_frame = read_call(y, w, f);
 }
 
-/* Return true if the call of W equals link E. In 5.1 alone, a frame also depends on the call
- * before. */
+/* Return true if the call of W equals link E. In 5.1 alone, a frame also depends on the previous
+ * call. */
 static inline bool
 is_call(const struct answer *a, const struct walk *w, const struct link *e, bool deep)
 {
@@ -370,7 +372,7 @@ is_call(const struct answer *a, const struct walk *w, const struct link *e, bool
            f->frame.extra == (is_fresh(y, w, 0) ? (unsigned)KIND_FRESH : (unsigned)KIND_LUA);
 }
 
-/* Like note_call, for a link of the latest answer. */
+/* Like note_call, for a link of the latest answer, which becomes changed. */
 static void
 note_other(struct answer *a, const struct walk *w, struct link *e)
 {
@@ -389,7 +391,7 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
 }
 
 /* Return true if the record of the call still has the words of E. CODE and STATUS are the offsets
- * of two of them. Only for states that are plain. */
+ * of two of them. Requires plain states. */
 static INLINE bool
 has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e)
 {
@@ -400,8 +402,8 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
            likely(type_byte(function) == e->type);
 }
 
-/* Return true if the calls from E on, in state NUMBER and the states that resumed it, are in their
- * old places. Changes in them are noted. Handles only the direct case. */
+/* Return true if the calls from E on are in their old places, in state NUMBER and the states that
+ * resumed it. Record changes in them. Handles only plain states. */
 static INLINE bool
 lua_frames_stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
@@ -448,7 +450,7 @@ stays_deep(struct answer *a, size_t number, struct link *e)
     return lua_frames_stays(a, number, e, true);
 }
 
-/* The general case, with W at E, in state NUMBER. */
+/* Do the same in the general case, with W at E, in state NUMBER. */
 static bool
 stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
 {
@@ -481,15 +483,15 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
     }
 }
 
-/* Find the innermost call that is a link of the latest answer already. */
+/* The innermost call that already is a link of the latest answer. */
 struct join {
-    struct link *at;     // The end if there is none.
-    size_t record_count; // That come before.
+    struct link *at;     // The end of V if there is none.
+    size_t record_count; // Number of records before it.
     size_t state;
     struct walk w;
 };
 
-/* Chains beyond LINKS records are cut. */
+/* Find the join. Chains beyond LINKS records are cut. */
 static void
 find_join(const struct answer *a, struct join *j)
 {
@@ -521,7 +523,7 @@ lua_frames_goes_on(struct answer *a, struct join *j)
     return a->deep ? stays_deep(a, j->state, j->at) : stays_shallow(a, j->state, j->at);
 }
 
-/* Make number AT the link for the call of W, unless it is that already. */
+/* Store the call of W in link number AT, unless it is there already. */
 static void
 put_new_call(const struct answer *a, const struct walk *w, size_t at)
 {
@@ -532,7 +534,7 @@ put_new_call(const struct answer *a, const struct walk *w, size_t at)
     *lua_frames_place_of(a->m, w->c.call) = (uint16_t)at;
 }
 
-/* Link the calls inside number JOINED, from number AT on. */
+/* Make links for the calls inside link number JOINED, from number AT on. */
 static void
 put_new(const struct answer *a, size_t at, size_t joined)
 {
@@ -557,9 +559,8 @@ put_new(const struct answer *a, size_t at, size_t joined)
     }
 }
 
-/* Number the links that have changed, from FIRST on, and store their frames before END. The
- * outermost calls of a state may be the program's C functions, which call Lua, and have C frames
- * that are shown. */
+/* Number the changed links from FIRST on, and store their frames before END. The outermost calls of
+ * a state may be C functions of the program, which call Lua and have C frames that are shown. */
 static void
 put_changed(const struct answer *a, struct link *first, struct heaptap_frame *end)
 {
@@ -575,8 +576,8 @@ put_changed(const struct answer *a, struct link *first, struct heaptap_frame *en
     }
 }
 
-/* Store the innermost frames of the states without using the latest answer, as many as fit. Return
- * their number. */
+/* Store the innermost frames of the states without the latest answer, as many as fit. Return their
+ * number. */
 static COLD size_t
 put_plainly(const struct answer *a, struct heaptap_frame *end)
 {
@@ -615,7 +616,7 @@ lua_frames_stop_from(const struct memo *m, const struct link *from)
 }
 
 /* Move the stop so that enough frames from FROM outwards are compared. Return false if the links do
- * not reach so far. */
+ * not reach that far. */
 static bool
 lua_frames_reaches(struct answer *a, const struct link *from)
 {
@@ -623,7 +624,8 @@ lua_frames_reaches(struct answer *a, const struct link *from)
 
     if (a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted)
         return true;
-    // No event has compared these links, so their prototypes may have changed.
+    // No event has compared these links since they were outside the stop, so their prototypes may
+    // have changed.
     a->deep = true;
     a->stop = stop_of(a->m, lua_frames_stop_from(a->m, from));
     return a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted;
@@ -680,13 +682,13 @@ lua_frames_next_stop(const struct answer *a, const struct link *first)
     return lua_frames_stop_from(a->m, first);
 }
 
-/* Record that the program with the states of GLOBAL has an event in this thread. Mark M unsure if
- * another thread had one since this thread's latest. */
+/* Record that the program whose states belong to GLOBAL has an event in this thread. Mark M unsure
+ * if another thread had such an event since this thread's latest. */
 static inline void
 ask_whose(struct memo *m, uintptr_t global)
 {
     static const struct memo *latest_of[ASKERS]; // Atomic, by hash of the program's states: the
-                                                 // thread of the latest event.
+                                                 // memo of the thread with the latest event.
     const struct memo **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 
     if (likely(__atomic_load_n(asker, __ATOMIC_RELAXED) == m))
@@ -705,7 +707,7 @@ is_lua_allocator(struct memo *m, uintptr_t function)
     return true;
 }
 
-/* Store the states described by NOTES in *S. */
+/* Store the states that NOTES identify in *S. */
 static inline void
 find_states(const struct lua_layout *y, struct memo *m, struct states *s,
             const unsigned long notes[HEAPTAP_NOTES])
@@ -738,8 +740,8 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     }
 }
 
-/* Return true if the frames of the states S equal the cached ones, as they do at most events.
- * Requires that S has a state and is plain. */
+/* Return true if the frames of the states S equal the cached ones, as at most events. Requires that
+ * S has a state and is plain. */
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {
@@ -753,7 +755,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
 
         if (e == &m->v[LINKS] || lua_word(s->v[i] + y->state_ci) != e->call)
             return false;
-        // Load from the expected address, so that the loads do not wait for one another.
+        // Load from the expected address, so that no load waits for another one.
         for (; e != last; e++) {
             uintptr_t call = e->call;
 
@@ -772,7 +774,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
     return e == &m->v[LINKS];
 }
 
-/* Like is_latest, including the objects behind the words. */
+/* Like is_latest, including the objects that the words point to. */
 static NOINLINE bool
 is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *s)
 {
@@ -782,7 +784,7 @@ is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *
     return true;
 }
 
-/* Return the answer for S, parts of it possibly changed. */
+/* Return the answer for S, of which some parts may have changed. */
 static NOINLINE size_t
 lua_frames_answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
 {
@@ -799,7 +801,7 @@ lua_frames_answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     first = put_links(a);
     *ret_same = a->changed->frames;
     put_changed(a, first, end);
-    // Calls without frames have replaced others.
+    // Calls without frames have replaced calls with frames.
     if (a->stop <= &m->v[LINKS] && first->frames <= a->stop->frames + heaptap_frames_wanted()) {
         *ret_same = 0;
         return put_plainly(a, end);
@@ -829,8 +831,8 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     return lua_frames_answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
-/* Return the index, AT or above, of the innermost of COUNT C frames that runs the function at
- * START; COUNT if there is none. */
+/* Return the index, AT or above, of the innermost C frame that runs the function at START; COUNT,
+ * the number of C frames, if there is none. */
 static inline size_t
 find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t start)
 {
@@ -841,7 +843,7 @@ find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t s
     return at;
 }
 
-/* Like that, for a function with the code CODE. */
+/* Do the same for a function with the code CODE. */
 static inline size_t
 find_native_in(const struct heaptap_native *n, size_t at, size_t count, struct lua_code_range code)
 {
@@ -856,7 +858,7 @@ lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heapt
 {
     struct lua_code_range execute;
     size_t at = 0;
-    bool next = true; // The next Lua frame lies in another frame of luaV_execute.
+    bool next = true; // The next Lua frame is in another frame of luaV_execute.
     bool all = true;
 
     // The largest function is certain only after all frames were examined.

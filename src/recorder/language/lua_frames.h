@@ -1,10 +1,11 @@
-/* lua_frames.h: the calls of the running states, as frames; contracts in heaptap/language.h. */
+/* lua_frames.h: turns the calls of the running states into frames; contracts in
+ * heaptap/language.h. */
 #ifndef LANGUAGE_LUA_FRAMES_H
 #define LANGUAGE_LUA_FRAMES_H
 
 #include "heaptap/language.h"
 
-/* Id of C functions without a name. Set once. */
+/* Id for C functions without a name. Set once. */
 extern unsigned lua_frames_unnamed;
 
 extern const size_t lua_frames_memo_bytes;

@@ -1,9 +1,8 @@
 /* lua_layout.c: the structures of Lua 5.1 to 5.4 on x86-64.
  *
  * lua_ident, a string that PUC-Rio's Lua exports and LuaJIT does not, contains the version. A
- * version that is not in the table is unsupported: its layout is never guessed. Redis contains a
- * modified Lua 5.1 with read-only tables; a function that only this variant exports identifies
- * it. */
+ * version outside the table is unsupported: layouts are never guessed. Redis contains a modified
+ * Lua 5.1 with read-only tables; a function that only this variant exports identifies it. */
 #include "language/lua_layout.h"
 
 #include <stddef.h>
@@ -45,8 +44,8 @@ const struct lua_layout *lua_layout;
     .global_alloc = 16, .node_bytes = 40, .key_type = 24, .key_value = 16, .debug_name = 8,        \
     .debug_what = 24, .debug_line = 40, .debug_defined = 48, .debug_short = 56, .debug_call = 116
 
-/* The first layout whose version matches. In 5.4.0 and 5.4.1 all calls of Lua functions are fresh:
- * they lack the bit of C functions. */
+/* The first layout whose version matches applies. In 5.4.0 and 5.4.1 all calls of Lua functions are
+ * fresh: calls without the bit of C functions. */
 static const struct lua_layout layouts[] = {
     {.version = "5.4.0", .state_stack = 56, .state_jump = 88, .not_fresh = 2, ROW_5_4},
     {.version = "5.4.1", .state_stack = 48, .state_jump = 80, .not_fresh = 2, ROW_5_4},

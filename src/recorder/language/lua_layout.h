@@ -5,15 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The layout of one version. Offsets are in bytes from the beginning of the structure in the name.
- * The bits of a call's status are masks, and 0 where they do not exist. */
+/* The layout of one version. An offset counts bytes from the start of the structure in its name.
+ * The bits of a call's status are masks; 0 = the version lacks the bit. */
 struct lua_layout {
-    const char *version; // Prefix of the version's number.
-    bool has_array;      // 5.1: calls are an array, and a closure has a byte that marks it as C's.
-    bool is_redis;       // Its tables have one more member.
+    const char *version; // Prefix of the version number.
+    bool has_array;      // 5.1: calls form an array, and a byte in a closure marks a C function.
+    bool is_redis;       // Tables have one more member.
     uint8_t state_global, state_ci, state_stack, state_jump;
-    uint8_t state_calls, state_code; // The array of calls, and the innermost call's position in the
-                                     // code.
+    uint8_t state_calls, state_code; // Array of calls; position of the innermost call in the code.
     uint8_t state_own_call;          // Since 5.4.5: see lua_has_offsets.
     uint8_t call_function, call_status, call_code, call_bytes;
     uint8_t is_lua, is_c, fresh, not_fresh;
@@ -21,18 +20,19 @@ struct lua_layout {
     uint8_t proto_line, proto_code, proto_source, proto_size;
     uint8_t global_registry, global_alloc;
     uint8_t table_shift, table_nodes;
-    uint8_t node_bytes, key_type, key_value; // In a node of a table, whose value comes first.
+    uint8_t node_bytes, key_type, key_value; // In a node of a table, whose first member is the
+                                             // value.
     uint8_t debug_name, debug_what, debug_line, debug_defined, debug_short, debug_call;
 };
 
-/* Offsets that are the same in all versions. */
+/* Offsets common to all versions. */
 enum {
-    LUA_CALL_PREVIOUS = 16, // Not for layouts with an array of calls.
+    LUA_CALL_PREVIOUS = 16, // Not in layouts with an array of calls.
     LUA_STATE_TOP = 16,
     LUA_TYPE = 8,
-    LUA_TYPE_MASK = 0x3f, // Without the bit for collectable values.
+    LUA_TYPE_MASK = 0x3f, // Excludes the bit of collectable values.
     LUA_IS_TABLE = 5,
-    LUA_IS_STRING = 4,   // A short one.
+    LUA_IS_STRING = 4,   // A short string.
     LUA_IS_FUNCTION = 6, // A Lua function; in 5.1 any function.
     LUA_IS_LIGHT_C = 22,
     LUA_IS_C = 38,
@@ -44,8 +44,8 @@ enum {
 /* The layout of the Lua in this process; set by lua_layout_find. */
 extern const struct lua_layout *lua_layout;
 
-/* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. Return false if it is not
- * known; *RET_VERSION is then its name ("Lua 5.5.0 …"), or NULL. */
+/* Find the layout of the Lua whose lua_ident is IDENT, which may be NULL. If it is unknown, return
+ * false, and set *RET_VERSION to its name ("Lua 5.5.0 …") or NULL. */
 bool lua_layout_find(const char *ident, bool is_redis, const char **ret_version);
 
 static inline uintptr_t
@@ -74,9 +74,9 @@ lua_closure_function(const struct lua_layout *y, uintptr_t closure)
     return lua_word(closure + y->closure_function);
 }
 
-/* Return true if pointers into the stack of state L are offsets at present, all or some of them.
- * From 5.4.5 on they are while the stack moves. The pointer to the top is the first to become an
- * offset, and the first to become a pointer again; the pointer in the state's own call is the
+/* Return true if all or some pointers into the stack of state L are offsets at present. From 5.4.5
+ * on they are offsets while the stack moves. The pointer to the top is the first to become an
+ * offset, and the first to become a pointer again. The pointer in the state's own call is the
  * last. */
 static inline bool
 lua_has_offsets(const struct lua_layout *y, uintptr_t l)
@@ -89,7 +89,7 @@ lua_has_offsets(const struct lua_layout *y, uintptr_t l)
     return lua_word(l + LUA_STATE_TOP) < stack || lua_word(l + y->state_own_call) < stack;
 }
 
-/* Return the bytes in use of the stack of state L, also while it moves. All called functions lie
+/* Return the bytes in use of the stack of state L, even while it moves. All called functions are
  * there. */
 static inline uintptr_t
 lua_stack_used(const struct lua_layout *y, uintptr_t l)
@@ -99,7 +99,7 @@ lua_stack_used(const struct lua_layout *y, uintptr_t l)
     return top < stack ? top : top - stack;
 }
 
-/* A prototype's description of itself: its source and position. */
+/* A prototype's description: its source and position. It identifies the prototype. */
 struct lua_proto {
     uintptr_t source, text; // The string object of the source, and its first bytes.
     unsigned line, size;
@@ -110,7 +110,7 @@ lua_proto_at(const struct lua_layout *y, uintptr_t proto)
 {
     uintptr_t source = lua_word(proto + y->proto_source);
 
-    // A text ends with a zero byte, and strings take whole words.
+    // The text ends with a zero byte, and strings occupy whole words.
     return (struct lua_proto){source, source != 0 ? lua_word(source + y->string_text) : 0,
                               lua_int(proto + y->proto_line), lua_int(proto + y->proto_size)};
 }

@@ -1,15 +1,15 @@
-/* lua_name.c: names and positions of Lua's functions.
+/* lua_name.c: finds names and positions of Lua's functions.
  *
- * A Lua function is identified by its prototype and place in the code. Both may be freed and used
- * again, so a cached id is checked by the prototype's description of itself. A C function is
- * identified by its address. Its name is the one in a module of Lua, or else the first name that it
- * was called by.
+ * The key of a cached id is the prototype of a Lua function and the position in its code. The
+ * memory of both may be freed and reused, so a hit is verified by the prototype's description. A C
+ * function is identified by its address. Its name is the one in a module of Lua, or else the name
+ * of its first call.
  *
- * lua_getinfo returns the name of a function. It neither allocates nor changes Lua's state, but
- * reads the records of calls, and Lua's stack through them. At the end of a realloc these may
- * already have moved, before Lua has stored the new addresses. So lua_getinfo gets copies of the
- * two calls that it reads, with corrected addresses; in 5.1, where calls are an array, a copy of
- * the state with such an array. */
+ * lua_getinfo returns the name of a function. It neither allocates nor changes Lua's state, but it
+ * reads the records of calls, and Lua's stack through them. At the end of a realloc these may have
+ * moved before Lua has stored the new addresses. So lua_getinfo gets copies of the two call records
+ * that it reads, with corrected addresses. In 5.1, where calls are an array, it gets a copy of the
+ * state with such an array. */
 #include "language/lua_name.h"
 
 #include <stdbool.h>
@@ -21,15 +21,15 @@
 
 enum {
     IDS = 1 << 14,        // Size of `ids`, a power of two.
-    TABLE_SHIFT_MAX = 16, // Larger tables are no modules.
+    TABLE_SHIFT_MAX = 16, // Larger tables are not modules.
     NAME_BYTES = 160,
     DEBUG_BYTES = 256,
 };
 
 lua_name_getinfo_fn *lua_name_getinfo;
 
-/* A cached place in the code of a function, or a C function, with the prototype's description of
- * itself at that time. */
+/* A cached id of an instruction or of a C function, with the prototype's description at that
+ * time. */
 struct known {
     uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
     struct lua_proto proto;
@@ -37,11 +37,11 @@ struct known {
 };
 
 static struct known ids[IDS];
-static char ids_busy; // Atomic: a thread is writing an entry.
+static char ids_busy; // Atomic: true while a thread is writing an entry.
 
 /* --- Names of C functions --------------------------------------------------------------------- */
 
-/* Return the nodes of the table at T, with their number in *RET_COUNT. */
+/* Return the nodes of the table at T, and their number in *RET_COUNT. */
 static uintptr_t
 lua_name_nodes_of(uintptr_t t, size_t *ret_count)
 {
@@ -51,7 +51,7 @@ lua_name_nodes_of(uintptr_t t, size_t *ret_count)
     return lua_word(t + lua_layout->table_nodes);
 }
 
-/* Return the text of NODE's key; NULL if that is not a short string. */
+/* Return the text of NODE's key; NULL if it is not a short string. */
 static const char *
 lua_name_key_of(uintptr_t node)
 {
@@ -75,7 +75,7 @@ is_function(uintptr_t node, uintptr_t function)
            lua_closure_function(y, lua_word(node)) == function;
 }
 
-/* Return the table at KEY in table T; 0 if there is none. */
+/* Return the table stored under KEY in table T; 0 if there is none. */
 static uintptr_t
 table_in(uintptr_t t, const char *key)
 {
@@ -104,7 +104,7 @@ lua_name_put_name(char to[NAME_BYTES], const char *module, const char *name)
     strncat(to, name, NAME_BYTES / 2 - 1);
 }
 
-/* Find the name of FUNCTION in a loaded module of L. Return false if there is none. */
+/* Find the name of FUNCTION in a loaded module of L. Return false if it has none. */
 static bool
 lua_name_find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
 {
@@ -144,7 +144,7 @@ struct copy {
     _Alignas(8) unsigned char debug[DEBUG_BYTES];
 };
 
-/* Copy to TO the call at FROM, which calls FUNCTION. */
+/* Copy the record of the call at FROM, which calls FUNCTION, to TO. */
 static void
 copy_call(unsigned char *to, uintptr_t from, uintptr_t function)
 {
@@ -174,8 +174,8 @@ lua_name_ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char 
         memcpy(to->debug + y->debug_call, &at, sizeof at);
         return lua_name_getinfo((void *)l, what, to->debug) != 0;
     }
-    // The state holds the position of its innermost call. In a copy of the state, any call can be
-    // the innermost one.
+    // The state has the position of its innermost call. In a copy of the state, any call can be
+    // made the innermost.
     memcpy(to->state, (const void *)l, LUA_STATE_BYTES);
     memcpy(to->state + y->state_ci, &at, sizeof at);
     memcpy(to->state + y->state_calls, &first, sizeof first);
@@ -184,7 +184,7 @@ lua_name_ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char 
     return lua_name_getinfo(to->state, what, to->debug) != 0;
 }
 
-/* Store "function@FILE:LINE" in TO. Without stdio, which may take locks. */
+/* Store "function@FILE:LINE" in TO. Avoids stdio, which may take locks. */
 static void
 lua_name_put_place(char to[NAME_BYTES], const char *file, unsigned line)
 {
@@ -202,8 +202,8 @@ lua_name_put_place(char to[NAME_BYTES], const char *file, unsigned line)
         to[i] = (char)('0' + line % 10);
 }
 
-/* Return the id of the call C of L, by the name, file and line at its call site. 0: it is a C
- * function without a name. */
+/* Return the id for the call C of L, from its name, file and line; 0 for a C function without a
+ * name. */
 static unsigned
 make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
 {
@@ -245,7 +245,7 @@ static __attribute__((noinline)) void
 lua_name_keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
-        return; // Another thread uses it, or the code that this handler has interrupted.
+        return; // Another thread is writing an entry, or the code that this handler interrupted.
     __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;
@@ -278,7 +278,7 @@ lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
     return new_id_of_lua(l, c, k, &(struct known){proto, c->code, *said, 0});
 }
 
-/* A C function keeps the first name that it was called by. */
+/* Return the id. A C function keeps the name of its first call. */
 unsigned
 lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function)
 {

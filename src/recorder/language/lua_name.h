@@ -9,17 +9,17 @@
 
 /* A call of a state during a walk. */
 struct lua_call {
-    uintptr_t call, previous;    // Present addresses of the call record and the previous one;
+    uintptr_t call, previous;    // Present addresses of the call record and of the previous one,
     uintptr_t function;          // present address of the called value,
     intptr_t moved;              // and its distance from the address in the record.
-    uintptr_t stack, stack_used; // Base of offsets in records, and bytes in use there; 0 = records
-                                 // hold pointers.
+    uintptr_t stack, stack_used; // Base of offsets in records, and bytes in use there. Base 0 =
+                                 // records contain pointers.
     uintptr_t code;              // Position in the code of a Lua function.
 };
 
-/* Return the present address of the called value in the record at CALL, of the state that C belongs
- * to; 0 if it lies outside the stack. While the stack moves, some records may hold offsets and
- * others pointers. */
+/* Return the present address of the called value in the record at CALL, which belongs to the same
+ * state as C; 0 if it is outside the stack. While the stack moves, some records may contain offsets
+ * and others pointers. */
 static inline uintptr_t
 lua_call_function(const struct lua_layout *y, const struct lua_call *c, uintptr_t call)
 {
@@ -34,14 +34,14 @@ lua_call_function(const struct lua_layout *y, const struct lua_call *c, uintptr_
     return function + (uintptr_t)c->moved;
 }
 
-/* Set once: lua_getinfo. */
+/* The function lua_getinfo. Set once. */
 typedef int lua_name_getinfo_fn(void *l, const char *what, void *debug);
 extern lua_name_getinfo_fn *lua_name_getinfo;
 
 struct lua_proto;
 
-/* Return the id of call C of state L, of a Lua function with the prototype PROTO. SAID is the
- * prototype's description of itself. */
+/* Return the id of call C of state L. C calls a Lua function with the prototype PROTO, whose
+ * description is SAID. */
 unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
                          const struct lua_proto *said);
 

@@ -1,21 +1,22 @@
-/* lua_state.c: find the states of Lua that run in a thread.
+/* lua_state.c: finds the states of Lua that run in a thread.
  *
- * Only the C stack shows which state runs: no pointer to it exists elsewhere. But every running
- * function was started by luaD_rawrunprotected, for pcall, resume or the program. Its frame holds L
- * and the struct that L->errorJmp points to:
+ * The running state is known only from the C stack: no other memory points to it. Every running
+ * function was started by luaD_rawrunprotected, for pcall, resume or the program. The frame of
+ * luaD_rawrunprotected contains L and the struct that L->errorJmp points to:
  *
  *     lua_resume ─► luaD_rawrunprotected(L)   { …, L, …, struct lua_longjmp } ◄─ L->errorJmp
  *
- * So the innermost such frame shows the running state, and the one outside each lua_resume the
- * state that resumed it. The function, and the place of L in its frame, are learnt when it is first
- * met: a word of a frame that is a state whose errorJmp points into the same frame. From then on
- * each answer is checked by that property. The unwind entry identifies the function, so stripped
- * programs work.
+ * So the innermost such frame identifies the running state, and the one outside each lua_resume
+ * identifies the state that resumed it. Which function this is, and the offset of L in its frame,
+ * are learnt at its first occurrence: a word of the frame is a state whose errorJmp points into the
+ * same frame. Afterwards each result is checked by that property. The unwind entry identifies the
+ * function, so stripped programs work.
  *
- * A C function may also call into another state. That is detected when the C frames are new: the
- * next outer such frame belongs to another state, without a lua_resume between them.
+ * A C function may also call into another state. This is detected when the C frames are new: the
+ * next outer frame of luaD_rawrunprotected then belongs to another state, without a lua_resume
+ * between the two.
  *
- * The allocator function of a state belongs to the program, but works for Lua.
+ * The allocator function of a state belongs to the program, but counts as Lua's code.
  *
  * A state that runs outside any protected call is not detected. Its first error would end the
  * program. */
@@ -31,14 +32,14 @@ enum {
     STATES = 1 << 10,
     LEARN_MAX = 20000,
     ALLOCATORS = 8,
-    FRAME_BYTES_MAX = 1024, // Upper bound for luaD_rawrunprotected's frame.
+    FRAME_BYTES_MAX = 1024, // Upper bound of luaD_rawrunprotected's frame.
 };
 
-/* lua_resume. Set once. */
+/* The function lua_resume. Set once. */
 static uintptr_t resume_start, resume_bytes;
 
-/* The learnt facts. Atomic; the first is written last, and publishes the others. */
-static uintptr_t protected_start; // luaD_rawrunprotected.
+/* Learnt facts. Atomic; the first one is written last and publishes the others. */
+static uintptr_t protected_start; // The function luaD_rawrunprotected.
 static uintptr_t protected_bytes;
 static unsigned learn_tries;
 
@@ -67,8 +68,8 @@ state_place(uintptr_t l)
     return &states[(l * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* Register the allocator function of state L as Lua's code, wherever it is: Lua called it, on
- * behalf of a function of the script. */
+/* Register the allocator function of state L as Lua's code, wherever it is: Lua called it for a
+ * function of the script. */
 static void
 know_allocator(uintptr_t l)
 {
@@ -115,9 +116,9 @@ is_state(uintptr_t l, uintptr_t low, uintptr_t high)
     return true;
 }
 
-/* Learn which function luaD_rawrunprotected is, and where its frame holds L. Only stacks with a
+/* Learn the address of luaD_rawrunprotected, and the offset of L in its frame. Only stacks with a
  * candidate frame count as attempts, because a program may have many other events before Lua
- * begins. */
+ * starts. */
 static void
 lua_state_learn(const struct heaptap_native *n, size_t count)
 {

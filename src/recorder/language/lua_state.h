@@ -11,20 +11,20 @@
 /* Initialise; RESUME is the address of lua_resume. Call once, before all other functions here. */
 void lua_state_begin(uintptr_t resume);
 
-/* Implements `look` of heaptap/language.h. Its notes are the bounds of the frames that show the
- * running states, in pairs, innermost first, ended by 0. */
+/* Implement `look` of heaptap/language.h. Its notes are the bounds of the frames that identify the
+ * running states: pairs, innermost first, terminated by 0. */
 void lua_state_probe(const struct heaptap_native *n, size_t count,
                      unsigned long notes[HEAPTAP_NOTES]);
 enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 
-/* Return the state that the frame between LOW and HIGH shows; 0 if it shows none now. */
+/* Return the state that the frame between LOW and HIGH identifies at present; 0 if there is
+ * none. */
 uintptr_t lua_state_in(uintptr_t low, uintptr_t high);
 
-/* Distance from the end of such a frame down to the word that holds the state; 0 = not known.
- * Atomic. */
+/* Distance from the end of such a frame down to the word with the state; 0 = unknown. Atomic. */
 extern uintptr_t lua_state_off;
 
-/* Return true if the frame between LOW and HIGH still shows the state L. */
+/* Return true if the frame between LOW and HIGH still identifies the state L. */
 static inline bool
 lua_state_is(uintptr_t l, uintptr_t low, uintptr_t high)
 {

@@ -1,4 +1,4 @@
-/* lua_types.c: the types of Lua's objects, as labels.
+/* lua_types.c: labels Lua's objects with their types.
  *
  * From 5.2 on Lua passes its allocator the type of a new object: without an old block, the old size
  * is the type. So the adapter replaces a state's allocator by a function that sets the thread's
@@ -6,14 +6,14 @@
  *
  *     luaM_malloc_ ─► typed_0 ─► label lua=table ─► l_alloc ─► realloc     recorded with that label
  *
- * Memory that belongs to an object, such as the slots of a table or the code of a function, has no
- * type, and neither has a block that grows: that is lua=memory. The program's own labels stay
- * beside it.
+ * Memory that belongs to an object has no type, such as the slots of a table or the code of a
+ * function. A block that grows has none either. Both are labelled lua=memory. The program's own
+ * labels stay beside this one.
  *
  * The function gets only the program's pointer, which several states may share, so there is one
- * function for each allocator that was met. This costs two label changes for each allocation, and a
- * program that queries its allocator gets the adapter's. So it is done only if the environment
- * requests it. */
+ * function per allocator of the program. Two disadvantages remain: each allocation costs two label
+ * changes, and a program that queries its allocator gets the adapter's. So types are labelled only
+ * if the environment requests it. */
 #include "language/lua_types.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ enum { TYPES = 11, TYPE_MEMORY = 0, ALLOCATORS = 8 };
 
 typedef void *allocator(void *ud, void *p, size_t old_bytes, size_t bytes);
 
-/* As in lua_type, and Lua's internal types. */
+/* Types as in lua_type, and Lua's internal types. */
 static const char *names[TYPES] = {
     [TYPE_MEMORY] = "memory", [4] = "string", [5] = "table",     [6] = "function",
     [7] = "userdata",         [8] = "thread", [9] = "prototype", [10] = "upvalue",
@@ -40,7 +40,7 @@ static const char *names[TYPES] = {
 static allocator *originals[ALLOCATORS]; // Atomic.
 static bool asked;
 
-/* A cache of a thread's labels with a type added, by the number of the labels without it. */
+/* Cache: a thread's labels with a type added, by the number of the labels without it. */
 static __thread struct {
     heaptap_labels before, with;
     bool known;

@@ -4,15 +4,15 @@
 
 #include <stdint.h>
 
-/* Read from the environment whether types are requested. Call once, after lua_layout_find. */
+/* Read from the environment if types are requested. Call once, after lua_layout_find. */
 void lua_types_begin(void);
 
-/* Label later blocks of the state that has its allocator at PLACE with their types, if that was
- * requested. Return the allocator that the program gave the state. Call in the thread that runs the
- * state, inside an allocation. */
+/* If types are requested, label later blocks of a state with their types. PLACE is the address of
+ * the state's allocator function. Return the allocator function that the program gave the state.
+ * Call in the thread that runs the state, inside an allocation. */
 uintptr_t lua_types_take(uintptr_t *place);
 
-/* Return the program's allocator that FUNCTION has replaced; FUNCTION itself if it has replaced
+/* Return the program's allocator function that FUNCTION replaced, or FUNCTION if it replaced
  * none. */
 uintptr_t lua_types_given(uintptr_t function);
 

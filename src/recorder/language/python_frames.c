@@ -1,48 +1,49 @@
-/* python_frames.c: the Python functions that run in the calling thread.
+/* python_frames.c: finds the Python functions that run in the calling thread.
  *
- * The interpreter links its frames, innermost first, from the thread's state. Versions differ in
- * how they show which frames share a C frame of _PyEval_EvalFrameDefault, and where that lies; the
- * recorder merges by an address in it.
+ * The interpreter links its frames, innermost first, from the thread's state. Some frames share a C
+ * frame of _PyEval_EvalFrameDefault, and the recorder needs an address in that C frame to merge
+ * them. Versions represent this differently:
  *
- *     3.9        each has its own; the n-th frame is in the n-th C frame of that function
- *     3.10       each has its own, which holds the n-th of the linked `cframe`s
- *     3.11       a frame with the mark "entry" is the outermost of its C frame; that holds a cframe
- *     3.12, 13   behind the outermost of a C frame is one more, of no function, which lies in it
+ *     3.9        one frame per C frame; the n-th frame is in the n-th C frame of that function
+ *     3.10       one frame per C frame, which contains the n-th of the linked `cframe`s
+ *     3.11       a frame with the mark "entry" is the outermost of its C frame, which has a cframe
+ *     3.12, 13   after the outermost frame of a C frame comes a shim without a function, inside it
  *
  * A frame that has not reached its first instruction (it is making cells for closures) does not
- * count yet: the interpreter's tracebacks omit it as well.
+ * count yet. The interpreter's tracebacks omit it too.
  *
- * Thread states. The interpreter stores the state that holds its lock and, by a thread-specific
- * key, the first state of this thread. Mostly the two are the same. They differ in three cases. If
- * this thread runs C code without the lock, its frames are in its own state. If it runs a
- * sub-interpreter, the current state is right, which has the same thread id. If the interpreter
- * ends and has freed the states of other threads, there are no frames.
+ * Thread states. The interpreter stores the current state, which has the lock, and under a
+ * thread-specific key the first state of this thread. Mostly the two are the same. They differ in
+ * three cases. If this thread runs C code without the lock, its frames are in its own state. If it
+ * runs a sub-interpreter, the current state applies, which has the same thread id. If the
+ * interpreter is ending and has freed the states of other threads, there are no frames.
  *
  * Caching. Most events find most of the chain unchanged since the event before. So each thread
- * caches the links, numbered from the outermost on, with their ids and the words that were read of
- * them. A walk goes outwards until it meets a cached frame, and compares from there on. The words
- * determine the answer and each of them is read again, so equal words give the same answer.
+ * caches the links, numbered from the outermost on, with their ids and the words read from them. A
+ * walk proceeds outwards until it meets a cached frame, and compares from there on. The words
+ * determine the answer, and all of them are read again, so equal words give the same answer.
  *
  *     links      [1] main  [2] run  [3] parse  [4] word         of the event before
  *                                       ▲          ✕ has returned
  *     walk       ◄───── compared ───────┘ ◄── [new] ◄── [new]   read and named
  *
- * Some facts are not read again, because a separate event changes them: that a page can be read,
- * that a block of malloc still holds a frame, and the life of a code object. `python_gone` counts
- * the ends of these, and invalidates the memo. On the C stack, the place of the innermost link
- * shows whether this is the stack that was proved.
+ * Some facts are not read again, because a separate event changes them: a page is readable, a block
+ * of malloc still contains a frame, a code object still exists. `python_gone` counts the events
+ * that end such facts; a change of it invalidates the memo. On the C stack, the place of the
+ * innermost link shows if this is the stack that was proved readable.
  *
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). A walk on a
- * deeper chain compares the links of these and some more, up to the *stop*. Links outside the stop
- * may be stale; when calls return, the stop moves outwards, and they are compared again. If a chain
- * has more links than there is room for, the memo holds the innermost three quarters of its room,
- * and [0] is the frame outside these. From 3.12 on only a frame further out shows where the
- * outermost ones are. There each event follows the chain to that frame, two words for each frame.
+ * deeper chain compares the links of these frames and of some more, up to the *stop*. Links outside
+ * the stop may be stale; when calls return, the stop moves outwards, and they are compared again.
+ * If a chain has more links than the memo has room for, the memo has the innermost ones, three
+ * quarters of its room, and [0] is the next frame outwards. From 3.12 on, the C frame of the
+ * outermost of these is known only from a frame further out. So in those versions each event
+ * follows the chain to that frame, reading two words per frame.
  *
  * Links may be damaged, or incomplete when a handler runs. A frame is read only after it was proved
  * readable (python_reach.c), and a code object only after it was recognised as one (python_name.c).
- * The number of both is limited. If the links lead nowhere, the stack ends with the frame "[damaged
- * frames]", so the gap is visible, and counted. Such a stack is not cached. */
+ * The number of both is limited. If a link is broken, the stack ends with the frame "[damaged
+ * frames]", so that the gap is visible and counted. Such a stack is not cached. */
 #include "language/python_frames.h"
 
 #include "base/atomics.h"
@@ -55,9 +56,9 @@
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Function frames, frames without a function, and frames that have
                                 // not
-    LINKS_CUT = LINKS * 3 / 4, // Links cached of a chain that has more.
+    LINKS_CUT = LINKS * 3 / 4, // Links to cache for a chain that has more.
     LINKS_MAX = 1 << 16,
-    STOP_STEP = 64, // The stop moves by this many frames.
+    STOP_STEP = 64, // The stop moves by this number of frames.
     PLACES = 1 << 10,
     UNKNOWN_MAX = 4,
 };
@@ -79,9 +80,9 @@ static __thread struct {
     uint64_t gone;
 } other;
 
-/* Return true if the id of the state CURRENT can be read. The interpreter's pointer leads to a live
- * state, so one system call suffices until the pointer changes or memory of the interpreter is
- * released. */
+/* Return true if the id of the state CURRENT is readable. The interpreter's pointer leads to a live
+ * state, so one system call suffices until the pointer changes, or the interpreter releases
+ * memory. */
 static bool
 can_read_state(const void *current)
 {
@@ -91,7 +92,7 @@ can_read_state(const void *current)
         return true;
     if (current == NULL || !heaptap_can_read(current, layout->thread_id + 8u))
         return false;
-    // A handler may run between the two stores and store its own words; then cache nothing.
+    // A handler may run between the two stores and store its own words; then nothing is cached.
     other.state = NULL;
     signal_fence();
     other.gone = gone;
@@ -103,8 +104,8 @@ can_read_state(const void *current)
     return true;
 }
 
-/* The current state CURRENT differs from OWN, this thread's: return the one whose frames run here,
- * or NULL. */
+/* Return the state whose frames run here, or NULL, when the current state CURRENT differs from OWN,
+ * this thread's. */
 static COLD const void *
 choose_thread(const void *own, const void *current)
 {
@@ -121,40 +122,40 @@ choose_thread(const void *own, const void *current)
 /* A frame of the interpreter, or a placeholder for unreachable frames. */
 struct link {
     const void *frame; // NULL: "[damaged frames]".
-    const void *in;    // An address in its C frame: a cframe, or the shim; or NULL.
+    const void *in;    // An address in its C frame: the cframe or the shim; NULL = unknown.
     const void *code;  // As read; NULL = must be read again.
     uint64_t at;       // As read.
-    uint64_t number;   // Life of CODE; 0 = CODE is no code object.
+    uint64_t number;   // Identifies one life of CODE; 0 = CODE is no code object.
     uint32_t id;
-    uint32_t frames;   // Function frames from the outermost up to this one.
+    uint32_t frames;   // Number of function frames from the outermost up to this one.
     uint8_t mark;      // See python_frames_mark_of.
-    uint8_t shown;     // 1; 0 for a frame without a function or one that has not begun.
+    uint8_t shown;     // 1; 0 for a frame that has no function or has not begun.
 };
 
 struct python_memo {
-    // The thread, and python_gone when the words were read: if they are equal now, no cached fact
-    // has ended.
+    // The thread, and the value of python_gone when the words were read. If both are equal now, all
+    // cached facts are valid.
     const void *thread;
     uint64_t gone;
-    uintptr_t stack_end; // The C stack was proved readable up to here.
-    uint32_t count;      // Links, numbered from the outermost, 1; 0 = nothing is cached.
-    uint32_t filled;     // Links up to this number hold words and ids of an earlier answer.
-    uint32_t stop;       // Only the links further in than this are compared; 0 = all.
-    bool is_cut;         // The chain continues outside [0], which is the next frame.
-    uint16_t places[PLACES]; // Hash of a frame to its number; a hint.
+    uintptr_t stack_end; // End of the part of the C stack that was proved readable.
+    uint32_t count;      // Number of links, counted from the outermost, 1; 0 = nothing is cached.
+    uint32_t filled;     // Links up to this number have words and ids of an earlier answer.
+    uint32_t stop;       // Only links further in than this one are compared; 0 = all.
+    bool is_cut;         // The chain continues outwards with [0], the next frame.
+    uint16_t places[PLACES]; // By hash of a frame, the number of its link; a hint.
     struct link links[LINKS + 1]; // [0]: the end of the chain.
-    struct link new_links[LINKS + 1]; // Links inside these, innermost first; scratch.
+    struct link new_links[LINKS + 1]; // Links further in than these, innermost first; scratch.
 };
 
 const size_t python_memo_bytes = sizeof(struct python_memo);
 
-/* An answer under construction: the chain is followed outwards from FRAME and IN. */
+/* An answer under construction. The chain is followed outwards from FRAME and IN. */
 struct walk {
     struct python_memo *m;
     const void *thread, *frame, *in;
-    uint32_t count, filled, stop; // The memo's.
+    uint32_t count, filled, stop; // Copies of the memo's fields.
     uint32_t new_count;
-    uint32_t from; // The outermost link that has changed.
+    uint32_t from; // Number of the outermost changed link.
     unsigned unknown;
     bool is_lost; // Do not cache the answer.
     bool fills;   // If the chain is cut, cache as many links as fit.
@@ -206,7 +207,7 @@ at_of(enum python_chain kind, const void *frame)
     return at_in(kind, (const char *)frame + layout->frame_at);
 }
 
-/* Return true if the next frame is in another C frame, according to this one's cframe IN. */
+/* Return true if the next frame is in another C frame. IN is this frame's cframe. */
 static INLINE bool
 leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
 {
@@ -215,7 +216,7 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
 }
 
 /* Return true if L and the links outside it, up to the stop, still follow one another. W->from is
- * then the outermost link whose instruction or function has changed. Otherwise *RET_DIFFERS is the
+ * then the outermost link whose instruction or function has changed. If false, *RET_DIFFERS is the
  * number of the first link with another successor. */
 static INLINE bool
 python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l,
@@ -226,7 +227,7 @@ python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l
     size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
     size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
 
-    // Kept in registers: this loop is most of an event's cost.
+    // Kept in registers, because this loop is most of an event's cost.
     KEEP(code);
     KEEP(at);
     KEEP(previous);
@@ -238,13 +239,13 @@ python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l
             (unlikely(*(const void *const *)(frame + code) != l->code) ||
              unlikely(at_in(kind, frame + at) != l->at))) {
             changed = l;
-            KEEP(changed); // Forces a branch instead of a conditional move: it is nearly never
-                           // taken.
+            KEEP(changed); // Forces a branch instead of a conditional move, because the branch is
+                           // very rarely taken.
         }
         next = *(const char *const *)(frame + previous);
         if (next != l[-1].frame)
             break;
-        next = l[-1].frame; // Taken from the cache, so that no load waits for the one before.
+        next = l[-1].frame; // Taken from the cache, so that no load waits for the previous one.
         if (leaves_cframe(kind, l->in, l->mark) &&
             python_pointer(l->in, layout->cframe_previous) != l[-1].in)
             break;
@@ -254,8 +255,8 @@ python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l
     return l == root;
 }
 
-/* Return the next shim from FRAME outwards, or NULL. Detects a circle, which returns to one of the
- * frames after 1, 2, 4 and so on. */
+/* Return the next shim from FRAME outwards, or NULL. To detect a circle, compare each frame with
+ * the frame after 1, 2, 4 and so on steps. */
 static const void *
 find_shim(struct walk *w, const void *frame)
 {
@@ -280,7 +281,7 @@ python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uin
 {
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
 
-    // The C frame of a frame is known only from a link further out.
+    // A link further out is needed to find a frame's C frame.
     if (kind == PYTHON_CHAIN_SHIMS)
         return 0;
     stop = inner > wanted + STOP_STEP ? inner - wanted - STOP_STEP : 0;
@@ -290,7 +291,7 @@ python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uin
 }
 
 /* Move the stop so that enough frames from link number INNER outwards are compared. Return false if
- * the links do not reach so far. */
+ * the links do not reach that far. */
 static bool
 python_frames_reaches(enum python_chain kind, struct walk *w, uint32_t inner)
 {
@@ -302,8 +303,8 @@ python_frames_reaches(enum python_chain kind, struct walk *w, uint32_t inner)
     return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
 }
 
-/* Return the number of the link that W has reached, if it and all outside it are unchanged; else 0,
- * and drop the links from the first changed one on. */
+/* Return the number of the link that W has reached if it and all links outside it are unchanged.
+ * Otherwise return 0, and drop the links from the first changed one on. */
 static INLINE uint32_t
 find_link(enum python_chain kind, struct walk *w)
 {
@@ -333,7 +334,7 @@ find_link(enum python_chain kind, struct walk *w)
     return number;
 }
 
-/* Add a placeholder for the frames that cannot be reached. */
+/* Add a placeholder for unreachable frames. */
 static COLD void
 add_damaged(struct walk *w, const void *in)
 {
@@ -341,7 +342,7 @@ add_damaged(struct walk *w, const void *in)
     w->is_lost = true;
 }
 
-/* Return true if the frame that W has reached can be read. NULL is the regular end of the chain. */
+/* Return true if the frame that W has reached is readable. NULL is the regular end of the chain. */
 static inline bool
 python_frames_is_there(struct walk *w, const void *p, const void *in)
 {
@@ -353,7 +354,8 @@ python_frames_is_there(struct walk *w, const void *p, const void *in)
     return false;
 }
 
-/* When no Python code runs, the cframe is the one inside the thread's state. */
+/* Return true if CFRAME is readable. When no Python code runs, it is the one inside the thread's
+ * state. */
 static inline bool
 is_cframe_there(struct walk *w, const void *cframe, const void *in)
 {
@@ -361,9 +363,9 @@ is_cframe_there(struct walk *w, const void *cframe, const void *in)
            python_frames_is_there(w, cframe, in);
 }
 
-/* Read the frame that W has reached, and step outwards. Return false if there are no more. A frame
- * that can be read, but has no code object, is an unknown function. That check takes system calls,
- * so a walk along wrong links, perhaps in a circle, ends early. */
+/* Read the frame that W has reached, and step outwards. Return false at the end of the chain. A
+ * readable frame without a code object is an unknown function. That check makes system calls, so
+ * their number is limited: a walk along wrong links, perhaps in a circle, ends early. */
 static INLINE bool
 take_link(enum python_chain kind, struct walk *w)
 {
@@ -402,7 +404,7 @@ take_link(enum python_chain kind, struct walk *w)
 
 /* --- The answer ------------------------------------------------------------------------------- */
 
-/* Return true if the function of L has reached its first instruction. Before that it does not
+/* Return true if the function of L has reached its first instruction. Before that, it does not
  * count. */
 static INLINE bool
 has_begun(enum python_chain kind, const struct link *l)
@@ -416,7 +418,7 @@ has_begun(enum python_chain kind, const struct link *l)
            python_byte(l->frame, layout->frame_owner) == PYTHON_OWNER_GENERATOR;
 }
 
-/* Return the offset of L's instruction, in bytes from the first one of its function. */
+/* Return the offset of L's instruction in bytes from the first one of its function. */
 static INLINE uint64_t
 offset_of(enum python_chain kind, const struct link *l)
 {
@@ -439,12 +441,12 @@ name_link(enum python_chain kind, struct link *l)
         l->id = python_name_of(l->code, l->number, offset_of(kind, l));
         return;
     }
-    // Not cached, because the check read the frame's owner, which is not among the compared words.
+    // Not cached: the check read the frame's owner, which is not among the compared words.
     l->shown = 0;
     l->code = NULL;
 }
 
-/* Read the instruction and function of L again. Return false if L has no code object any more. */
+/* Read the instruction and function of L again. Return false if L no longer has a code object. */
 static INLINE bool
 read_again(enum python_chain kind, struct link *l)
 {
@@ -462,8 +464,7 @@ read_again(enum python_chain kind, struct link *l)
     return l->number != 0;
 }
 
-/* Store NEW as L. If FILLED, L holds a link of an earlier answer, whose id is reused if it is the
- * same. */
+/* Store NEW as L. If FILLED, L is a link of an earlier answer; reuse its id if both are equal. */
 static INLINE void
 take_new(enum python_chain kind, struct link *l, const struct link *new, bool filled)
 {
@@ -478,7 +479,8 @@ take_new(enum python_chain kind, struct link *l, const struct link *new, bool fi
 }
 
 /* Update the memo from the first changed link inwards: links up to number KNOWN in place, then the
- * new ones. Store their functions before END. Return false if one of the former has none. */
+ * new ones. Store their functions before END. Return false if a link in place has no function any
+ * more. */
 static INLINE bool
 python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
                      struct heaptap_frame *end)
@@ -494,7 +496,7 @@ python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
             return false;
         if (kind == PYTHON_CHAIN_SHIMS)
             l->in = python_frames_is_shim(kind, l->mark) ? l->frame : l[-1].in;
-        // The links span several C stacks, so the position of the innermost does not prove the
+        // The links span several C stacks, so the position of the innermost link does not prove the
         // others readable.
         if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
             w->is_lost = true;
@@ -506,8 +508,9 @@ python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
     return true;
 }
 
-/* There are more links than the limit, in a version where only a frame further out shows the C
- * frame. If that frame is missing, the links are no stack, and would only hide the C frames. */
+/* Handle a chain with more links than the limit, in a version where the C frame is known only from
+ * a frame further out. If that frame is missing, the links are no stack, and would only hide the C
+ * frames. */
 static COLD void
 python_frames_cut(struct walk *w)
 {
@@ -533,7 +536,7 @@ python_frames_cut(struct walk *w)
     add_damaged(w, NULL);
 }
 
-/* Follow the chain until it meets a known link, or ends. Return the number of that link; 0 = the
+/* Follow the chain until it meets a known link, or ends. Return the number of that link; 0 at the
  * end. */
 static INLINE uint32_t
 python_frames_follow(enum python_chain kind, struct walk *w)
@@ -556,7 +559,7 @@ python_frames_follow(enum python_chain kind, struct walk *w)
     return 0;
 }
 
-/* Start of the chain. */
+/* Begin a walk at the innermost frame of the chain. */
 static inline void
 python_frames_start(struct walk *w)
 {
@@ -569,7 +572,7 @@ python_frames_start(struct walk *w)
         w->in = python_pointer(w->thread, layout->thread_cframe);
     if (layout->cframe_top == PYTHON_NONE)
         return;
-    // In 3.12 the cframe serves only to find the frames.
+    // In 3.12 the cframe only leads to the frames.
     if (layout->chain == PYTHON_CHAIN_ENTRIES)
         w->in = w->frame;
     w->frame = is_cframe_there(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
@@ -587,8 +590,8 @@ python_frames_next_stop(enum python_chain kind, const struct walk *w, uint32_t t
     return python_frames_stop_from(kind, w->m, top);
 }
 
-/* Return true if fewer frames than wanted lie between link number TOP and the stop. Functions that
- * have not begun count as none. */
+/* Return true if there are fewer frames than wanted between link number TOP and the stop. Functions
+ * that have not begun do not count. */
 static inline bool
 is_short(const struct walk *w, uint32_t top)
 {
@@ -642,7 +645,7 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
             frames[n++].at = natives[i].slot + 1;
 }
 
-/* The interpreter may have ended; it may begin again. */
+/* No frames run. The interpreter may have ended, and may be initialised again. */
 static COLD size_t
 none_runs(struct python_memo *m)
 {

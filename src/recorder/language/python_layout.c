@@ -1,12 +1,12 @@
-/* python_layout.c: the parts of CPython's structures that the adapter reads, by version.
+/* python_layout.c: for each version, the parts of CPython's structures that the adapter reads.
  *
- * Within a minor version these structures do not change, because extensions are compiled against
- * them, or have never changed so far. The numbers follow from the headers of each version;
- * run/python_layout compiles the installed headers and compares. So the adapter needs no headers to
- * be built, and one library serves all versions.
+ * Within a minor version these structures are constant: extensions are compiled against some of
+ * them, and the others have never changed so far. The numbers come from the headers of each
+ * version; run/python_layout compiles the installed headers and compares. So the build of the
+ * adapter needs no headers, and one library serves all versions.
  *
- * A version that is not in the table is not guessed: an interpreter with unknown structures is
- * recorded with its C frames alone. */
+ * A version outside the table is never guessed: an interpreter with unknown structures is recorded
+ * with its C frames alone. */
 #include "language/python_layout.h"
 
 #include <string.h>
@@ -168,7 +168,7 @@ python_layout_minor(const char *version)
 {
     unsigned minor = 0;
 
-    // Without the interpreter's lock (free threading), objects have another head, and memory
+    // Without the interpreter's lock (free threading), objects have another header, and memory has
     // another allocator.
     if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading") != NULL)
         return 0;

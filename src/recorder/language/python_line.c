@@ -1,10 +1,10 @@
-/* python_line.c: the line of an instruction, from the table that its code object has.
+/* python_line.c: finds the line of an instruction in the line table of its code object.
  *
- * Three forms, one for 3.9, one for 3.10 and one since 3.11. Each is a row of stretches of
- * instructions, with the change of the line from one to the next:
+ * There are three formats: for 3.9, for 3.10 and since 3.11. Each lists ranges of instructions in
+ * order, with the change of the line from one range to the next:
  *
- *     3.9    bytes (0-255), lines (-128..127)      then that line begins
- *     3.10   bytes (0-254), lines (-127..127)      that line lasts so long; -128: it has none
+ *     3.9    bytes (0-255), lines (-128..127)      the line begins after the range
+ *     3.10   bytes (0-254), lines (-127..127)      the line of the range; -128: it has none
  *     3.11   1 kkkk nnn, and more by the kind k    n + 1 units of two bytes; other bytes have no
  *                                                  highest bit, so unknown ones can be passed over
  *
@@ -51,7 +51,7 @@ line_in_ranges(const unsigned char *table, size_t bytes, int64_t line, uint64_t 
 
 enum { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG, LOCATION_NONE };
 
-/* Read the number at TABLE[I]: six bits in each byte; the seventh bit means that another byte
+/* Read the signed number at TABLE[I]: six bits per byte; if the seventh bit is set, another byte
  * follows. */
 static int64_t
 signed_number(const unsigned char *table, size_t bytes, size_t i)

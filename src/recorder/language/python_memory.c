@@ -1,4 +1,4 @@
-/* python_memory.c: objects in CPython's own allocator.
+/* python_memory.c: records objects in CPython's own allocator.
  *
  * The interpreter has three domains of memory. `raw` is malloc. `mem` and `obj` use the
  * interpreter's allocator: it passes requests of more than 512 bytes, or of 0, to malloc, and
@@ -6,22 +6,22 @@
  * an arena is reported as an object of the heap "Python objects", and an arena as backing of that
  * heap. So no byte is counted twice, and none is missed.
  *
- * The address alone decides. All arenas come through a hook, which keeps a bit for each page
- * (python_pages.c); a block whose page has one belongs to the interpreter.
+ * The address of a block decides. All arenas are allocated through a hook, which sets a bit for
+ * each page (python_pages.c). A block belongs to the interpreter if the bit of its page is set.
  *
- *     PyObject_Malloc ─► obj_malloc ─► the former function: its allocator, or checks around it
+ *     PyObject_Malloc ─► obj_malloc ─► the previous function: its allocator, or checks around it
  *                            └─► in an arena? heaptap_alloc
  *
- * That also covers PYTHONMALLOC. With `malloc` no arena is ever made. With `debug` the hooks are
- * outside the checks, so sizes are the program's requests. Both are installed while the interpreter
- * begins, over the earlier hooks, so until it has begun the adapter checks whether its hooks are
- * still installed (python_memory_settle). Since 3.12 an interpreter that has ended and begins
- * again, in a program that embeds it, has dropped them. Another function in place of a hook need
- * not have replaced it: tracemalloc (-X tracemalloc) keeps the former function, in the struct that
- * its context points to, and a second hook over that would call itself for ever.
+ * This also covers PYTHONMALLOC. With `malloc` no arena is ever made. With `debug` the hooks are
+ * outside the checks, so sizes are the program's requests. The interpreter installs both during its
+ * initialisation, over the earlier hooks. So the adapter checks until the end of the initialisation
+ * that its hooks are still installed (python_memory_settle). Since 3.12 an embedded interpreter
+ * that was ended and is initialised again has dropped the hooks. Another function in place of a
+ * hook may still call the hook: tracemalloc (-X tracemalloc) stores the previous function in the
+ * struct that its context points to. A second hook over that one would call itself endlessly.
  *
- * The holder of the interpreter's lock uses blocks of `mem` and `obj`, so no other thread runs
- * between the free of a block and its next use. */
+ * Blocks of `mem` and `obj` are used under the interpreter's lock, so no other thread runs between
+ * the free of a block and its next use. */
 #include "language/python_memory.h"
 
 #include <dlfcn.h>
@@ -36,7 +36,7 @@
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
-/* As PyObjectArenaAllocator in the interpreter's headers. */
+/* Equals PyObjectArenaAllocator of the interpreter's headers. */
 struct arenas {
     void *context;
     void *(*alloc)(void *context, size_t bytes);
@@ -55,7 +55,7 @@ static struct python_allocator behind[DOMAINS];
 static struct arenas arenas_behind;
 static heaptap_heap *heap;
 static size_t arena_bytes;
-static const char *code_start; // The interpreter's.
+static const char *code_start; // Code of the interpreter.
 static size_t code_bytes;
 bool python_memory_settled;
 
@@ -67,7 +67,8 @@ is_in_arena(const void *p)
     return python_is_page_of(&python_arenas, (uintptr_t)p);
 }
 
-/* The memory of frames also comes from here, in other sizes; no object ever lies there. */
+/* Return the set for pages of an allocation of BYTES. The memory of frames is allocated here too,
+ * in other sizes; it never contains objects. */
 static struct python_pages *
 pages_of(size_t bytes)
 {
@@ -164,8 +165,8 @@ is_interpreters(void *(*f)(void *, size_t))
     return (uintptr_t)f - (uintptr_t)code_start < code_bytes;
 }
 
-/* Return the allocator behind A, one of the interpreter's wrappers. These keep it in the struct
- * that their context points to, after at most one word. NULL if A is no wrapper. */
+/* Return the allocator behind A, one of the interpreter's wrappers; NULL if A is no wrapper. A
+ * wrapper stores the allocator in the struct that its context points to, after at most one word. */
 static const struct python_allocator *
 wrapped_by(const struct python_allocator *a)
 {
@@ -183,8 +184,8 @@ wrapped_by(const struct python_allocator *a)
     return NULL;
 }
 
-/* Return true if A calls OURS. This cannot be seen for functions outside the interpreter; these
- * mostly call the former function. */
+/* Return true if A calls OURS. For functions outside the interpreter this cannot be determined, but
+ * most call the previous function. */
 static bool
 leads_to(const struct python_allocator *a, void *(*ours)(void *, size_t))
 {
@@ -246,7 +247,8 @@ python_memory_settle(void)
         python_stats_settle(&behind[DOMAIN_OBJ], obj_malloc);
 }
 
-/* A function of the interpreter, cast to its type before each call. */
+/* Look up a function of the interpreter. The pointer is cast to the function's type before each
+ * call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
 void

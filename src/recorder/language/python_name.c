@@ -1,21 +1,21 @@
-/* python_name.c: the recorder's id of an instruction of a Python function.
+/* python_name.c: assigns recorder ids to instructions of Python functions.
  *
- * Looked up for each frame of each allocation, so it must cost little: two tables of words, without
- * locks.
+ * An id is looked up for each frame of each allocation, so the lookup must be cheap: two tables of
+ * words, without locks.
  *
  *     codes   code object                     ─► its number      word: address, number
  *     ids     number of code, instruction     ─► id of a frame   word: number, instruction, id
  *
- * A word holds key and value, so a reader sees both or neither, whatever other threads write. On a
- * miss, the name is built from the code object and its table of lines, and passed to the recorder,
+ * A word contains key and value, so a reader sees both or neither, whatever other threads write. On
+ * a miss, the name is built from the code object and its line table, and passed to the recorder,
  * which returns one id for equal names.
  *
  * Addresses are reused: a program that compiles and discards code gets code objects at old
  * addresses, even with the same name and file. So a number identifies one life of a code object.
  * The hook on frees (python_memory.c) removes the word from `codes`. Numbers are not reused; when
- * they run out, after two million, both tables begin anew.
+ * they are exhausted, after two million, both tables are cleared.
  *
- * Rejected: comparing names or lines of the object. That costs more than the number and proves
+ * Rejected: comparing names or lines of the object. This costs more than the number and proves
  * less, because `exec` makes many objects with the same name and lines. */
 #include "language/python_name.h"
 
@@ -41,7 +41,7 @@ enum {
 
 static const struct python_layout *layout;
 static const void *code_type;
-static uint64_t codes[CODES]; // Atomic, as what follows.
+static uint64_t codes[CODES]; // Atomic, like the variables below.
 static uint64_t ids[IDS];
 static uint64_t numbers;
 
@@ -86,7 +86,7 @@ is_code(const void *p)
            python_pointer(p, PYTHON_OBJECT_TYPE) == code_type;
 }
 
-/* Return the number of this life of CODE; 0 if CODE is no code object. */
+/* Return the number of this life of CODE; 0 if CODE is not a code object. */
 static COLD uint64_t
 number_code(const void *code)
 {
@@ -110,7 +110,7 @@ number_code(const void *code)
     return number;
 }
 
-/* Append one character to TO, which has room for four bytes. */
+/* Append one character as UTF-8 to TO, which has room for four bytes. */
 static size_t
 encode(char *to, uint32_t c)
 {
@@ -136,7 +136,8 @@ encode(char *to, uint32_t c)
     return 4;
 }
 
-/* Copy a Python string to TO as UTF-8, cut to SIZE bytes including the NUL; "" if TEXT is none. */
+/* Copy a Python string to TO as UTF-8, truncated to SIZE bytes including the NUL. Copy "" if TEXT
+ * is not a string. */
 static void
 copy_text(char *to, size_t size, const void *text)
 {

@@ -1,9 +1,9 @@
-/* python_pages.c: sets of pages, as a bit for each page of the address space.
+/* python_pages.c: sets of pages, with a bit for each page of the address space.
  *
- * Each object that the interpreter makes or frees is looked up, in three loads: a table of leaves,
- * each for 4 GiB, a word in one, and its bit. A leaf is mapped when the first page of its 4 GiB is
- * added, and is never unmapped. It is zeros until then, so it takes only as much memory as its used
- * pages. Several threads may add and look up. */
+ * Each object that the interpreter allocates or frees is looked up, in three loads: a table of
+ * leaves, each for 4 GiB, a word of the leaf, and its bit. A leaf is mapped when the first page of
+ * its 4 GiB is added, and is never unmapped. Untouched parts of a leaf are zero and use no memory.
+ * Several threads may add and look up concurrently. */
 #include "language/python_pages.h"
 
 #include <sys/mman.h>

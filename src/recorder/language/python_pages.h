@@ -17,20 +17,21 @@ enum {
 };
 
 struct python_pages {
-    uint64_t *leaves[1 << PYTHON_PAGES_TOP_BITS]; // Atomic; a bit for each page of 4 GiB.
+    uint64_t *leaves[1 << PYTHON_PAGES_TOP_BITS]; // Atomic; a leaf has one bit per page of 4 GiB.
 };
 
-// Mapped by the interpreter, and not released: pages for objects, and for frames.
+// Pages that the interpreter mapped and has not released: for objects, and for frames.
 extern struct python_pages python_arenas, python_chunks;
 
-/* Atomic: counts the ends that invalidate cached facts: of a page of the interpreter, of an object
- * that contains a frame, of a code object. */
+/* Atomic: counts the events that invalidate cached facts: the release of a page of the interpreter,
+ * of an object that contains a frame, or of a code object. */
 extern uint64_t python_gone;
 
-/* Add the pages of the BYTES at P to PAGES, or remove them. Without memory they are not added. */
+/* Add the pages of the BYTES at P to PAGES if THERE, else remove them. Without memory they are not
+ * added. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
 
-/* Record such an end. Call before the memory is reused. */
+/* Count such an event. Call before the memory is reused. */
 static inline void
 python_goes(void)
 {

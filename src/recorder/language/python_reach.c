@@ -1,12 +1,12 @@
-/* python_reach.c: which frames of the interpreter can be read.
+/* python_reach.c: checks that frames of the interpreter are readable.
  *
- * Frames are linked by pointers in the program's memory: an extension may have overwritten them, a
- * handler may see an incomplete frame, a crash may have left anything. Following such a pointer
+ * Frames are linked by pointers in the program's memory. An extension may have overwritten them, a
+ * handler may see an incomplete frame, a crash may have left any value. Following such a pointer
  * must not crash the program, or turn its crash into another one. So only memory that is proved
- * readable is read, and the proof must cost next to nothing for intact frames. These lie as
- * follows:
+ * readable is read, and the proof must cost next to nothing for intact frames. These are in four
+ * places:
  *
- *     frames of functions        chunks, mapped by the       a bit for each page, kept by the hook
+ *     frames of functions        chunks, mapped by the       a bit for each page, set by the hook
  *                                interpreter                 on arenas (python_pages.c)
  *     of generators, small       an arena                    the same
  *     of generators, large       malloc's                    a table of those seen; the hook on
@@ -14,13 +14,13 @@
  *     outermost of a C frame     the C stack                 between here and the highest page
  *                                                            that was found readable, by thread
  *
- * For all other addresses the kernel is asked each time. That takes a system call for each page.
- * Programs with intact frames do not notice: they need it only to find the C stack and the large
- * generators first.
+ * For all other addresses the kernel is asked each time, with one system call per page. This costs
+ * programs with intact frames almost nothing: they need it only for the first look at the C stack
+ * and at each large generator.
  *
- * The bits show that memory is mapped, not that it holds a frame. A garbage pointer to another
- * place of the same memory reads as a frame with garbage in it. Its code object is checked as well
- * (python_name.c), and the number of frames is limited. */
+ * The bits prove that memory is mapped, but not that it contains a frame. A garbage pointer to
+ * another place in the same memory reads as a frame with garbage in it. So its code object is
+ * checked too (python_name.c), and the number of frames is limited. */
 #include "language/python_reach.h"
 
 #include "base/atomics.h"
@@ -30,15 +30,15 @@
 enum {
     PAGE_BYTES = 4096,
     KNOWN = 1 << 12,
-    STACK_BYTES_MAX = 256 << 20, // Upper bound for the distance of frames.
-    STEP_PAGES_MAX = 4096,       // Maximum number of pages examined in one event.
+    STACK_BYTES_MAX = 256 << 20, // Upper bound of the distance of frames.
+    STEP_PAGES_MAX = 4096,       // Upper bound of the pages examined in one event.
 };
 
 static const struct python_layout *layout;
 static struct python_owners owners;
 static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc.
 
-/* This thread's known part of the C stack: [low, high) can be read. 0 = none yet. */
+/* This thread's known part of the C stack: [low, high) is readable. high 0 = none yet. */
 static __thread struct {
     uintptr_t low, high;
 } stack;
@@ -78,7 +78,7 @@ page_of(uintptr_t address)
     return address & ~(uintptr_t)(PAGE_BYTES - 1);
 }
 
-/* Return the end of the readable pages from FROM, up to END. */
+/* Return the end of the readable pages from FROM, at most END. */
 static uintptr_t
 readable_up_to(uintptr_t from, uintptr_t end)
 {
@@ -88,7 +88,8 @@ readable_up_to(uintptr_t from, uintptr_t end)
     return from;
 }
 
-/* A handler may run between the stores and store its own bounds; then there are none. */
+/* Store the bounds. A handler may run between the stores and store its own bounds; then there are
+ * none. */
 static void
 keep_stack(uintptr_t low, uintptr_t high)
 {
@@ -102,7 +103,7 @@ keep_stack(uintptr_t low, uintptr_t high)
         stack.high = 0;
 }
 
-/* Return true if all bytes from HERE, on the C stack, to END can be read. */
+/* Return true if all bytes of the C stack from HERE to END are readable. */
 static COLD bool
 prove_stack(uintptr_t here, uintptr_t end)
 {
@@ -146,8 +147,8 @@ python_reach_start(struct python_reach *r)
 
 /* --- All of it -------------------------------------------------------------------------------- */
 
-/* Return true if the frame at FRAME, which can be read, lies inside an object whose free the
- * adapter's hook sees. */
+/* Return true if the readable frame at FRAME is inside an object whose free the adapter's hook
+ * sees. */
 static bool
 is_in_object(uintptr_t frame)
 {
@@ -191,7 +192,7 @@ python_reach_prove(struct python_reach *r, const void *p)
     if (!heaptap_can_read(p, layout->frame_bytes))
         return false;
     if (is_in_object(at)) {
-        // The displaced frame's end will not be noticed.
+        // The end of the displaced frame will go unnoticed.
         if (load_relaxed(known_word(at)) != 0)
             python_goes();
         store_relaxed(known_word(at), (uint64_t)at);

@@ -1,16 +1,17 @@
-/* python_stats.c: make sys._debugmallocstats work under the adapter's hooks.
+/* python_stats.c: makes sys._debugmallocstats work under the adapter's hooks.
  *
- * That function writes the tables of the interpreter's allocator to stderr, if it is the one in
- * use: it compares the installed allocation function with the interpreter's. The adapter's is
- * installed there, so it would write nothing, and the program would behave differently when it is
- * recorded. So the former function is installed again while sys._debugmallocstats runs. That
- * allocates and frees no object, and keeps the interpreter's lock, so no event is missed.
+ * That function writes the tables of the interpreter's allocator to stderr, but only if it finds
+ * this allocator in use: it compares the installed allocation function with the interpreter's. The
+ * adapter has installed its own, so the function would write nothing, and the program would behave
+ * differently when recorded. So the previous function is installed again while
+ * sys._debugmallocstats runs. It neither allocates nor frees objects, and keeps the interpreter's
+ * lock, so no event is missed.
  *
- *     sys._debugmallocstats ─► stats ─► set what was there ─► the interpreter's function ─► ours
+ *     sys._debugmallocstats ─► stats ─► set the previous one ─► the interpreter's function ─► ours
  *
- * The function can be found only after the interpreter has begun, and not from inside malloc. So
- * the adapter registers a pending call (Py_AddPendingCall). It replaces the definition in the
- * function object of the main interpreter's `sys`; sub-interpreters keep theirs. */
+ * The function can be found only after the interpreter is initialised, and not from inside malloc.
+ * So the adapter registers a pending call (Py_AddPendingCall). The call replaces the definition in
+ * the function object of the main interpreter's `sys`; sub-interpreters keep theirs. */
 #include "language/python_stats.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,8 @@
 #include "heaptap/language.h"
 #include "language/python_layout.h"
 
-/* PyMethodDef; the object of a C function points to its own with the word FUNCTION_METHOD. */
+/* Equals PyMethodDef. The object of a C function points to its own with the word
+ * FUNCTION_METHOD. */
 struct method {
     const char *name;
     void *(*function)(void *self, void *arguments);
@@ -47,7 +49,7 @@ stats(void *self, void *arguments)
     void *result;
 
     asked.get(DOMAIN_OBJ, &now);
-    // Under tracemalloc or the like the function writes nothing, as without the adapter.
+    // Under tracemalloc and similar tools the function writes nothing, with or without the adapter.
     if (now.malloc != our_malloc)
         return before.function(self, arguments);
     asked.set(DOMAIN_OBJ, &was);
@@ -56,7 +58,8 @@ stats(void *self, void *arguments)
     return result;
 }
 
-/* Runs as a pending call: between instructions, with the interpreter's lock held. */
+/* Replace the function. Runs as a pending call: between instructions, with the interpreter's lock
+ * held. */
 static int
 python_stats_exchange(void *nothing)
 {
@@ -76,7 +79,8 @@ python_stats_exchange(void *nothing)
     return 0;
 }
 
-/* A function of the interpreter, cast to its type before each call. */
+/* Look up a function of the interpreter. The pointer is cast to the function's type before each
+ * call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
 void

@@ -1,10 +1,10 @@
-/* python_stats.h: make sys._debugmallocstats work under the adapter's hooks. */
+/* python_stats.h: makes sys._debugmallocstats work under the adapter's hooks. */
 #ifndef LANGUAGE_PYTHON_STATS_H
 #define LANGUAGE_PYTHON_STATS_H
 
 #include <stddef.h>
 
-/* As PyMemAllocatorEx in the interpreter's headers. */
+/* Equals PyMemAllocatorEx of the interpreter's headers. */
 struct python_allocator {
     void *context;
     void *(*malloc)(void *context, size_t bytes);
@@ -13,12 +13,12 @@ struct python_allocator {
     void (*free)(void *context, void *p);
 };
 
-/* Initialise, before the interpreter begins. */
+/* Initialise. Call before the interpreter is initialised. */
 void python_stats_begin(void);
 
-/* Call when the interpreter has begun, once. While sys._debugmallocstats runs, the object allocator
- * whose malloc is OURS is replaced by BEHIND, which must stay at its address. Takes effect at the
- * interpreter's next pending call; may be called inside malloc. */
+/* Call once, when the interpreter is initialised; inside malloc is permitted. From the
+ * interpreter's next pending call on, BEHIND replaces the object allocator whose malloc is OURS
+ * while sys._debugmallocstats runs. BEHIND must stay at its address. */
 void python_stats_settle(const struct python_allocator *behind, void *(*ours)(void *, size_t));
 
 #endif
