@@ -7,58 +7,59 @@
 #include "platform/state.h"
 
 enum {
-    /* Granules of a block that FIELDS records. */
+    /* Number of granules at the front of a block that FIELDS records. */
     ACCESS_WORDS_MAX = 512,
     ACCESS_RUNS = ACCESS_WORDS_MAX / DISK_FIELD_WORDS,
     /* Maximum number of (site, part) pairs with fields. */
     ACCESS_FIELD_SITES = 1 << 20,
 };
 
-/* Where the records of one site are, by part. */
+/* Indexes of the records of one site, by part. */
 struct access_site {
     uint32_t record[DISK_ACCESS_PARTS]; // Atomic: index in ACCESS plus 1; 0 = none yet.
     uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into field_runs; 0 = none yet.
 };
 
-/* Where the records in FIELDS of one site and part are, by first granule / DISK_FIELD_WORDS. */
+/* Indexes of the FIELDS records of one site and part, by first granule / DISK_FIELD_WORDS. */
 struct access_runs {
     uint32_t record[ACCESS_RUNS]; // Atomic: index plus 1; 0 = none yet.
 };
 
-/* Progress of live.c; belongs to the thread that has set `merging`. */
+/* Progress of live.c. Belongs to the thread that has set `merging`. */
 struct live_merging {
     bool under_way;
     struct live_place {
-        uint64_t leaf; // Next leaf of the ledger,
-        uint32_t page; // and the next page of memory in it;
-        uint32_t side; // then the next side table.
+        uint64_t leaf; // Next leaf of the ledger.
+        uint32_t page; // Next page of memory in that leaf.
+        uint32_t side; // Next side table, after the last leaf.
     } place;
     uint64_t began_us, took_us; // Elapsed time at the start, and duration of all steps.
     struct live_page {
         uintptr_t from;
-        uint64_t bytes; // 0 = empty.
+        uint64_t bytes; // Valid bytes in `words`; 0 = none.
         uint64_t words[4096 / 8 + 2];
-    } page; // Copy of a page of the program's memory, with the words in front of it.
+    } page; // Copy of a page of the program's memory and the words before it.
 };
 
 /* Private memory, which a forked child sees as zeros. */
 struct access_state {
     uint32_t ready; // Atomic: 1 = all fields below are initialised.
-    uint32_t merging; // Atomic: 1 = a thread is merging or forgetting live blocks.
+    uint32_t merging; // Atomic: 1 = a thread is merging live blocks or discarding their counts.
     struct access_site *sites;
     struct access_runs *runs;
-    uint32_t runs_used; // Atomic.
+    uint32_t runs_used; // Atomic: number of entries in use.
     struct cycle_clock cycle_clock;
     struct live_merging live;
     uint64_t next_step_us; // Atomic: elapsed time of the next merging step.
-    // live.c: number of the last merge that included a block, modulo 255, plus 1; a byte for each
-    // granule of the ledger, by spans of LEDGER_SPAN_BITS. NULL = no merge yet.
+    // live.c: for each granule of the ledger, a byte with the number of the last merge that
+    // included the block, modulo 255, plus 1. Arranged by spans of LEDGER_SPAN_BITS. NULL = no
+    // merge yet.
     uint8_t **seen;
 };
 
 extern struct access_state *access_state;
 
-/* Return the header's record of access counting, which also holds the losses. */
+/* Return the header's record of access counting, which includes the losses. */
 static inline struct disk_counting *
 access_counting(void)
 {

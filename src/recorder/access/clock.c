@@ -1,12 +1,13 @@
 /* clock.c: converts cycles to microseconds.
  *
- * The kernel keeps the number of the cpu in a word for each thread (rseq), if libc has registered
- * it; glibc does since 2.35. Otherwise the instruction rdtscp returns both time and cpu, as Linux
- * sets it up.
+ * The kernel maintains the number of the cpu in a word of each thread (rseq), if libc has
+ * registered it; glibc does since 2.35. Otherwise the instruction rdtscp returns both time and cpu,
+ * in the format that Linux configures.
  *
- * The duration of a cycle is measured against the clock: for some microseconds at the start, for a
- * first estimate, and again whenever the elapsed time has doubled, so that the estimate soon has
- * more digits than needed. Blocks that are merged in the meantime use the present estimate. */
+ * The duration of a cycle is measured against the clock. A first estimate comes from some
+ * microseconds at the start. The measurement is repeated whenever the elapsed time has doubled, so
+ * the estimate soon has more digits than needed. Blocks that are merged in the meantime use the
+ * present estimate. */
 #include "access/clock.h"
 
 #include <sys/syscall.h>
@@ -18,14 +19,15 @@
 enum { FIRST_NS = 20000, USUAL_NS_PER_TICK = 100 };
 #define CALIBRATE_AFTER_TICKS_MAX (UINT64_C(1) << 26) // Some seconds.
 
-/* glibc's: offset of a thread's struct rseq, if it has one. Weak, since other libcs have none. */
+/* Defined by glibc: offset of a thread's struct rseq, if it has one. Weak, because other libcs lack
+ * it. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));  // NOLINT: libc's name
 extern const unsigned int __rseq_size __attribute__((weak)); // NOLINT: libc's name
 
-enum { RSEQ_CPU_OFF = 4 }; // Offset of cpu_id in struct rseq; negative (as a signed number) without
-                           // registration.
+enum { RSEQ_CPU_OFF = 4 }; // Offset of cpu_id in struct rseq. As a signed number, cpu_id is
+                           // negative if rseq is not registered.
 
-/* Return the precise clock's time; 0 = the system call is not permitted. */
+/* Return the time of the precise clock; 0 = the system call is forbidden. */
 static uint64_t
 clock_ns(void)
 {

@@ -1,26 +1,26 @@
-/* clock.h: time and cpu in few instructions, because every block records both. */
+/* clock.h: reads time and cpu in few instructions, because every block records both. */
 #ifndef ACCESS_CLOCK_H
 #define ACCESS_CLOCK_H
 
 #include "platform/arch_x86_64.h"
 
-/* A moment in one word: the time in ticks of 2^CLOCK_TICK_SHIFT cycles since recording began, and
- * below it the cpu. */
+/* A moment packed in one word: in the low bits the cpu, above them the time in ticks of
+ * 2^CLOCK_TICK_SHIFT cycles since recording began. */
 enum { CLOCK_CPU_BITS = 12, CLOCK_TICK_SHIFT = 8 };
 
 struct cycle_clock {
-    uint64_t start; // Cycle counter at the start.
-    // Offset from the thread pointer of the kernel's word with the cpu number; 0 = none.
+    uint64_t start; // Value of the cycle counter at the start.
+    // Offset from the thread pointer to the kernel's word with the cpu number; 0 = none.
     uint64_t cpu_off;
-    uint64_t us_per_tick; // In units of 2^-32.
-    uint64_t next_calibration; // In ticks: time of the next comparison with the clock.
+    uint64_t us_per_tick; // In units of 2^-32 us.
+    uint64_t next_calibration; // Time of the next comparison with the clock, in ticks.
     uint64_t start_ns;
 };
 
 /* Initialise C and take a first measurement. */
 void clock_start(struct cycle_clock *c);
 
-/* Measure the cycle against the clock again. */
+/* Measure the duration of a cycle against the clock again. */
 void clock_calibrate(struct cycle_clock *c, uint64_t ticks);
 
 static inline uint64_t
@@ -33,7 +33,7 @@ clock_now(const struct cycle_clock *c)
         return 0;
     if (likely(c->cpu_off != 0))
         cpu = *(const volatile uint32_t *)(arch_thread_pointer() + c->cpu_off);
-    // Twice as fast as the instruction that returns the cpu as well. A negative cpu is unknown.
+    // Twice as fast as the instruction that also returns the cpu. A negative cpu is unknown.
     now = likely((int32_t)cpu >= 0) ? __builtin_ia32_rdtsc() : __builtin_ia32_rdtscp(&cpu);
     now = (now - c->start) >> CLOCK_TICK_SHIFT;
     return now << CLOCK_CPU_BITS | (cpu & ((1u << CLOCK_CPU_BITS) - 1));

@@ -1,23 +1,23 @@
-/* counted_blocks.c: a block's counters at its start and end.
+/* counted_blocks.c: handles a block's counters at its start and end.
  *
- *     begins   the facts are written behind it, and its counters set to zero: blocks, stacks or
- *              mappings that were there before may have left counts
- *     ends     its counters are added up into the records of its site
+ *     start    the facts are written after the block, and its counters set to zero: earlier blocks,
+ *              stacks or mappings may have left counts there
+ *     end      its counters are added to the records of its site
  *
  * An instrumented instruction counts every access. Counters of memory outside blocks are never
  * read.
  *
  * The recorder's state and the counters are independent. Counters exist as soon as the first code
- * starts that uses them, recorded or not. The counters of a block that begins earlier need no
- * clearing.
+ * starts that uses them, recorded or not. A block that is allocated earlier has no counts to clear.
  *
- * A reallocation may fail after the block has been removed from the ledger, and then nothing may
- * have changed. Adding the block only after success is impossible, because by then another block
- * may have its address. So a failed reallocation subtracts the block from its records again.
+ * A reallocation may fail after the block was removed from the ledger, and then nothing may have
+ * changed. Adding the block to its records only after success is impossible, because by then
+ * another block may have its address. So a failed reallocation subtracts the block from its records
+ * again.
  *
- * A reallocated block that was only written may still be read: its data lives on in the new block.
- * So it does not count as write-only. If the new block has the same stack, it counts as regrown,
- * and the accesses of that stack show whether the data was read. */
+ * If a reallocated block was only written, its data may still be read in the new block. So the old
+ * block does not count as write-only. If the new block has the same stack, the old one counts as
+ * regrown, and the accesses of that stack show if the data was read. */
 #include "access/counted_blocks.h"
 
 #include "access/access_state.h"
@@ -32,7 +32,7 @@
 
 struct access_state *access_state;
 
-/* The block that was removed from the ledger for a reallocation. */
+/* The block that was removed from the ledger for a reallocation, and its records. */
 static __thread struct {
     struct access_block block;
     uint32_t site;
@@ -86,8 +86,8 @@ access_start(void)
     access_publish();
 }
 
-/* Return true if the latest reallocation failed, so that P, which enters the ledger, is the same
- * block as before. That ends the reallocation. */
+/* Return true if the latest reallocation failed and P, which enters the ledger, is the block it had
+ * removed. The reallocation is then complete. */
 static bool
 has_stayed(const void *p)
 {
@@ -114,8 +114,8 @@ access_begins(const void *p, uint64_t size_bytes, bool odd)
         shadow_clear((uintptr_t)p, size_bytes);
 }
 
-/* Read the counters and facts of block P, which ends, into B. OLD was its ledger entry. Return
- * false if it has no counters. */
+/* Read the counters and facts of the ending block P into B. OLD was its ledger entry. Return false
+ * if P has no counters. */
 static inline bool
 read_block(struct access_block *b, const void *p, struct ledger_entry old)
 {
@@ -136,8 +136,8 @@ read_block(struct access_block *b, const void *p, struct ledger_entry old)
     return true;
 }
 
-/* Return true if the accesses of block P of SITE are counted: it is malloc's and does not back one
- * of the program's own heaps. */
+/* Return true if the accesses of block P of SITE are counted: malloc returned it, and it does not
+ * back one of the program's own heaps. */
 static inline bool
 counted_blocks_is_counted(const void *p, uint32_t site)
 {

@@ -1,7 +1,8 @@
-/* counted_blocks.h: events report the blocks that they record to the counting of accesses. In
- * products without that, all of these do nothing.
+/* counted_blocks.h: the events' calls into the counting of accesses. In products without counting
+ * these functions have no effect.
  *
- * Requires an event, by the owner of the block, while the block exists, unless stated otherwise. */
+ * Unless stated otherwise, call them in an event, in the thread that owns the block, while the
+ * block exists. */
 #ifndef ACCESS_COUNTED_BLOCKS_H
 #define ACCESS_COUNTED_BLOCKS_H
 
@@ -10,51 +11,53 @@
 
 #ifdef HEAPTAP_ACCESS
 
-/* Start counting: recording has begun in this process. */
+/* Start counting, when recording has begun in this process. */
 void access_start(void);
 
-/* Register block P of SIZE_BYTES, which has entered the ledger. If it is ODD, no allocator may be
- * asked about it. */
+/* Register block P of SIZE_BYTES, which has entered the ledger. If ODD, the allocator must not be
+ * asked about P. */
 void access_begins(const void *p, uint64_t size_bytes, bool odd);
 
-/* Handle the removal of block P from the ledger, which returned OLD (site 0: not recorded). With
- * access_ends it ends; with access_leaves it is about to be reallocated, which may fail. */
+/* Handle the removal of block P from the ledger. OLD is its ledger entry (site 0: not recorded).
+ * Call access_ends if the block is about to be freed, and access_leaves if it is about to be
+ * reallocated, which may fail. */
 void access_ends(const void *p, struct ledger_entry old);
 void access_leaves(const void *p, struct ledger_entry old);
 
-/* Undo access_leaves: the reallocation has failed, and P is about to enter the ledger again,
- * through access_begins. */
+/* Undo access_leaves after a failed reallocation. P is about to enter the ledger again, through
+ * access_begins. */
 void access_again(const void *p);
 
-/* Finish a reallocation that has succeeded. With FREED it was realloc(p, 0). SITES are those of the
- * node where the new block has begun; NULL = not known. */
+/* Complete a successful reallocation; FREED if it was realloc(p, 0). SITES are the sites of the
+ * node that allocated the new block; NULL = unknown. */
 void access_moved(bool freed, const uint32_t *sites);
 
 /* Carry out a tool's request (enum disk_access_wish). Return false if that is impossible. */
 bool access_wish(uint64_t wish);
 
-/* Merge live blocks if a step is due. Call now and then. */
+/* Merge live blocks if a step is due. Call from time to time. */
 void access_poll(void);
 
 /* Merge all live blocks at exit, after the exit handlers have run. */
 void access_process_ends(void);
 
-/* Look for uncounted accesses before an object may be unloaded. */
+/* Search for uncounted code before an object may be unloaded. */
 void access_unloads(void);
 
 /* Record in the profile, if there is one, that counters exist. */
 void access_publish(void);
 
-/* Count accesses of an intercepted function to its caller's memory: READ_BYTES read at READ, and
- * WRITTEN_BYTES written at WRITTEN. NULL counts none. Async-signal-safe; call outside events. */
+/* Count the accesses of an intercepted function to its caller's memory: a read of READ_BYTES at
+ * READ, and a write of WRITTEN_BYTES at WRITTEN. NULL means no access. Async-signal-safe; call
+ * outside events. */
 void access_used(const void *read, size_t read_bytes, const void *written, size_t written_bytes);
 
-/* Note that the program looks up a function by name. Thread-safe, async-signal-safe. */
+/* Record that the program looks up a function by name. Thread-safe, async-signal-safe. */
 void access_looks_up(void);
 
 #else
 
-// Macros, not functions, so that not even the evaluation order of their arguments matters.
+// Macros instead of functions, so that they do not even affect the order of evaluation.
 #define access_start()                        ((void)0)
 #define access_begins(p, size_bytes, odd)     ((void)0)
 #define access_ends(p, old)                   ((void)0)

@@ -1,17 +1,18 @@
-/* counted_calls.c: functions of libc that access the caller's memory.
+/* counted_calls.c: replaces functions of libc that access the caller's memory.
  *
- * libc is not instrumented, so its accesses to blocks, in strlen or read, would be missed. These
- * functions have libc's names in the library: objcopy renames them, because the recorder uses some
- * of the names for itself (bytes.c). They call libc's function and count one access for each word
- * of eight bytes that it touches. A function that stops at a match is counted up to there.
+ * libc is not instrumented, so its accesses to blocks, as in strlen or read, would be missed. In
+ * the library the functions here have libc's names; objcopy renames them, because the recorder
+ * itself defines some of the names (bytes.c). They call libc's function and count one access for
+ * each word of eight bytes that it touches. A function that stops at a match is counted up to the
+ * match.
  *
- * counted_table.h lists all of them. This file has the fast path and the functions that a row of
- * the table cannot describe. In the archive their names are weak: a program may define functions of
- * these names, which it would call without us.
+ * counted_table.h lists all of them. This file has the fast path, and the functions that a row of
+ * the table cannot describe. In the archive their names are weak, because a program may define
+ * functions of these names, and would call its own without heaptap.
  *
- * Calls from libraries that are not instrumented come here as well. Calls inside libc do not,
- * except in static executables, where the linker redirects all calls (--wrap). There counting_enter
- * keeps calls inside these functions from counting twice. */
+ * Calls from libraries that are not instrumented lead here too. Calls inside libc do not, except in
+ * static executables, where the linker redirects all calls (--wrap). There counting_enter prevents
+ * calls inside these functions from counting twice. */
 #include "access/counted_calls.h"
 
 #include <string.h>
@@ -54,8 +55,8 @@ counted_memset(void *to, int c, size_t size_bytes)
     return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
 }
 
-/* Return the number of bytes that a comparison of A and B reads. They differ somewhere; it ends at
- * a zero byte unless they are WHOLE. */
+/* Return the number of bytes that a comparison of A and B reads. They differ somewhere. The
+ * comparison stops at a zero byte unless WHOLE_BYTES. */
 static inline size_t
 compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool whole_bytes)
 {
@@ -285,8 +286,9 @@ PASSES(pwrite, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(pwrite64, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(send, SHADOW_READ, OUT(int flags), (fd, buffer, size_bytes, flags))
 
-/* fread and fwrite may leave an element incomplete, and their result does not show its bytes. So
- * ask for bytes, and return elements. A product that overflows is libc's business. */
+/* fread and fwrite may transfer a part of an element, and their result does not include its bytes.
+ * So call them with elements of one byte, and return a number of elements. A product that overflows
+ * is left to libc. */
 #define ELEMENTS(name, parameters, bytes_arguments, arguments, count_bytes)                        \
     EXPORT size_t counted_##name parameters                                                        \
     {                                                                                              \
@@ -326,7 +328,7 @@ counted_fgets(char *to, int size_bytes, FILE *f)
     return line;
 }
 
-/* The forms of programs that are built with _FORTIFY_SOURCE. */
+/* The variants that programs built with _FORTIFY_SOURCE call. */
 EXPORT void *
 counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
@@ -405,8 +407,8 @@ counted_bcopy(const void *from, void *to, size_t size_bytes)
     counted_memmove(to, from, size_bytes);
 }
 
-/* The number of accesses to an array during sorting is libc's business: it counts as read and
- * written once. The comparison belongs to the program and may call counted functions. */
+/* Count sorting: the array as read once and written once, whatever number of accesses libc makes.
+ * The comparison function belongs to the program and may call counted functions. */
 static void
 sorted(const void *v, size_t count, size_t each_bytes)
 {
@@ -414,7 +416,7 @@ sorted(const void *v, size_t count, size_t each_bytes)
     W(v, count * each_bytes);
 }
 
-/* A comparison of the program's, called from inside libc. */
+/* A comparison function of the program, called from inside libc. */
 struct order {
     int (*plain)(const void *, const void *);
     int (*with_arg)(const void *, const void *, void *);
@@ -433,7 +435,7 @@ order_outside(const void *a, const void *b, void *order)
     return r;
 }
 
-/* Where libc's calls come here, do not count libc's copying, but count the comparison. */
+/* Sort where libc's own calls lead here: do not count libc's copying, but count the comparisons. */
 static void
 sort_inside(void *v, size_t count, size_t each_bytes, struct order *order)
 {
@@ -466,8 +468,8 @@ counted_qsort_r(void *v, size_t count, size_t each_bytes,
     sorted(v, count, each_bytes);
 }
 
-/* Count the search for a token in S, or behind the latest token if S is NULL. If it CHANGES the
- * string, the byte behind the token became zero. */
+/* Count the search for a token in S, or after the latest token if S is NULL. If CHANGES, the search
+ * wrote a zero byte after the token. */
 static char *
 token(const char *s, const char *set, char *found, bool changes)
 {
@@ -481,7 +483,7 @@ token(const char *s, const char *set, char *found, bool changes)
     return found;
 }
 
-/* Only libc stores where the search continues; count as if one delimiter ended the token. */
+/* Only libc stores the position for the next search; count as if one delimiter ended the token. */
 EXPORT char *
 counted_strtok(char *s, const char *set)
 {

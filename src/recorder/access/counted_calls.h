@@ -1,5 +1,5 @@
-/* counted_calls.h: libc's functions that access the caller's memory, with the accesses counted. In
- * the library they have libc's names. */
+/* counted_calls.h: replacements of libc's functions that access the caller's memory, which count
+ * these accesses. In the library they have libc's names. */
 #ifndef ACCESS_COUNTED_CALLS_H
 #define ACCESS_COUNTED_CALLS_H
 

@@ -2,11 +2,11 @@
  *
  * A conversion is % [position$] [flags] [width] [.precision] [size] letter. Width and precision may
  * be arguments themselves (*, *position$). With positions, the types of all arguments must be known
- * before the first can be fetched, so such formats are parsed twice.
+ * before the first one can be fetched, so such formats are parsed twice.
  *
  * An unknown letter ends the parsing, because a program may have registered it with arguments of
- * any type. Arguments behind it are not counted, and neither are arguments of formats with more
- * than 64 positions. Such a call withholds the verdict "never" in the whole process. */
+ * any type. Arguments after it are not counted. Arguments of formats with more than 64 positions
+ * are not counted either. Such a call suppresses the verdict "never" in the whole process. */
 #include "access/counted_format.h"
 
 #include "access/counting.h"
@@ -16,15 +16,15 @@ enum { POSITIONS_MAX = 64, SCANNED_MAX = 4096 };
 
 enum argument { ARGUMENT_INT, ARGUMENT_WORD, ARGUMENT_DOUBLE, ARGUMENT_LONG_DOUBLE };
 
-/* A number in a format: literal, or a separate argument. */
+/* A number in a format: a literal or an argument. */
 struct number {
-    int value;         // -1 = none.
+    int value;         // Value of a literal; -1 = none.
     bool is_argument;  // `*`
-    uint32_t position; // Position of that argument; 0 = the next.
+    uint32_t position; // Position of the argument; 0 = the next one.
 };
 
 struct conversion {
-    uint32_t position; // 0 = the next.
+    uint32_t position; // 0 = the next one.
     struct number width, precision;
     uint32_t size_bytes; // Size of an integer; 16 = long double.
     bool suppressed, allocates; // scanf's * and m.
@@ -78,7 +78,7 @@ digits(struct format *f)
     return (int)n;
 }
 
-/* Parse a position such as "12$"; otherwise consume nothing. */
+/* Parse a position such as "12$" and return it. Otherwise return 0 and consume nothing. */
 static uint32_t
 position(struct format *f)
 {
@@ -123,7 +123,7 @@ size_of_integer(struct format *f)
     return 4;
 }
 
-/* Parse the next conversion of F, behind literal text; return false at the end. */
+/* Parse the next conversion of F, after literal text. Return false at the end. */
 static bool
 next_print(struct format *f, struct conversion *c)
 {
@@ -148,8 +148,8 @@ next_print(struct format *f, struct conversion *c)
     return c->letter != '\0';
 }
 
-/* Return true if C has an argument, and store its type in *RET_TYPE. For an unknown letter return
- * false, and store false in *RET_KNOWN. */
+/* Return true if C has an argument, and store its type in *RET_TYPE. For an unknown letter, return
+ * false and set *RET_KNOWN to false. */
 static bool
 counted_format_has_argument(const struct conversion *c, enum argument *ret_type, bool *ret_known)
 {
@@ -185,7 +185,7 @@ fetch(struct arguments *a, enum argument type)
     return 0;
 }
 
-/* Count the accesses of C to VALUE, a pointer. */
+/* Count the accesses of C to its argument VALUE, a pointer. */
 static void
 count_printed(const struct conversion *c, uint64_t value, int precision)
 {
@@ -229,7 +229,8 @@ print_in_order(struct format *f, struct arguments *a)
     }
 }
 
-/* Set the type of the argument at POSITION to TYPE. Return false if the position is too large. */
+/* Set the type of the argument at POSITION to TYPE. Return false if the position is 0 or too
+ * large. */
 static bool
 counted_format_note(uint8_t *types, uint32_t *count, uint32_t position, enum argument type)
 {
@@ -326,7 +327,7 @@ counted_format_prints_wide(const wchar_t *format, va_list arguments)
 
 /* --- scanf ------------------------------------------------------------------------------------ */
 
-/* Behind the set of a "[". */
+/* Skip the set of a "[". */
 static void
 skip_set(struct format *f)
 {
@@ -336,8 +337,8 @@ skip_set(struct format *f)
         f->at++;
 }
 
-/* Parse the next conversion of F. Return false at the end and, unless MATCHED, at literal text in
- * front of it, which need not have matched. */
+/* Parse the next conversion of F. Return false at the end. Unless MATCHED, also return false at
+ * literal text before the conversion, which need not have matched. */
 static bool
 next_scan(struct format *f, struct conversion *c, bool matched)
 {
@@ -359,7 +360,7 @@ next_scan(struct format *f, struct conversion *c, bool matched)
     return c->letter != '\0';
 }
 
-/* Return the pointer for C: the next of A, or the one at its position in ALL. */
+/* Return the pointer argument of C: the next one of A, or the one at C's position in ALL. */
 static void *
 scan_pointer(const struct conversion *c, struct arguments *a, struct arguments *all)
 {
@@ -375,7 +376,7 @@ scan_pointer(const struct conversion *c, struct arguments *a, struct arguments *
     return p;
 }
 
-/* Count the write of C to P. */
+/* Count the write of C through P. */
 static void
 count_scanned(const struct conversion *c, const void *p)
 {

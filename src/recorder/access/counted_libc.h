@@ -46,18 +46,19 @@ struct counted_libc {
     COUNTED_SCANS(COUNTED_SCAN_MEMBER)
 };
 
-/* A member is NULL if no library defines it, or it is not found yet. */
+/* The real functions. A member is NULL if no library defines the function, or if the search has not
+ * run. */
 extern struct counted_libc counted_libc;
 
-extern uint32_t counted_libc_found; // Atomic: 1 = the search is over.
+extern uint32_t counted_libc_found; // Atomic: 1 = the search is complete.
 
 /* Find the real functions. */
 void counted_libc_find(void);
 
-/* Return true if libc's own calls of these functions come here as well. */
+/* True if libc's own calls of these functions reach this library too. */
 extern const bool counted_libc_comes_here;
 
-/* Return true if getline is libc's. Programs had functions of that name, with other parameters,
+/* Return true if getline is libc's. Programs defined functions of that name, with other parameters,
  * before libc did. */
 bool counted_libc_has_lines(void);
 

@@ -1,6 +1,6 @@
-/* counted_libc_dynamic.c: finds in the tables of the dynamic linker the functions that the program
- * would call without us: libc's, or another library's that comes before libc. Calls inside libc do
- * not go through these tables. */
+/* counted_libc_dynamic.c: finds, in the tables of the dynamic linker, the functions that the
+ * program would call without this library. They are libc's, or another library's that comes before
+ * libc. Calls inside libc do not use these tables. */
 #include "access/counted_libc.h"
 
 #include "allocator/real.h"

@@ -1,5 +1,6 @@
-/* counted_libc_static.c: libc's functions in a static executable, which the linker names thus
- * (--wrap). It redirects calls from libc's own objects to us as well. */
+/* counted_libc_static.c: libc's functions in a static executable, where the linker names them
+ * __real_… (--wrap). The linker also redirects the calls from libc's own objects to this
+ * library. */
 #include "access/counted_libc.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
@@ -34,7 +35,7 @@ counted_libc_find(void)
 {
 }
 
-/* libc's getline is a weak name of this one. */
+/* The strong name of libc's getline. */
 ssize_t __getline(char **to, size_t *room, FILE *f);
 
 bool

@@ -1,11 +1,11 @@
-/* counted_numbers.c: functions that parse numbers and stop where a number ends. Only libc knows
- * that position, so these functions always pass a pointer for it. */
+/* counted_numbers.c: replaces functions that parse numbers and stop where a number ends. Only libc
+ * can return that position, so these functions always pass a pointer for it. */
 #include <stdlib.h>
 
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
-/* Count the read of a number at S that ends at END, and of the character behind it. */
+/* Count the read of a number at S that ends at END, and of the character after it. */
 #define NUMBER_ENDS(s, end, type)                                                                  \
     R(s, ((size_t)((end) - (s)) + 1) * sizeof(type))
 
@@ -19,7 +19,7 @@
     r = call;                                                                                      \
     counting_leave(was);                                                                           \
     if (end == NULL)                                                                               \
-        return r; /* No such base: the program's place stays as it is. */                          \
+        return r; /* No such base: the program's pointer stays unchanged. */                       \
     if (ret_end != NULL) {                                                                         \
         *ret_end = end;                                                                            \
         W(ret_end, sizeof *ret_end);                                                               \
@@ -41,7 +41,7 @@ COUNTED_NUMBERS(NUMBER)
     }
 COUNTED_REALS(REAL)
 
-/* These do not return the end of the number: call a related function that does. */
+/* These functions do not return the end of the number: call a related function that does. */
 #define PLAIN(result, name, measure)                                                               \
     EXPORT result counted_##name(const char *s)                                                    \
     {                                                                                              \

@@ -1,8 +1,8 @@
-/* counted_objects.h: functions of libc that get objects of a fixed size, such as a mutex.
+/* counted_objects.h: functions of libc with a parameter of fixed size, such as a mutex.
  *
  * X(result, name, parameters, arguments, effects), as in counted_table.h. Here the effects are
- * counted before the call. Once a mutex is unlocked or a semaphore posted, another thread may free
- * the block that holds it, and the count would go to the next block there. A wait may never return.
+ * counted before the call. As soon as a mutex is unlocked or a semaphore posted, another thread may
+ * free its block, and a later count would go to the next block there. A wait may never return.
  *
  * Each call counts one read and one write of each word of the object, whatever libc does inside.
  */

@@ -1,12 +1,12 @@
 /* counted_print.c: printf and scanf.
  *
- * Each function counts the program's text that it reads or writes, and the accesses through its
- * arguments. It calls the form that takes a va_list. */
+ * Each function counts the strings of the program that it reads or writes, and the accesses through
+ * its arguments. It calls the variant with a va_list. */
 #include "access/counted_format.h"
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
-/* The text that asprintf has made. */
+/* Count the string that asprintf has allocated. */
 static void
 printed_new(char *const *to, int length)
 {
@@ -15,7 +15,7 @@ printed_new(char *const *to, int length)
         W(*to, (size_t)length + 1);
 }
 
-/* By the type of the format. */
+/* Functions by the character type of the format. */
 static inline void
 count_char(const char *format, va_list arguments)
 {
@@ -28,7 +28,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     counted_format_prints_wide(format, arguments);
 }
 
-/* The form with `...`, which only collects its arguments. */
+/* The variant with `...`, which only collects its arguments. */
 #define VARIADIC(name, forward, type, parameters, arguments)                                       \
     EXPORT int counted_##name(COUNTED_UNPACK parameters const type *format, ...)                   \
     {                                                                                              \
@@ -58,7 +58,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     VARIADIC(name, forward, type, parameters, arguments)
 COUNTED_PRINTS(PRINT)
 
-/* The text that is read may overlap memory that is written, so it is counted first. */
+/* Count the input string first, because it may overlap memory that is written. */
 #define SCAN(name, forward, parameters, arguments, ...)                                            \
     EXPORT int counted_##forward(COUNTED_UNPACK parameters const char *format, va_list list)       \
     {                                                                                              \

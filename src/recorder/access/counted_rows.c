@@ -1,5 +1,5 @@
-/* counted_rows.c: a function for each row of counted_table.h and counted_objects.h. In the library
- * it has libc's name, like the functions of counted_calls.c. */
+/* counted_rows.c: defines a function for each row of counted_table.h and counted_objects.h. In the
+ * library it has libc's name, like the functions of counted_calls.c. */
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
@@ -18,13 +18,14 @@
     }
 COUNTED_ROWS(ROW)
 
-/* Count a read and a write of all of *O. */
+/* Count a read and a write of the whole object *O. */
 #define OBJECT(o)                                                                                  \
     (R((const void *)(uintptr_t)(o), sizeof *(o)), W((const void *)(uintptr_t)(o), sizeof *(o)))
-/* Count a read of *A; A may be NULL. */
+/* Count a read of *A. A may be NULL. */
 #define ATTRIBUTES(a) R(a, (a) != NULL ? sizeof *(a) : 0)
 
-/* Not inside libc: pthread_once calls the program, and a cancelled wait runs its handlers. */
+/* Without counting_enter: pthread_once calls the program, and a cancelled wait runs the program's
+ * handlers. */
 #define BEFORE(result, name, parameters, arguments, ...)                                           \
     EXPORT result counted_##name parameters                                                        \
     {                                                                                              \

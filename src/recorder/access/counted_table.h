@@ -1,12 +1,12 @@
 /* counted_table.h: the functions of libc whose accesses to the caller's memory are counted.
  *
  * X(result, name, parameters, arguments, effects): the wrapper calls the real function, whose
- * result is R, and then counts the effects, in the words of counting.h. counted_rows.c makes a
- * function of each such row. Other lists have the functions that need more than that, and
- * counted_objects.h those that count before the call.
+ * result is R, and then counts the effects, written with the macros and functions of counting.h.
+ * counted_rows.c defines a function for each row. Functions that need more than a row are in
+ * separate lists, and functions whose effects are counted before the call are in counted_objects.h.
  *
- * Effects come after the call because only its result shows what was accessed. A path that the
- * kernel refuses may not be a text: path() looks at errno first.
+ * Effects are counted after the call, because they depend on its result. A path that the kernel
+ * refuses may not be a string, so path() checks errno first.
  */
 #ifndef ACCESS_COUNTED_TABLE_H
 #define ACCESS_COUNTED_TABLE_H
@@ -25,7 +25,7 @@
     X(void *, __mempcpy_chk, (void *to, const void *from, size_t n, size_t room), \
       (to, from, n, room), R(from, n), W(to, n))
 
-/* Texts. */
+/* Strings. */
 #define COUNTED_TEXT(X) \
     X(char *, strchrnul, (const char *s, int c), (s, c), R(s, up_to(s, r))) \
     X(size_t, strspn, (const char *s, const char *set), (s, set), R(s, r + 1), text(set)) \
@@ -294,7 +294,7 @@
       text(from), WROTE(r != 0, to)) \
     X(in_addr_t, inet_addr, (const char *from), (from), (void)r, text(from))
 
-/* stdio, but for formats. */
+/* stdio, except formats. */
 #define COUNTED_STREAMS(X) \
     X(int, puts, (const char *s), (s), (void)r, text(s)) \
     X(int, fputs, (const char *s, FILE *f), (s, f), (void)r, text(s)) \
@@ -346,7 +346,7 @@
       W(to, r != NULL ? sizeof *to : sizeof to->tm_sec)) \
     X(clock_t, times, (struct tms *to), (to), if (to != NULL) WROTE(r != -1, to))
 
-/* Without arguments and effects: separate functions. */
+/* Functions written by hand, so the rows have no arguments and effects. */
 #define COUNTED_BY_HAND(X) \
     X(void *, memcpy, (void *, const void *, size_t)) \
     X(void *, memmove, (void *, const void *, size_t)) \
@@ -406,8 +406,8 @@
     X(long long, atoll, (const char *)) \
     X(double, atof, (const char *))
 
-/* X(result, name, character): functions that parse an integer and store its end through a
- * further argument. */
+/* X(result, name, character): functions that parse an integer and store its end through a further
+ * parameter. */
 #define COUNTED_PLAIN_NUMBERS(X) \
     X(long, strtol, char) \
     X(long long, strtoll, char) \
@@ -420,7 +420,7 @@
     X(unsigned long, wcstoul, wchar_t) \
     X(unsigned long long, wcstoull, wchar_t)
 
-/* Likewise for real numbers, which have no base. */
+/* The same for real numbers, which have no base. */
 #define COUNTED_REALS(X) \
     X(double, strtod, char) \
     X(float, strtof, char) \
@@ -428,8 +428,9 @@
     X(double, wcstod, wchar_t) \
     X(float, wcstof, wchar_t)
 
-/* X(name, forwarded name, character, parameters and arguments before the format, effects): printf
- * and related functions, which pass their arguments on as a va_list. R is the length. */
+/* X(name, forwarded name, character, parameters before the format, arguments before the format,
+ * effects): printf and related functions, which forward their arguments as a va_list. R is the
+ * length. */
 #define COUNTED_PRINTS(X) \
     X(printf, vprintf, char, (), (), (void)r) \
     X(fprintf, vfprintf, char, (FILE *f,), (f,), (void)r) \
@@ -455,7 +456,7 @@
     X(__swprintf_chk, __vswprintf_chk, wchar_t, (wchar_t *to, size_t n, int flag, size_t room,), \
       (to, n, flag, room,), W(to, r >= 0 ? WIDE(r + 1) : 0))
 
-/* Likewise for scanf. R is the number of conversions. */
+/* The same for scanf. R is the number of conversions. */
 #define COUNTED_SCANS(X) \
     X(scanf, vscanf, (), (), (void)r) \
     X(fscanf, vfscanf, (FILE *f,), (f,), (void)r) \
@@ -465,7 +466,7 @@
     X(__isoc99_sscanf, __isoc99_vsscanf, (const char *s,), (s,), text(s)) \
     COUNTED_C23_SCANS(X)
 
-/* Names that programs call instead when they are compiled for C23, if libc has them. */
+/* The names that programs compiled for C23 call, if libc has them. */
 #if __GLIBC_PREREQ(2, 38)
 #define COUNTED_C23_SCANS(X) \
     X(__isoc23_scanf, __isoc23_vscanf, (), (), (void)r) \

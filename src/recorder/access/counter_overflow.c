@@ -1,13 +1,14 @@
 /* counter_overflow.c: counts beyond 2^32.
  *
- * Where reads and writes are counted separately, they share the 64-bit word that is otherwise one
- * counter, 32 bits each. So separate counts take no more memory; for granules of 16 bytes and less
- * there would be no address space for a second shadow. Few granules are read 2^32 times before
- * their block ends. Their carries are kept here, in a list that is searched only while it is not
- * empty.
+ * If reads and writes are counted separately, they share the 64-bit word that otherwise is one
+ * counter, with 32 bits each. So separate counts need no more memory. For granules of 16 bytes and
+ * less there would be no address space for a second shadow. Few granules are read 2^32 times before
+ * their block ends. The carries of these are stored here, in a list that is searched only while it
+ * is not empty.
  *
- * Between the addition that overflows and its carry, a reader sees 2^32 too few. No reader sees
- * that when a block ends, unless the program uses memory while it frees it. */
+ * Between the addition that overflows and the recording of its carry, a reader reads 2^32 too few.
+ * A reader at the end of a block cannot observe this, unless the program uses memory while it frees
+ * it. */
 #include "access/counter_overflow.h"
 
 #include <stddef.h>
@@ -46,7 +47,7 @@ counter_overflow_add(const uint32_t *half)
 {
     struct counter_overflow *c = entry_of(half);
 
-    // No other thread handles the same half: its next overflow is as many accesses away.
+    // No other thread handles the same half: its next overflow is 2^32 accesses away.
     if (c == NULL)
         c = make_entry(half);
     add_relaxed(c != NULL ? &c->count : &counter_overflows.lost, UINT64_C(1));

@@ -1,4 +1,5 @@
-/* counter_overflow.h: carries of counter halves, where reads and writes are counted apart. */
+/* counter_overflow.h: carries of counter halves, used if reads and writes are counted
+ * separately. */
 #ifndef ACCESS_COUNTER_OVERFLOW_H
 #define ACCESS_COUNTER_OVERFLOW_H
 
@@ -8,12 +9,12 @@
 enum { COUNTER_OVERFLOWS_MAX = 1024 };
 
 struct counter_overflows {
-    uint32_t used; // Atomic: entries from here on are unused.
+    uint32_t used; // Atomic: number of entries in use.
     struct counter_overflow {
-        const uint32_t *half; // Atomic: the half; NULL = unused.
-        uint64_t count;       // Atomic: number of carries, 2^32 each.
+        const uint32_t *half; // Atomic: the half that overflowed; NULL = unused.
+        uint64_t count;       // Atomic: number of carries, each of 2^32.
     } v[COUNTER_OVERFLOWS_MAX];
-    uint64_t lost; // Atomic: carries without a free entry.
+    uint64_t lost; // Atomic: number of carries that found no free entry.
 };
 
 extern struct counter_overflows counter_overflows;
@@ -31,7 +32,7 @@ counter_overflow_forget(const uint64_t *counter, uint64_t count)
         counter_overflow_forget_all(counter, count);
 }
 
-/* Return the accesses that HALF has carried. */
+/* Return the number of accesses in HALF's carries. */
 uint64_t counter_overflow_find(const uint32_t *half);
 
 static inline uint64_t

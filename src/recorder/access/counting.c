@@ -1,7 +1,8 @@
-/* counting.c: accesses of libc's functions that take more than an expression to describe.
+/* counting.c: counts accesses of libc's functions that need more than an expression.
  *
- * The target of a pointer is read only after the call, and only if the call has succeeded or has
- * failed after reading there: the kernel refuses a bad address with EFAULT, and so must we. */
+ * The target of a pointer is read only after the call, and only if the call succeeded or failed
+ * after reading there. The kernel refuses a bad address with EFAULT, so this file must not fault on
+ * it either. */
 #include "access/counting.h"
 
 #include "platform/process.h"

@@ -1,5 +1,5 @@
-/* counting.h: the vocabulary of counted_table.h for the accesses of libc's functions. Preserves
- * errno. Async-signal-safe. */
+/* counting.h: macros and functions for the rows of counted_table.h. They preserve errno and are
+ * async-signal-safe. */
 #ifndef ACCESS_COUNTING_H
 #define ACCESS_COUNTING_H
 
@@ -9,10 +9,12 @@
 #include "access/shadow.h"
 #include "base/atomics.h"
 
-/* Whether this thread is inside a function of libc whose own calls come here (static programs). */
+/* True while this thread is inside a function of libc, in programs where libc's own calls reach
+ * this library (static programs). */
 extern __thread bool counting_inside __attribute__((visibility("hidden")));
 
-/* Without counters a static executable may not even have its threads' variables yet. */
+/* Return true if accesses are counted. Without counters, a static executable may not have its
+ * thread-local variables yet. */
 static inline bool
 counting_is_on(void)
 {
@@ -26,7 +28,7 @@ counting_add(const void *p, size_t size_bytes, enum shadow_access kind)
         shadow_count(p, size_bytes, kind);
 }
 
-/* Count a read, or a write, of SIZE_BYTES at P. */
+/* Count a read or a write of SIZE_BYTES at P. */
 #define R(p, size_bytes) counting_add(p, size_bytes, SHADOW_READ)
 #define W(p, size_bytes) counting_add(p, size_bytes, SHADOW_WRITE)
 
@@ -43,7 +45,7 @@ look(void)
         counted_libc_find();
 }
 
-/* Enter a function of libc that calls other counted ones. Return the argument for
+/* Enter a function of libc that calls other counted functions. Return the argument for
  * counting_leave. */
 static inline bool
 counting_enter(void)
@@ -76,14 +78,14 @@ wide_length(const wchar_t *s)
     return counted_libc.wcslen(s);
 }
 
-/* Return the number of bytes of [S, END]. */
+/* Return the number of bytes in [S, END]. */
 static inline size_t
 up_to(const void *s, const void *end)
 {
     return (size_t)((uintptr_t)end - (uintptr_t)s) + 1;
 }
 
-/* Return the length of S with its zero byte; at most MAX_BYTES. */
+/* Return the length of S including its zero byte, at most MAX_BYTES. */
 static inline size_t
 whole(const char *s, size_t max_bytes)
 {
@@ -92,7 +94,7 @@ whole(const char *s, size_t max_bytes)
     return n < max_bytes ? n + 1 : n;
 }
 
-/* Count a read of all of S, or of up to MAX_BYTES. */
+/* Count a read of all of S, or of at most MAX_BYTES. */
 static inline void
 text(const char *s)
 {
@@ -119,7 +121,7 @@ wides(const wchar_t *s, size_t max)
     R(s, WIDE(n < max ? n + 1 : n));
 }
 
-/* Count a transfer of the N bytes at P; a negative N is an error. */
+/* Count a transfer of N bytes at P; a negative N is an error. */
 static inline void
 passed(const void *p, ssize_t n, enum shadow_access kind)
 {
@@ -127,7 +129,7 @@ passed(const void *p, ssize_t n, enum shadow_access kind)
         counting_add(p, (size_t)n, kind);
 }
 
-/* Count the write of a text of LENGTH to TO, which has SIZE_BYTES. */
+/* Count the write of a string of LENGTH to TO, which has SIZE_BYTES. */
 static inline void
 printed(const char *to, size_t size_bytes, ssize_t length)
 {
@@ -135,12 +137,12 @@ printed(const char *to, size_t size_bytes, ssize_t length)
         W(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
 }
 
-/* Count the read of a path, or of a mode, in a call that is DONE, or failed after it was read.
- * Other failures count as a read of the first byte, without dereferencing S. */
+/* Count the read of a path or a mode, if the call is DONE or failed after reading it. Otherwise
+ * count a read of the first byte, without dereferencing S. */
 void path(bool done, const char *s);
 
-/* Count the read of the SIZE_BYTES at P, an argument of a system call, unless RESULT and errno show
- * that the call failed before the kernel read them. */
+/* Count the read of the SIZE_BYTES at P, an argument of a system call. Count nothing if RESULT and
+ * errno show that the call failed before the kernel read them. */
 static inline void
 submitted(int result, const void *p, size_t size_bytes)
 {
@@ -149,7 +151,7 @@ submitted(int result, const void *p, size_t size_bytes)
         R(p, p != NULL ? size_bytes : 0);
 }
 
-/* Bytes of a signal set that the kernel reads. */
+/* Size of a signal set that the kernel reads. */
 enum { KERNEL_SIGSET_BYTES = 8 };
 
 /* Count a read of the SIZE_BYTES at P, which may be NULL. */
@@ -159,37 +161,39 @@ given(const void *p, size_t size_bytes)
     R(p, p != NULL ? size_bytes : 0);
 }
 
-/* Count a read of TIME, and a write of LEFT if a signal ended the sleep. RESULT is nanosleep's. */
+/* Count a read of TIME, and a write of LEFT if a signal ended the sleep. RESULT is the result of
+ * nanosleep. */
 void slept(const struct timespec *time, const struct timespec *left, int result);
 
-/* Count a search of the environment for NAME, which returned FOUND; NULL searches all of it. Each
- * string counts as a read of the first byte. */
+/* Count a search of the environment for NAME, which returned FOUND; if NAME is NULL, a search of
+ * all of it. Each string counts as a read of its first byte. */
 void environment(const char *name, const char *found);
 
-/* memccpy's END is one past the byte found. */
+/* Count memccpy; END is one past the byte that it found. */
 void copied_until(const void *to, const void *from, const void *end, size_t size_bytes);
 
 void compared_texts(const char *a, const char *b);
 void compared_wide(const wchar_t *a, const wchar_t *b, size_t max, bool beyond_zero);
 
-/* Count a copy of S, or of MAX_BYTES of it, to TO; for NULL, nothing. */
+/* Count a copy of S, or of at most MAX_BYTES, to TO. If TO is NULL, count nothing. */
 void duplicated(const char *to, const char *s, size_t max_bytes);
 
-/* Count the appending of FROM, or of MAX characters of it, to TO. */
+/* Count the appending of FROM, or of at most MAX characters, to TO. */
 void joined(const char *to, const char *from, size_t max_bytes);
 void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
 
-/* Count a transfer of SIZE_BYTES (negative: an error) by the N entries of V, or by M. */
+/* Count a transfer of SIZE_BYTES (negative: an error) to or from the N entries of V, or those of
+ * M. */
 void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
 void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
 
-/* Count the write of an address by the kernel; *SIZE_BYTES may exceed the size of A. */
+/* Count the write of an address by the kernel. *SIZE_BYTES may exceed the size of A. */
 void address(const void *a, const socklen_t *size_bytes);
 
-/* Count a read of N descriptors and a write of their states; RESULT is poll's. */
+/* Count a read of N descriptors and a write of their states. RESULT is the result of poll. */
 void polled(const struct pollfd *v, size_t n, int result);
 
-/* Count the read of a line of LENGTH into the buffer *TO of *ROOM bytes. */
+/* Count the reading of a line of LENGTH into the buffer *TO of *ROOM bytes. */
 void line(char *const *to, const size_t *room, ssize_t length);
 
 #endif

@@ -1,14 +1,14 @@
-/* facts.h: the time and the cpu of a block's beginning, in a word behind it.
+/* facts.h: the time and cpu of a block's allocation, stored in a word after the block.
  *
- * The allocator is asked for eight bytes more (padded.c), and the first word behind the block holds
- * the facts. Alternatives rejected: a header in front would move every block away from its usual
- * address. That would change which data share a cache line, the very thing that users want to see,
- * and malloc_usable_size, memalign and realloc would all need to handle it. An array beside the
- * ledger takes eight bytes for 32 of address space, a quarter of the heap for programs whose blocks
- * are pages. For half of all sizes the eight bytes here fit in the allocator's rounding.
+ * padded.c requests eight more bytes, and the first word after the block stores the facts. Two
+ * alternatives were rejected. A header before the block would move every block away from its usual
+ * address. That would change which data share a cache line, exactly the property that users want to
+ * see, and malloc_usable_size, memalign and realloc would all have to handle it. An array beside
+ * the ledger needs eight bytes for 32 of address space, a quarter of the heap for programs whose
+ * blocks are pages. For half of all sizes, the eight bytes here fit in the allocator's rounding.
  *
  * Blocks from other paths (direct calls of libc's own malloc) have no such word, unless the
- * allocator gave them more than requested. The time of their beginning is unknown. */
+ * allocator gave them more than requested. The time of their allocation is unknown. */
 #ifndef ACCESS_FACTS_H
 #define ACCESS_FACTS_H
 
@@ -19,22 +19,22 @@
 
 enum { FACTS_BYTES = 8, FACTS_MMAPPED = 2 };
 
-/* Return the size that a block of SIZE_BYTES takes with its facts. */
+/* Return the size of a block of SIZE_BYTES including its facts. */
 static inline uint64_t
 facts_end(uint64_t size_bytes)
 {
     return round_up(size_bytes, FACTS_BYTES) + FACTS_BYTES;
 }
 
-/* Like facts_end, for a request of SIZE_BYTES; one that must fail is returned unchanged, and so
- * still fails. */
+/* Like facts_end, for a request of SIZE_BYTES. A request that must fail is returned unchanged, so
+ * it still fails. */
 static inline uint64_t
 facts_padded(uint64_t size_bytes)
 {
     return size_bytes <= PTRDIFF_MAX - 128 ? facts_end(size_bytes) : size_bytes;
 }
 
-/* Return the size that the allocator gave glibc's block P, whose size word is WORD. */
+/* Return the usable size of glibc's block P, whose size word is WORD. */
 static inline uint64_t
 facts_glibc_usable(uint64_t word)
 {
@@ -49,7 +49,7 @@ facts_usable(const void *p)
     return ledger_state()->usable == USABLE_CALL ? real_usable(p) : 0;
 }
 
-/* Return the place of block P's facts; NULL if they have no room. */
+/* Return the address of block P's facts; NULL if there is no room for them. */
 static inline uint64_t *
 facts_of(const void *p, uint64_t size_bytes)
 {

@@ -1,10 +1,11 @@
-/* granule_mark.h: the header that heaptap cc includes in front of every file. When an object file
- * is loaded, its first action is to call the function of memprof.c whose name ends with the
- * HEAPTAP_GRANULE of the build. Objects with uncounted accesses report these: all of gcc's, and
- * those of clang's in which heaptap cc found some (launch/uncounted_code.c).
+/* granule_mark.h: the header that heaptap cc includes before every source file. When an object file
+ * is loaded, it first calls the function of memprof.c whose name ends with the HEAPTAP_GRANULE of
+ * the build. Objects with uncounted accesses report these in the same way: all objects built by
+ * gcc, and the objects built by clang in which heaptap cc found uncounted accesses
+ * (launch/uncounted_code.c).
  *
- * It is included in programs of all kinds and languages, so it holds only pointers to functions of
- * libheaptap-access, in the section of the functions that are called first. */
+ * The header is included in programs of all kinds and languages. So it only defines pointers to
+ * functions of libheaptap-access, in the section of functions that are called first. */
 #if !defined(__ASSEMBLER__) && defined(HEAPTAP_GRANULE) && !defined(HEAPTAP_GRANULE_MARKED)
 #define HEAPTAP_GRANULE_MARKED
 #if defined(HEAPTAP_STRUCTURES_BY_VALUE) || !defined(__clang__)

@@ -1,26 +1,27 @@
 /* live.c: merges live blocks into the records.
  *
  * The ledger has all live blocks. Each is added to the live records of its site as if it ended now,
- * and gets a mark. When a marked block ends it goes to the late records, which keep apart the
+ * and gets a mark. When a marked block ends, it is added to the late records. Late records are the
  * counts that a view of the merge includes already (docs/format.md, 4.16). A mark is a byte for
  * each granule of the ledger, in memory that exists only after the first merge.
  *
- * There is a merge each second, so that the profile of a killed program includes the counts of its
+ * There is a merge every second, so that the profile of a killed program includes the counts of its
  * live blocks up to then. The thread that allocates when a merge is due makes it, inside a call of
- * malloc. It therefore runs in short steps with pauses between them. The counts of a block are from
- * the moment when the walk passes it. Blocks that begin behind the walk are not in this merge;
- * blocks that end before the walk reaches them are treated as if it had not begun. Nothing is
+ * malloc. It therefore proceeds in short steps with pauses. The counts of a block are read when the
+ * walk passes the block. A block allocated at an address already passed is not in this merge. A
+ * block that ends before the walk reaches it is treated as if the merge had not begun. Nothing is
  * published before the end.
  *
- * Other threads continue meanwhile. A block may be freed, and its memory returned to the kernel,
- * while it is read. So with several threads its size and facts, which lie in the program's memory,
- * are read through a system call that fails on unmapped memory, one page at a time. The ledger is
- * then read again to confirm the block. Counters belong to the recorder and are always mapped. A
- * block that ends at that very moment may be counted both as live and as ended.
+ * Other threads run meanwhile. A block may be freed, and its memory returned to the kernel, while
+ * it is read. So with several threads its size and facts, which are in the program's memory, are
+ * read through a system call that fails on unmapped memory, one page at a time. The ledger is then
+ * read again to confirm the block. Counters belong to the recorder and are always mapped. A block
+ * that ends at that very moment may be counted both as live and as ended.
  *
- * In two cases nothing is merged from the second thread on: where such a call is forbidden
- * (sys_be_quiet), and where only the allocator can return a block's size, because it must not be
- * asked about a block that has ended. Earlier merges remain, and the profile has their time. */
+ * In two cases nothing is merged from the second thread on. In the first, that system call is
+ * forbidden (sys_be_quiet). In the second, only the allocator can return a block's size, because it
+ * must not be asked about a block that has ended. Earlier merges remain valid, and the profile has
+ * their time. */
 #include "access/live.h"
 
 #include <sys/syscall.h>
@@ -40,23 +41,23 @@
 
 /* A walk over the live blocks. */
 struct walk {
-    uint64_t merge; // Number of the merge; 0 = forget all counts instead.
+    uint64_t merge; // Number of the merge; 0 = discard all counts instead.
     uint8_t mark;
     uint64_t now;
     bool alone; // No other thread exists.
-    uint64_t stop_us; // Elapsed time at which the step ends; 0 = walk to the end.
-    struct live_page *page; // The page of the program's memory read last.
+    uint64_t stop_us; // Elapsed time at which the step ends; 0 = no limit.
+    struct live_page *page; // The page of the program's memory that was read last.
 };
 
 enum {
     MERGE_EACH_US = 1000000,
-    // Maximum duration of a step. Steps, and all steps of a merge together, take no more than
-    // 1/STEP_SHARE of the time.
+    // Maximum duration of a step. A merge uses at most 1/STEP_SHARE of the time, and so does each
+    // of its steps.
     STEP_US = 1000,
     STEP_SHARE = 20,
     PAGE_BYTES = 4096,
     PAGE_ENTRIES = PAGE_BYTES / 16,
-    STEP_PAGES = 64, // Pages of memory walked between two readings of the time.
+    STEP_PAGES = 64, // Number of pages of memory to walk between two readings of the time.
 };
 
 static inline uint8_t
@@ -78,7 +79,7 @@ live_part_seen(uint8_t *seen)
     uint8_t mark = load_relaxed(seen);
 
     store_relaxed(seen, (uint8_t)0);
-    // The next merge may be in progress.
+    // The next merge may already be in progress.
     for (uint64_t m = merge; m <= merge + 1; m++)
         if (mark == live_mark_of(m))
             return (enum disk_access_part)late_part(m);
@@ -91,7 +92,7 @@ is_alone(void)
     return !load_relaxed(&state->multi);
 }
 
-/* Return true if blocks can be read safely. ALONE: there is no other thread. */
+/* Return true if blocks can be read safely. ALONE means that there is no other thread. */
 static bool
 can_look(bool alone)
 {
@@ -110,7 +111,7 @@ read_memory(uintptr_t address, void *to, uint64_t size_bytes)
            (long)size_bytes;
 }
 
-/* Read the page at ADDRESS, with the size word of a block that begins there. Return false if it is
+/* Read the page at ADDRESS, and the size word of a block that begins there. Return false if it is
  * unmapped. */
 static bool
 read_page(struct live_page *page, uintptr_t address)
@@ -147,7 +148,7 @@ live_read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
     return read_memory(address, ret_word, sizeof *ret_word);
 }
 
-/* Return the mark of the block at P, created on demand; NULL without memory. */
+/* Return the mark of the block at P, creating its leaf on demand; NULL without memory. */
 static uint8_t *
 seen_make(uintptr_t p)
 {
@@ -182,8 +183,9 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
     return p + round_up(size_bytes, FACTS_BYTES);
 }
 
-/* Merge the live block P, whose facts are at FACTS (0 = none). SLOT holds its ledger entry, ENTRY,
- * and is read again to confirm that the block is still live; NULL = no such check. */
+/* Merge the live block P, whose facts are at FACTS (0 = none). SLOT is the address of its ledger
+ * entry, whose value is ENTRY. It is read again to confirm that the block is still live; NULL = no
+ * such check. */
 static void
 merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t facts, uint32_t site,
             const uint32_t *slot, uint32_t entry)
@@ -247,7 +249,7 @@ walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
         any |= entries[i] = load_relaxed(&slot[i]);
     if (any == 0)
         return;
-    // Read the page after the entries, so that it cannot show an earlier block.
+    // Read the page after the entries, so that it cannot show an older block.
     if (!w->alone && ledger_state()->usable == USABLE_GLIBC && !read_page(w->page, address))
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -263,8 +265,8 @@ is_over(const struct walk *w)
                                        clock_now(&access_state->cycle_clock)) >= w->stop_us;
 }
 
-/* Walk LEAF, the leaf of SPAN, from *PAGE on. Return false if the step ends before the leaf
- * does. */
+/* Walk LEAF, the leaf of SPAN, from *PAGE on. Return false if the step ends before the end of the
+ * leaf. */
 static bool
 walk_leaf(const struct walk *w, uintptr_t span, const uint32_t *leaf, uint32_t *page)
 {
@@ -299,14 +301,14 @@ walk_side(const struct walk *w, uint32_t i)
     }
 }
 
-/* Walk from PLACE on. Return false if the step ends before the walk does. */
+/* Walk from PLACE on. Return false if the step ends before the end of the walk. */
 static bool
 walk_on(const struct walk *w, struct live_place *place)
 {
     const struct core_record *r = ledger_state()->core;
     uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
-    // Use the list of leaves for core dumps, which is shorter than the ledger's top level.
+    // Use the list of leaves for core dumps, which is shorter than the top level of the ledger.
     for (; place->leaf < count && place->leaf < most; place->leaf++, place->page = 0) {
         const struct core_leaf *chunk = (const struct core_leaf *)load_acquire(
             &r->leaf_chunks[place->leaf / CORE_CHUNK_LEAVES]);
@@ -351,8 +353,8 @@ elapsed_us(uint64_t moment)
     return clock_us(&access_state->cycle_clock, moment);
 }
 
-/* Continue the merge in progress, or begin one, for STEP_US at most; with END, up to its end.
- * Requires that the caller has set `merging`, and can_look. */
+/* Continue the merge in progress, or begin one, for at most STEP_US. If END, continue up to its
+ * end. Requires that the caller has set `merging`, and that can_look is true. */
 static void
 merge_on(bool alone, bool end)
 {
@@ -400,15 +402,16 @@ live_step(void)
         return;
     mask = sys_block_signals();
     if (live_take_turn()) {
-        // If a second thread would end merging for good, do not leave this merge incomplete.
+        // If a second thread would stop merging permanently, complete this merge.
         merge_on(alone, !can_look(false));
         store_release(&access_state->merging, 0u);
     }
     sys_unblock_signals(mask);
 }
 
-/* Prepare work that must be done in one go: set `merging` and complete any merge in progress.
- * Return false if another thread does not finish in time, or blocks cannot be read. */
+/* Prepare work that must not be interrupted by other merges: set `merging` and complete any merge
+ * in progress. Return false if another thread does not finish in time, or if blocks are
+ * unreadable. */
 static bool
 begin_whole(bool alone)
 {

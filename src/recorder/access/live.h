@@ -1,26 +1,26 @@
-/* live.h: merges live blocks, and marks the merged ones; see live.c. */
+/* live.h: merges live blocks, and marks the merged blocks; see live.c. */
 #ifndef ACCESS_LIVE_H
 #define ACCESS_LIVE_H
 
 #include "access/records.h"
 #include "ledger/ledger_state.h"
 
-/* Elapsed time of the first merge. */
+/* Elapsed time at the first merge. */
 enum { LIVE_FIRST_US = 1000000 };
 
 enum live_merge { LIVE_GOES_ON, LIVE_AT_EXIT };
 
-/* Make a step of the merge that is due. */
+/* Make a step of the merge if one is due. */
 void live_step(void);
 
 /* Merge all live blocks now. Return false if another thread does not finish its merge in time, or
- * if blocks cannot be read while there are other threads. */
+ * if blocks are unreadable while there are other threads. */
 bool live_merge(enum live_merge when);
 
 /* Discard all counts; live blocks start from zero. Return false as live_merge does. */
 bool live_forget(void);
 
-/* Set the times of B, which began at FACTS (0 = unknown) and ends at NOW. */
+/* Set the times of B, which was allocated at FACTS (0 = unknown) and ends at NOW. */
 static inline void
 live_date(struct access_block *b, uint64_t facts, uint64_t now)
 {
@@ -32,7 +32,7 @@ live_date(struct access_block *b, uint64_t facts, uint64_t now)
                               : 0;
 }
 
-/* Return the part for the block with the mark SEEN, which ends, and clear the mark. */
+/* Return the part for an ending block with the mark SEEN, and clear the mark. */
 enum disk_access_part live_part_seen(uint8_t *seen);
 
 enum { LIVE_SPAN_BITS = 24 };
@@ -51,7 +51,7 @@ live_seen(uintptr_t p)
                : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> ledger_state()->granule_shift];
 }
 
-/* Return the part for the block at P, which ends. */
+/* Return the part for the ending block at P. */
 static inline enum disk_access_part
 live_part(uintptr_t p)
 {

@@ -1,15 +1,15 @@
 /* memprof.c: the functions that instrumented code calls.
  *
- * Most instrumented code counts inline. It calls these functions at its start, once for each object
+ * Most instrumented code counts inline. It calls these functions at its start, once per object
  * file, and for operations that the compiler would otherwise copy or fill inline.
  *
  * The compiler's options determine the granules, and an object file does not record them. So
- * heaptap cc has each object first call a function whose name states them. Objects built without
+ * heaptap cc makes each object first call a function whose name gives them. Objects built without
  * heaptap cc make no such call, and have the compiler's default, 64 bytes. Each object file calls
  * __memprof_init once. If these calls outnumber the others, an object was built without heaptap cc.
  *
- * With --reads-writes and --exact-threads the program calls a function for each access. The
- * function can distinguish the two kinds, or add atomically. */
+ * With --reads-writes and --exact-threads the program calls a function for each access. So the
+ * function can distinguish reads from writes, or add atomically. */
 #include "access/memprof.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static struct {
-    // Atomic: calls of __heaptap_granule_*, of those for exact threads, and of __memprof_init.
+    // Atomic: number of calls of __heaptap_granule_*, of its variants for exact threads, and of
+    // __memprof_init.
     uint32_t said, exact, begun;
 } objects;
 
@@ -34,7 +35,7 @@ granule_is(uint32_t granule_bytes, bool apart, uint32_t exact)
     uint32_t all_exact = add_relaxed(&objects.exact, exact) + exact;
 
     shadow_start(granule_bytes, apart);
-    // A single object with ordinary counting is enough to lose counts.
+    // A single object with non-atomic counting is enough to lose counts.
     shadow.exact = all_exact == add_relaxed(&objects.said, 1u) + 1;
     shadow.atomic = all_exact != 0;
     access_publish();

@@ -1,5 +1,5 @@
-/* memprof.h: the functions called by code built with -fmemory-profile, and by the additions of
- * heaptap cc. The names are the compiler's. */
+/* memprof.h: the functions that code built with -fmemory-profile calls, and the ones that heaptap
+ * cc adds. The names are prescribed by the compiler. */
 #ifndef ACCESS_MEMPROF_H
 #define ACCESS_MEMPROF_H
 
@@ -8,11 +8,11 @@
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 /* Called by each object file when it is loaded, before its constructors. Objects built by heaptap
- * cc first call a function that states their granules. */
+ * cc first call a function whose name gives their granule size. */
 void __memprof_init(void);
 void __memprof_version_mismatch_check_v1(void);
 
-/* X(name, bytes, reads and writes apart, exact among threads). */
+/* X(name, bytes, reads and writes separate, exact with threads). */
 #define GRANULES_OF(X, bytes)                                                                      \
     X(bytes, bytes, false, 0)                                                                      \
     X(bytes##_exact, bytes, false, 1)                                                              \
@@ -27,9 +27,9 @@ void __memprof_version_mismatch_check_v1(void);
 GRANULES(GRANULE_PROTOTYPE)
 #undef GRANULE_PROTOTYPE
 
-/* Called by each object file with accesses that the compiler does not instrument: structures
- * passed by value (with gcc also structures returned and __builtin_memcpy), the reads of atomic
- * operations, and assembler statements and intrinsics. */
+/* Called by each object file with accesses that the compiler does not instrument: structures passed
+ * by value (with gcc also structures returned and __builtin_memcpy), the reads of atomic
+ * operations, assembler statements and intrinsics. */
 void __heaptap_structures_by_value(void);
 void __heaptap_atomic_operations(void);
 void __heaptap_assembler(void);

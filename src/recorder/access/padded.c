@@ -1,18 +1,19 @@
-/* padded.c: requests larger blocks, with room for the facts about the block.
+/* padded.c: requests larger blocks, with room for facts.
  *
- * Each call requests the block and a word behind it (facts.h). With granules of 64 bytes a block
- * must also be aligned to 64, or neighbours would share a granule; with smaller granules every
- * allocator's alignment suffices. Requesting an alignment is slow and leaves gaps. But if all sizes
- * are multiples of 64 to the allocator, each block behind an aligned one is aligned. So
- * padded_malloc requests such a size, and requests an alignment only if the result is not aligned.
+ * Each call requests the block and a word after it (facts.h). With granules of 64 bytes a block
+ * must also be aligned to 64, or neighbours would share a granule. For smaller granules every
+ * allocator's alignment suffices. Requesting an alignment is slow and leaves gaps. But if the
+ * allocator gets only sizes that are multiples of 64, each block that follows an aligned one is
+ * aligned. So padded_malloc requests such a size, and requests an alignment only if the result is
+ * not aligned.
  *
  * A call that must fail, or that has a special meaning (realloc to no bytes), is passed on
  * unchanged.
  *
  * malloc_usable_size returns the size up to the facts, if the ledger's entry gives their position.
- * For blocks with more slack it returns the allocator's whole size, since the rest of the page
- * belongs to the caller of pvalloc. A program that uses it overwrites the facts, and the time of
- * the block's beginning becomes unknown. */
+ * For blocks with more slack it returns the allocator's whole size, because the rest of the page
+ * belongs to the caller of pvalloc. A program that uses this size overwrites the facts, and the
+ * time of the block's allocation becomes unknown. */
 #include "access/padded.h"
 
 #include <errno.h>
@@ -26,10 +27,11 @@
 
 static struct real_allocator unpadded;
 
-/* From this size on the allocator may use a mapping, whose blocks are never aligned to 64. */
+/* For this size and above, the allocator may use a mapping, whose blocks are never aligned to
+ * 64. */
 enum { MAPPING_BYTES = 64 << 10 };
 
-/* Limits of the size and number of unaligned blocks that stay unused. */
+/* Limits of the size and number of unaligned blocks that are set aside. */
 enum { KEPT_BYTES = 1024, KEPT_MAX = 1024 };
 
 /* Return the alignment that blocks need beyond the allocator's; 0 = none. */
@@ -39,8 +41,8 @@ needed_alignment(void)
     return unlikely(shadow.granule_bytes > 16) ? shadow.granule_bytes : 0;
 }
 
-/* Return the size to request. With an alignment, glibc's chunk for it is a multiple of the
- * alignment. */
+/* Return the size to request. If an alignment is needed, glibc's chunk for this size is a multiple
+ * of it. */
 static inline size_t
 padded(size_t size_bytes)
 {
@@ -63,12 +65,12 @@ padded_no_memory(void)
 }
 
 /* Release P of SIZE_BYTES, which is not aligned. If it were freed, the allocator would return the
- * same small block for the next request of that size, again and again. So the first KEPT_MAX such
- * blocks are kept for good; the allocator then carves new blocks, which follow an aligned one. */
+ * same small block for each further request of that size. So the first KEPT_MAX such blocks are
+ * never freed, and the allocator carves new blocks, which follow an aligned one. */
 static void
 padded_give_back(void *p, size_t size_bytes)
 {
-    static uint32_t kept; // Atomic.
+    static uint32_t kept; // Atomic: number of blocks that were not freed.
 
     if (size_bytes > KEPT_BYTES || add_relaxed(&kept, 1u) >= KEPT_MAX)
         unpadded.free(p);
@@ -98,7 +100,7 @@ calloc_aligned(size_t size_bytes)
 {
     void *p = malloc_aligned(size_bytes);
 
-    // A new mapping is zeroed.
+    // A new mapping is already zero.
     if (p != NULL && (real_usable_mode() != USABLE_GLIBC ||
                       (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
         memset(p, 0, size_bytes);
@@ -116,15 +118,15 @@ padded_calloc(size_t count, size_t each_bytes)
                                            : calloc_aligned(size_bytes);
 }
 
-/* Move the SIZE_BYTES in use of P, which is not aligned, to an aligned block. Return the new block,
- * or P without memory. */
+/* Move the SIZE_BYTES in use of P, which is not aligned, to an aligned block. Return the new block;
+ * P if there is no memory. */
 static void *
 padded_moved(void *p, size_t size_bytes)
 {
     void *q = unpadded.memalign(needed_alignment(), padded(size_bytes));
 
     if (q == NULL)
-        return p; // Sharing the neighbours' counters is better than no block.
+        return p; // Sharing the neighbours' counters is better than failing.
     memcpy(q, p, size_bytes);
     unpadded.free(p);
     return q;
@@ -151,7 +153,7 @@ padded_reallocarray(void *p, size_t count, size_t each_bytes)
     return padded_realloc(p, size_bytes);
 }
 
-/* Return the alignment to request instead of ALIGN, which must be a power of two and at least
+/* Return the alignment to request instead of ALIGN. It must be a power of two and at least
  * LEAST. */
 static inline size_t
 raised(size_t align, size_t least)
@@ -173,7 +175,7 @@ padded_aligned_alloc(size_t align, size_t size_bytes)
     return unpadded.aligned_alloc(raised(align, 1), padded(size_bytes));
 }
 
-/* memalign accepts any alignment. */
+/* memalign accepts an alignment that is not a power of two. */
 static void *
 padded_memalign(size_t align, size_t size_bytes)
 {
@@ -191,7 +193,7 @@ padded_memalign(size_t align, size_t size_bytes)
 PAGED(valloc)
 PAGED(pvalloc)
 
-/* Return true if ENTRY, from the slot of P, holds the slack of the live block at P. */
+/* Return true if ENTRY, the ledger's entry for P, has the slack of the live block at P. */
 static inline bool
 reports_slack(uint32_t entry, const void *p)
 {
@@ -217,8 +219,8 @@ padded_usable(void *p)
         return usable;
     room = ledger_state()->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
     end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
-    return end < usable ? end : usable; // A block that was not requested here has no room for
-                                        // facts.
+    return end < usable ? end : usable; // A block that was allocated by another path has no room
+                                        // for facts.
 }
 
 void

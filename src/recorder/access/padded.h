@@ -1,5 +1,5 @@
-/* padded.h: wrappers of the allocator's functions. They leave room for facts behind each block, and
- * no two blocks share a granule. In products that count no accesses they do nothing. */
+/* padded.h: wrappers of the allocator's functions. They leave room for facts after each block, and
+ * prevent two blocks from sharing a granule. In products without counting they have no effect. */
 #ifndef ACCESS_PADDED_H
 #define ACCESS_PADDED_H
 

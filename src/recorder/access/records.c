@@ -1,12 +1,13 @@
 /* records.c: the records of sites, in ACCESS and FIELDS.
  *
- * A stack has a site and a site has a number, so a record is found by an index. Records are
- * permanent and in the file, where a reader can watch them grow. Rejected: a table of fixed size,
- * indexed by a hash of the stack, as in the proposal of 2020. There a new stack evicts an old one,
- * whose values are printed and must be added up later.
+ * A stack has a site and a site has a number, so a record is found by index. Records are never
+ * removed. They are in the file, where a reader can watch them grow. Rejected: a table of fixed
+ * size, indexed by a hash of the stack, as in the proposal of 2020. There a new stack evicts an old
+ * one, whose values are printed and must be added up later.
  *
- * Additions are plain with one thread, and atomic from the second on. Then a minimum, a maximum and
- * the data of the latest block may come from different threads, each value correct by itself. */
+ * Additions are plain with one thread, and atomic from the second on. In that case a minimum, a
+ * maximum and the data of the latest block may come from different threads; each value is correct
+ * by itself. */
 #include "access/records.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ empty_spread(struct disk_spread *s)
     *s = (struct disk_spread){.min = UINT64_MAX};
 }
 
-/* Reset R to a record of no blocks. No other thread may be reading it. */
+/* Reset R to a record without blocks. No other thread may be reading it. */
 static void
 empty_access(struct disk_access *r)
 {
@@ -129,7 +130,7 @@ fields_of(struct access_runs *runs, uint32_t site, enum disk_access_part part, u
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* The value of a counter; `writes` is 0 unless reads and writes are APART. */
+/* The value of a counter. `writes` is 0 unless reads and writes are counted separately. */
 struct count {
     uint64_t accesses, writes;
 };
@@ -177,9 +178,9 @@ records_read(struct access_block *b)
         read_counters(b, counter, n, false);
     b->granules = n;
     untouched_bytes = (n - b->touched_granules) * granule;
-    if (n > 0 && counter[n - 1] == 0) // The last granule may extend beyond the block,
+    if (n > 0 && counter[n - 1] == 0) // The last granule may extend beyond the end of the block,
         untouched_bytes -= (0 - (b->p + b->size_bytes)) & (granule - 1);
-    if (n > 0 && counter[0] == 0) // and the first may begin before it.
+    if (n > 0 && counter[0] == 0) // and the first may begin before its start.
         untouched_bytes -= b->p & (granule - 1);
     b->untouched_bytes = untouched_bytes;
 }
@@ -202,8 +203,8 @@ raise(uint64_t *p, uint64_t v)
         continue;
 }
 
-/* access_add with the number of threads known. Functions with a parameter ALONE are inline, so that
- * the compiler specialises both cases. */
+/* Like access_add, with the number of threads as a parameter. Functions with a parameter ALONE are
+ * inline, so that the compiler specialises both cases. */
 static INLINE void
 records_add_word(uint64_t *p, uint64_t v, bool alone)
 {
@@ -243,7 +244,7 @@ utilised_of(const struct access_block *b)
     return b->granules > 0 ? b->touched_granules * 10000 / b->granules : 0;
 }
 
-/* Add the times and cpus of B to R, and compare them with those of the block before, in BEFORE. */
+/* Add the times and cpus of B to R, and compare them with the previous block's, in BEFORE. */
 static INLINE void
 add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)
@@ -302,7 +303,7 @@ records_add_block(struct disk_access *r, const struct disk_access *before,
         add_dates(r, before, b, alone);
 }
 
-/* Add the counts of the first COUNT granules to F, times N: 1, or -1 to subtract them. */
+/* Add the counts of the first COUNT granules to F, multiplied by N: 1 to add, -1 to subtract. */
 static INLINE void
 add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n, bool alone)
 {

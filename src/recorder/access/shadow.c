@@ -1,17 +1,17 @@
-/* shadow.c: the location of the counters.
+/* shadow.c: places and maintains the counters.
  *
  * Instrumented code adds one to the 64-bit counter at ((address & -granule) >> scale) + base.
- * Granule and scale are constants in the code, chosen by options of the compiler, and each granule
- * has a separate counter, adjacent to its neighbour's:
+ * Granule and scale are constants in the code, set by compiler options. Each granule has a separate
+ * counter, adjacent to its neighbour's:
  *
  *     granule  scale   of memory   use
  *     64       3       1/8         the compiler's default
  *     16       1       1/2         glibc's alignment: no two blocks share a granule
  *     8        0       all of it   each word of a block, the finest view of its fields
  *
- * The base is a variable that the recorder sets. All counters are one mapping, which takes memory
+ * The base is a variable that the recorder sets. All counters are one mapping, which uses memory
  * only where it is written. It must not overlap the program's memory, wherever the kernel places
- * that: programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
+ * the latter: programs and libraries move by up to 2^44 bytes (vm.mmap_rnd_bits = 32).
  *
  *     0x0000…  programs that are not position-independent, and their heap
  *     0x1000…  to 0x5000…   counters of granules of 16, for all addresses
@@ -19,16 +19,17 @@
  *     0x5555…  to 0x6556…   position-independent programs, and their heap
  *     0x6fff…  to 0x8000…   libraries, mappings, stacks
  *
- * So words have counters only in position-independent programs. Counters of 64 bytes fit anywhere.
- * Each word's counter is displaced by 2048 bytes. At the same offset in its page as the word, each
- * access to one would wait for the store to the other, because x86 compares the low 12 bits.
+ * So words have counters only in position-independent programs. Counters for granules of 64 bytes
+ * fit anywhere. The counter of a word is displaced by 2048 bytes. If both had the same offset in
+ * their pages, each access to one would wait for the store to the other, because x86 compares the
+ * low 12 bits of addresses.
  *
- * Where code calls a function for each access, reads and writes are counted apart, in the lower and
- * the upper half of the counter (counter_overflow.c). Then no code may add to it as a single
- * number.
+ * If code calls a function for each access, reads and writes can be counted separately, in the
+ * lower and the upper half of the counter (counter_overflow.c). Then no code may add to the counter
+ * as a single number.
  *
- * Without counters an instrumented program cannot continue, since its code writes to them whether
- * it is recorded or not. So this is the only place where the recorder ends a process, before its
+ * An instrumented program cannot run without counters, because its code writes to them even if it
+ * is not recorded. So this is the only place where the recorder ends a process. It does so before
  * main. */
 #include "access/shadow.h"
 
@@ -48,7 +49,7 @@
 #define ADDRESS_END (UINT64_C(1) << ARCH_ADDRESS_BITS)
 #define WORDS_FROM  UINT64_C(0x550000000000) // Position-independent programs begin above this.
 
-/* Counters of this size or more are dropped with madvise instead of overwritten. */
+/* Counters of at least this size are dropped with madvise instead of overwritten. */
 #define DROPPED_BYTES ((uint64_t)128 << 10)
 
 enum { EXIT_STATUS = 1 };
@@ -95,7 +96,8 @@ map_counters(const struct placement *p)
 {
     uint64_t size_bytes = ((ADDRESS_END - p->low) >> p->scale) + 4096;
     void *wanted = (void *)p->at;
-    // Mapped like a stack, or the kernel would charge all of it to RLIMIT_DATA (platform/mem.c).
+    // Map like a stack, because the kernel would charge any other mapping to RLIMIT_DATA
+    // (platform/mem.c).
     void *got = sys_mmap(wanted, size_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN |
                              (wanted != NULL ? MAP_FIXED_NOREPLACE : 0),
@@ -124,7 +126,7 @@ map_counters(const struct placement *p)
 COLD void
 shadow_start(uint32_t granule_bytes, bool apart)
 {
-    static uint32_t begun; // Atomic: granule size and APART; 0 until the first call.
+    static uint32_t begun; // Atomic: granule size and APART of the first call; 0 before it.
     uint32_t there = 0, wanted = granule_bytes | (uint32_t)apart;
 
     if (!cas_acq_rel(&begun, &there, wanted)) {
@@ -146,12 +148,12 @@ shadow_start(uint32_t granule_bytes, bool apart)
 /* Two counters at any address. */
 typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Ranges up to this size are simply overwritten: such a block seldom has a whole page of
+/* Ranges up to this size are simply overwritten, because such a block rarely has a whole page of
  * counters. */
 enum { FEW_COUNTERS = 32 };
 
-/* Larger ranges are written only where they are not zero, so that memory that is never used has no
- * counters either. */
+/* Zero COUNT counters. Larger ranges are written only where they are not zero, so the counters of
+ * memory that is never used stay untouched too. */
 static inline void
 clear_counters(uint64_t *counter, uint64_t count)
 {
@@ -199,8 +201,7 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
 COLD void
 shadow_add_to_half(uint32_t *half, uint32_t n)
 {
-    // Atomic even where that is not required: a lost addition here could make the half overflow
-    // twice.
+    // Atomic even if not required: a lost addition here could make the half overflow twice.
     if (add_relaxed(half, n) > UINT32_MAX - n)
         counter_overflow_add(half);
 }
@@ -244,7 +245,7 @@ shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
     uint32_t shift = shadow.granule_shift - 3;
     uint64_t first = (uintptr_t)p >> 3, last = ((uintptr_t)p + size_bytes - 1) >> 3;
     uint64_t granule = first >> shift, more = (last >> shift) - granule;
-    uint64_t words = UINT64_C(1) << shift; // Words in a granule.
+    uint64_t words = UINT64_C(1) << shift; // Number of words in a granule.
     uint64_t in_first = more == 0 ? last - first + 1 : words - (first & (words - 1));
     uint64_t in_last = (last & (words - 1)) + 1;
     uint64_t *counter;

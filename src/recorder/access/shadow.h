@@ -6,36 +6,37 @@
 #include "base/base.h"
 #include "platform/arch_x86_64.h"
 
-/* The mapping from memory to counters, constant in the process from shadow_start on. The counter of
- * address A is at ((A & -granule) >> scale) + base and has 8 bytes. */
+/* The mapping from memory to counters, constant after shadow_start. The counter of address A has 8
+ * bytes, at ((A & -granule) >> scale) + base. */
 struct shadow {
-    uint64_t granule_bytes; // A power of two; 0 = there are no counters yet.
+    uint64_t granule_bytes; // A power of two; 0 = there are no counters.
     uint32_t granule_shift, scale;
     uint64_t low, high; // Addresses in [low, high) have counters.
-    uint64_t base;      // The value that instrumented code uses.
-    bool apart;         // A counter has two halves: reads below, writes above.
-    bool atomic;        // The counting functions add atomically if there are threads.
+    uint64_t base;      // The value used by instrumented code.
+    bool apart;         // A counter has two halves: reads in the lower, writes in the upper.
+    bool atomic;        // The counting functions add atomically if there are several threads.
     bool exact;         // All code adds atomically.
 };
 
 enum shadow_access { SHADOW_READ, SHADOW_WRITE };
 
-extern struct shadow shadow __attribute__((visibility("hidden"))); // Found without a table.
+extern struct shadow shadow __attribute__((visibility("hidden"))); // Hidden, so it is accessed
+                                                                   // without an address table.
 
-/* The offset from a scaled address to its counter, read by instrumented code. */
+/* Offset from a scaled address to its counter. Instrumented code reads it. */
 extern uintptr_t __memprof_shadow_memory_dynamic_address; // NOLINT: the compiler's name
 
-/* glibc's: true while no thread was ever started, or all but one have ended. Weak, since other
- * libcs have none. */
+/* Defined by glibc: true if no thread was ever started, or if all but one have ended. Weak, because
+ * other libcs lack it. */
 extern const char __libc_single_threaded __attribute__((weak)); // NOLINT: libc's name
 
-/* Create the counters for granules of GRANULE_BYTES (8, 16 or 64), with reads and writes APART or
- * not; the first call decides. Ends the process with a message if there is no room, or if an
- * earlier call has decided otherwise: its code is about to write to counters that do not exist or
- * have another meaning. */
+/* Create the counters for granules of GRANULE_BYTES (8, 16 or 64); APART if reads and writes are
+ * counted separately. The first call decides. If there is no room, or if the first call decided
+ * otherwise, end the process with a message: the calling code would write to counters that do not
+ * exist or have another meaning. */
 void shadow_start(uint32_t granule_bytes, bool apart);
 
-/* End the process as shadow_start does, with the reason WHY. */
+/* End the process in the way of shadow_start, with the reason WHY. */
 _Noreturn void shadow_fails(const char *why);
 
 static inline bool
@@ -44,7 +45,7 @@ shadow_has(uintptr_t address, uint64_t size_bytes)
     return address >= shadow.low && size_bytes <= shadow.high - address && address < shadow.high;
 }
 
-/* Return the counter of the granule at ADDRESS, which must have one. */
+/* Return the counter of the granule at ADDRESS. The granule must have one. */
 static inline uint64_t *
 shadow_counter(uintptr_t address)
 {
@@ -65,7 +66,7 @@ shadow_granules(uintptr_t p, uint64_t size_bytes)
 /* Set the counters of [P, P + SIZE_BYTES) to zero. */
 void shadow_clear(uintptr_t p, uint64_t size_bytes);
 
-/* Count an access of KIND to each 8-byte word that [P, P + SIZE_BYTES) touches. */
+/* Count an access of KIND to each 8-byte word that overlaps [P, P + SIZE_BYTES). */
 void shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind);
 
 /* Return true if additions must be atomic at present. */
@@ -78,7 +79,7 @@ shadow_is_atomic(void)
 
 /* --- One access ------------------------------------------------------------------------------- */
 
-/* From this value on a half is close to overflow. */
+/* A half with this value or a larger one is close to overflow. */
 #define SHADOW_HALF_NEAR_END UINT32_C(0xfff00000)
 
 static inline uint32_t *
@@ -87,8 +88,8 @@ shadow_half(const uint64_t *counter, enum shadow_access kind)
     return (uint32_t *)(uintptr_t)counter + (kind == SHADOW_WRITE);
 }
 
-/* Add N to HALF atomically, and record a carry when it overflows. Required when counts must be
- * exact or HALF is close to overflow. */
+/* Add N to HALF atomically, and record a carry when it overflows. Use this when counts must be
+ * exact, or when HALF is close to overflow. */
 void shadow_add_to_half(uint32_t *half, uint32_t n);
 
 /* Count an access of KIND at ADDRESS. */

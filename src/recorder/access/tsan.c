@@ -1,16 +1,16 @@
-/* tsan.c: counting in programs built by gcc.
+/* tsan.c: counts accesses in programs built by gcc.
  *
  * gcc cannot count accesses, but its race detection, -fsanitize=thread, makes each access call a
  * function. Linked with these functions instead of the race detector's, a program counts its
- * accesses, at the price of a call for each. The calls are inserted early in the compiler, so loops
- * are not vectorised either.
+ * accesses, at the cost of one call per access. gcc inserts the calls early in the compilation, so
+ * loops are not vectorised either.
  *
- * Atomic operations become calls as well, which must perform the operation. All of them are
- * sequentially consistent. A read-modify-write counts as a read and as a write.
+ * Atomic operations become calls that must perform the operation. All of them are sequentially
+ * consistent. A read-modify-write counts as a read and as a write.
  *
- * gcc inserts no call for a structure that is passed by value or returned in memory, or for the
- * instructions that replace __builtin_memcpy and the like. So granule_mark.h makes all its objects
- * call __heaptap_structures_by_value, which withholds verdicts that say never. */
+ * gcc inserts no call for a structure that is passed by value or returned in memory, and none for
+ * the instructions that replace __builtin_memcpy and similar functions. So granule_mark.h makes all
+ * objects built by gcc call __heaptap_structures_by_value, which suppresses verdicts of "never". */
 #include "access/tsan.h"
 
 #include "access/shadow.h"
@@ -48,9 +48,9 @@ __tsan_vptr_update(uintptr_t address, void *value)
     shadow_count_one(address, SHADOW_WRITE);
 }
 
-/* gcc calls these for accesses without a specific function. Up to eight bytes that is one access,
- * for example of a member of a packed structure. A larger range is a copied structure or a vector,
- * which cannot be distinguished: both count by words, as memcpy does. */
+/* Count an access without a specific function. Up to eight bytes it is one access, for example to a
+ * member of a packed structure. A larger range is a copied structure or a vector. These two are
+ * indistinguishable, so both count by words, as memcpy does. */
 static void
 count_range(uintptr_t address, size_t size_bytes, enum shadow_access kind)
 {
@@ -86,7 +86,8 @@ __tsan_atomic_signal_fence(int order)
     signal_fence();
 }
 
-/* Count an operation that reads and writes, since the program may use the value read. */
+/* Count an operation that reads and writes. The read counts because the program may use the
+ * value. */
 static void
 count_both(const volatile void *p)
 {

@@ -1,5 +1,5 @@
-/* tsan.h: the functions called by code that gcc has built with -fsanitize=thread. Their names and
- * types are the compiler's. */
+/* tsan.h: the functions that code built by gcc with -fsanitize=thread calls. Names and types are
+ * prescribed by the compiler. */
 #ifndef ACCESS_TSAN_H
 #define ACCESS_TSAN_H
 
@@ -11,7 +11,7 @@ void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
 
-/* X(name, kind): the functions that take the address of one access. */
+/* X(name, kind): functions that get the address of one access. */
 #define TSAN_ACCESSES(X)                                                                           \
     X(__tsan_read1, SHADOW_READ)                                                                   \
     X(__tsan_read2, SHADOW_READ)                                                                   \

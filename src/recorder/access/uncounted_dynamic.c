@@ -1,20 +1,20 @@
 /* uncounted_dynamic.c: finds code in this process that may access blocks uncounted.
  *
- * "This block was never used" is certain only if no code accesses blocks uncounted. The following
+ * "This block was never used" is certain only if no code accesses blocks uncounted. Two kinds of
  * code may do so:
  *
  *     a library, or the program, that was not built with heaptap cc
- *     a function of libc or libm that code built with heaptap cc calls, unless its accesses count
- *     (counted_table.h, counted_objects.h) or it takes no pointer to memory of its caller's
+ *     a function of libc or libm that code built with heaptap cc calls, unless its accesses are
+ *     counted (counted_table.h, counted_objects.h) or it gets no pointer to memory of its caller
  *     (`harmless`)
  *
  * The dynamic symbols show which of these exist. libc, libm, the dynamic linker, the unwinder and
- * this library do not count by themselves: they get the caller's memory only through calls. A
- * function that is looked up by name has no such symbol, so dlsym counts as a user. So does an
- * environment that differs from the initial one: libc reads it at any time.
+ * this library are no users: they get the caller's memory only through calls. A function that is
+ * looked up by name has no such symbol, so dlsym counts as a user. So does an environment that
+ * differs from the initial one, because libc reads it at any time.
  *
- * Undetected are objects linked into the program that heaptap cc has not compiled, system calls by
- * instructions in the program, and libraries loaded by dlmopen.
+ * Three kinds are not detected: objects linked into the program that heaptap cc has not compiled,
+ * system calls by instructions in the program, and libraries loaded by dlmopen.
  *
  * All loaded objects are examined when the process ends and before each dlclose. */
 #include "access/uncounted.h"
@@ -33,8 +33,8 @@
 enum { NAMES_BYTES = 240, NAME_BYTES = 64 };
 
 /* Functions of libc that access no memory of their caller, or, like mmap and free, not its
- * contents. Their callbacks count by themselves. Each name here has no pointer parameter, or
- * test/run/access/pointers.py states why it may be here. */
+ * contents. Their callbacks are instrumented themselves. A name in this list has no pointer
+ * parameter, or test/run/access/pointers.py states the reason for it. */
 static const char harmless[] =
     " "
     "_Exit _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __assert __assert_fail "
@@ -90,7 +90,7 @@ static const char not_harmless_in_libm[] =
     "totalordermag totalordermagf totalordermagf128 totalordermagf32 totalordermagf32x "
     "totalordermagf64 totalordermagf64x totalordermagl ";
 
-/* Objects that get the program's memory only through calls of their functions. */
+/* Objects that access the program's memory only in calls of their functions. */
 static const char no_users[] =
     " libc.so.6 libm.so.6 ld-linux-x86-64.so.2 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 "
     "linux-vdso.so.1 libheaptap-access.so libheaptap.so libheaptap_lua.so libheaptap_python.so ";
@@ -103,12 +103,12 @@ static const char counted[] =
 #define BOTH(name, forward, ...) #name " " #forward " "
         COUNTED_PRINTS(BOTH) COUNTED_SCANS(BOTH);
 
-/* The names found, as a text: "libz.so.1, iconv". */
+/* The names found, as one string: "libz.so.1, iconv". */
 static struct {
     uint32_t busy; // Atomic.
     char names[NAMES_BYTES];
     size_t length;
-    uint32_t more; // Names without room.
+    uint32_t more; // Number of names that found no room.
 } found;
 
 static uint32_t noted; // Atomic: enum uncounted.
@@ -124,7 +124,7 @@ static const struct {
     {UNCOUNTED_ASSEMBLER, "assembler code"},
 };
 
-/* Return true if NAME is in LIST, whose words have a blank on both sides. False for an empty
+/* Return true if NAME is in LIST, whose words have a blank on both sides. Return false for an empty
  * name. */
 static bool
 uncounted_is_in(const char *list, const char *name)
@@ -170,7 +170,7 @@ uncounted_add(const char *name)
     found.length += n;
 }
 
-/* Return true if O was built with heaptap cc: it then refers to a function __heaptap_granule_*. */
+/* Return true if O was built with heaptap cc, i.e. refers to a function __heaptap_granule_*. */
 static bool
 counts(const struct symbols *o)
 {
@@ -221,8 +221,8 @@ uncounted_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Return true if the environment has strings, or a table, that were not there at the start. Initial
- * strings lie behind the initial table, at the end of the stack. */
+/* Return true if the environment has strings, or a table, that did not exist at the start. Initial
+ * strings follow the initial table, at the end of the stack. */
 static bool
 has_new_environment(void)
 {
@@ -256,7 +256,7 @@ uncounted_scan_objects(void)
     for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next) {
         const char *name = uncounted_base_name(map->l_name);
 
-        // The kernel's page has no name, just like the program, which is the first.
+        // The kernel's page has an empty name. So has the program, which is first.
         if (uncounted_is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
             continue;
         if (symbols_read(map, &o) && (map == symbols_own() || counts(&o)))
