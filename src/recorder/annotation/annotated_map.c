@@ -1,23 +1,23 @@
-/* annotated_map.c: one state byte for each 64 bytes of address space that holds annotated blocks.
+/* annotated_map.c: one state byte for each 64 bytes of address space with annotated blocks.
  *
- * A function that is given a pointer, to free it or to return its size, must not read in front of
- * it before it is certain that an annotation lies there. The block may belong to another allocator
- * or predate the recorder, and then the memory in front may be unreadable. The ledger (ledger.c)
- * cannot decide this: a block leaves it before its memory is released, and some blocks never enter
- * it. A forked child also starts with an empty ledger, while its parent's annotated blocks live on
- * in it. Hence this separate map, in memory that children inherit.
+ * A function that frees a pointer, or returns its size, must not read the memory before the block
+ * unless an annotation is certain to be there. The block may belong to another allocator or predate
+ * the recorder, and then the memory before it may be unreadable. The ledger (ledger.c) cannot
+ * decide this: a block leaves it before its memory is released, and some blocks never enter it. A
+ * forked child also starts with an empty ledger, while it inherits its parent's annotated blocks.
+ * So this map is separate, in memory that children inherit.
  *
  *     address ── top 12 bits ──► part, 16 KiB ── 11 bits ──► leaf: a byte for each 64 bytes of
  *                                                            2^24, and a link
  *
- *     byte:  sub (where in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED |
+ *     byte:  sub (offset in the 64 bytes, in steps of 8) | LIVE | LOOKED | PADDED | REPORTED |
  *            ENDED
  *
- * LIVE has one owner, the thread that holds the block. LOOKED is set by a thread that walks all
- * blocks; while it is set, the block's memory must stay mapped and unreleased. If the owner ends
- * the block meanwhile, it clears LIVE and leaves the release of the memory to the walker, so no
- * thread waits for another. An ended block keeps its other bits until a new block begins there, so
- * that a second free finds the same memory as the first.
+ * LIVE is written by the block's owner alone, the thread that uses the block. LOOKED is set by a
+ * thread that walks all blocks; while it is set, the block's memory must stay mapped and
+ * unreleased. If the owner ends the block meanwhile, it clears LIVE and leaves the release of the
+ * memory to the walker. So no thread waits for another. The other bits of an ended block stay until
+ * a new block begins there, so that a second free finds the same memory as the first.
  *
  * Leaves form a list, the latest first, which core dumps contain; see internals/core.md. */
 #include "annotation/annotated_map.h"
@@ -63,7 +63,7 @@ annotated_map_memory(size_t size_bytes)
     return p;
 }
 
-/* Return the part of the map that holds ADDRESS; NULL if there is none. */
+/* Return the part of the map for ADDRESS; NULL if there is none. */
 static inline struct map_part *
 part_of(uintptr_t address)
 {
@@ -116,7 +116,7 @@ link_leaf(struct map_leaf *l)
     } while (!cas_acq_rel(&map_leaves, &first, l));
 }
 
-/* Return the part for ADDRESS, created on demand. NULL without memory. */
+/* Return the part for ADDRESS, created on demand; NULL without memory. */
 static struct map_part *
 make_part(uintptr_t address)
 {
@@ -158,7 +158,7 @@ annotated_begins(const void *p, bool padded)
 {
     uint8_t *place = annotated_map_place_of(p);
 
-    // Released after the annotation; paired with annotated_look.
+    // Stored with release order after the annotation; paired with annotated_look.
     if (place != NULL)
         store_release(place, (uint8_t)(sub_of((uintptr_t)p) | CORE_ANNOTATED_LIVE |
                                        (padded ? CORE_ANNOTATED_PADDED : 0)));
@@ -183,7 +183,8 @@ annotated_at(const void *p)
     return (byte & CORE_ANNOTATED_SUB) == sub_of((uintptr_t)p) ? byte : 0;
 }
 
-/* Return BYTE, of a live block, after its end. Never 0, which no block has. */
+/* Return the byte of an ended block, from BYTE of the live block. It is never 0, which means no
+ * block. */
 static uint8_t
 ended(uint8_t byte)
 {
@@ -254,7 +255,7 @@ block_in(const struct map_leaf *l, uintptr_t at)
     return (byte & CORE_ANNOTATED_LIVE) != 0 ? (void *)address : NULL;
 }
 
-/* Return the start of the lowest leaf whose span ends above AT; 0 = none. */
+/* Return the start of the lowest span of a leaf that ends above AT; 0 = none. */
 static uintptr_t
 first_span(uintptr_t at)
 {
@@ -309,7 +310,7 @@ annotated_before(const void *p, uint64_t span_bytes)
         const struct map_leaf *l = annotated_map_leaf_of(at - back);
         void *found;
 
-        // These eight granules, which end with the present one, are all empty.
+        // Eight granules, ending with the present one, are all empty.
         if ((at - back) % (GRANULE * 8) == GRANULE * 7 &&
             (l == NULL || load_relaxed((const uint64_t *)(const void *)&l->state[
                               (at - back) % SPAN_BYTES / GRANULE - 7]) == 0)) {

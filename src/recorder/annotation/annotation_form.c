@@ -1,12 +1,12 @@
-/* annotation_form.c: the annotation of one block, as docs/internals/annotated.md specifies it, for
- * words of 8 bytes and the byte order of x86-64.
+/* annotation_form.c: reads and writes the annotation of one block. docs/internals/annotated.md
+ * specifies it; this file is for words of 8 bytes and the byte order of x86-64.
  *
  *     padding | HeaP | shape | size | birth | thread | frames | check | ProF | block | guard
  *             ◄───────────────────────── head_bytes ────────────────────►
  *
- * There are as many slots for return addresses as requested, plus one where needed to make the
- * whole a multiple of 16. All blocks of a process have the same layout. The start of an annotation
- * therefore follows from the block's address, however corrupt the annotation is.
+ * There are as many slots for return addresses as requested, plus one if the total would otherwise
+ * not be a multiple of 16. All blocks of a process have the same layout. So the start of an
+ * annotation follows from the block's address, even if the annotation is corrupted.
  *
  * Callers own the block, or pin its memory (annotated_map.h) while they read and write here. */
 #include "annotation/annotation_form.h"
@@ -19,8 +19,8 @@ enum {
     PADDED = 1,
     BIRTH = 2,
     THREAD = 4,
-    FIXED_WORDS = 5, // Mark and shape, size, birth, thread; check and end.
-    BIRTH_AT = 2,    // Words from the beginning of the annotation.
+    FIXED_WORDS = 5, // Mark and shape; size; birth; thread; check and end.
+    BIRTH_AT = 2,    // In words from the start of the annotation.
     THREAD_AT = 3,
     FRAMES_AT = 4,
 };
@@ -56,14 +56,14 @@ words_of(const void *block)
     return (word *)(uintptr_t)((uintptr_t)block - annotation_form.head_bytes);
 }
 
-/* The last word: the check in the low half, the end mark in the high half. */
+/* Return the last word: the check in its low half, the end mark in its high half. */
 static inline word *
 last_word(const void *block)
 {
     return (word *)(uintptr_t)block - 1;
 }
 
-/* Return the first word of every annotation with, or without, padding. */
+/* Return the first word, which is the same in all annotations with padding, and in all without. */
 static inline uint64_t
 first_word(bool padded)
 {
@@ -178,7 +178,7 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
     if (s.whole) {
         from = end + annotation_size(block) + s.guard_changed;
         end += annotation_size(block) + annotation_form.guard_bytes;
-        // A tail of the guard may be intact.
+        // The last bytes of the guard may be intact.
         while (end > from &&
                end[-1] == annotation_form_guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
             end--;
@@ -192,7 +192,7 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
                (uint8_t)(last >> (from - (end - 8)) * 8) ==
                    (uint8_t)(mark >> (from - (end - 8)) * 8))
             from++;
-        // The end mark is intact, so the change lies before it, at an unknown offset.
+        // The end mark is intact, so the change is before it, at an unknown offset.
         if (s.ends)
             from = end - (max_bytes < annotation_form.head_bytes ? max_bytes
                                                                  : annotation_form.head_bytes);
@@ -229,7 +229,8 @@ annotation_freed_padding(const void *block)
     uint64_t padding = words_of(block)[-1], head = annotation_form.head_bytes + padding;
     uint64_t either = head | (uintptr_t)block, align = either & (0 - either);
 
-    // The head was rounded up to an alignment that the block has, so the padding is shorter.
-    // Allocators write to the first 16 bytes of freed memory: only the shortest padding is lost.
+    // The head was rounded up to an alignment that the block has, so the padding is shorter than
+    // that. Allocators write to the first 16 bytes of freed memory, where only the shortest padding
+    // is lost.
     return padding != 0 && padding < align ? padding : ANNOTATION_ALIGNMENT;
 }

@@ -1,16 +1,17 @@
-/* core_publish.c: the data that a core dump needs to distinguish the program's blocks.
+/* core_publish.c: publishes the data with which a core dump distinguishes the program's blocks.
  *
- * The ledger holds every live block, and a core includes it: core_leaves.c lists its leaves here.
+ * The ledger has every live block, and a core dump includes it: core_leaves.c lists its leaves in
+ * the record.
  *
  * The record starts at a page boundary, where a reader that knows nothing about the process can
- * find it. It is private memory like all the recorder's. A child made by fork therefore has no
- * record until it records itself, and the parent's ledger is never mistaken for the child's. A
- * child that never records keeps only the parent's path and little more, in a variable:
+ * find it. It is in private memory, like all data of the recorder. So a child made by fork has no
+ * record until it starts recording, and the parent's ledger cannot be mistaken for the child's. A
+ * child that never records has only the parent's path and a few other fields, in a variable:
  * `core_origin`.
  *
- * A dump also has one page of each thread's struct, with the thread's latest blocks, which gives a
- * block's owner and its age in allocations. That costs a system call when a thread gets a row, and
- * nothing per event. */
+ * A dump also includes one page of each thread's struct, which has the thread's latest blocks. From
+ * it a tool computes a block's owner and its age in allocations. This costs one system call when a
+ * thread gets a row, and nothing per event. */
 #include "core/core_publish.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ publish_origin(struct core_origin *o, const struct core_record *r)
     o->annotated = r->annotated;
     o->annotation_bytes = r->annotation_bytes;
     o->guard_bytes = r->guard_bytes;
-    // Copy only the used part: the zeros behind it would touch another page.
+    // Copy only the used part: writing the zeros after it would touch another page.
     memcpy(o->path, r->path, strlen(r->path) + 1);
     store_release(&o->magic, CORE_ORIGIN_MAGIC);
 }
@@ -91,7 +92,8 @@ core_record_publish(struct core_origin *origin)
     r->session_id = h->session_id;
     r->usable = ledger_state()->usable;
     r->granule_shift = ledger_state()->granule_shift;
-    if (state->arena == NULL) // With an arena, system calls may be forbidden later.
+    if (state->arena == NULL) // With an arena there is no list: adding a thread needs a system
+                              // call, which may be forbidden by then.
         r->threads = (uintptr_t)mem_dumped(CORE_THREADS * sizeof(uint64_t));
     r->recent_off = offsetof(struct thread, recent);
     r->alloc_seq_off = offsetof(struct thread, alloc_seq);

@@ -1,5 +1,5 @@
-/* core_publish.h: the record that makes a core dump readable; its contents are in
- * format/core_record.h. Thread-safe and async-signal-safe within an event. */
+/* core_publish.h: publishes the record that makes a core dump readable. format/core_record.h
+ * specifies it. Thread-safe and async-signal-safe within an event. */
 #ifndef CORE_CORE_PUBLISH_H
 #define CORE_CORE_PUBLISH_H
 
@@ -11,11 +11,11 @@
 struct thread;
 
 /* Create the record, still without its magic. Return false without memory. Without this call the
- * others do nothing. */
+ * other functions have no effect. */
 bool core_record_start(void);
 
 /* Fill in the record from the profile's header, which must be complete, and publish it. Store the
- * part that children inherit in ORIGIN, a variable. */
+ * part that children inherit in *ORIGIN, a variable. */
 void core_record_publish(struct core_origin *origin);
 
 /* Include the latest blocks of T, a new row, in core dumps. */

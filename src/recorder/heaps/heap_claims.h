@@ -1,9 +1,9 @@
 /* heap_claims.h: the instances that have objects in one piece of the shadow.
  *
- * A piece has a few claims, and an object's word holds the number of one of them. A claim combines
- * the number of an instance and its count of resets, so resetting an instance makes all its claims
- * stale at once. Words of a stale claim are free slots. Before the number of a stale claim is given
- * to another instance, the claim is marked HEAP_CLAIM_BUSY and its words are wiped.
+ * A piece has a few claims, and an object's word contains the number of one of them. A claim
+ * combines the number of an instance and its count of resets, so resetting an instance makes all
+ * its claims stale at once. Words of a stale claim are free slots. Before the number of a stale
+ * claim is given to another instance, the claim is marked HEAP_CLAIM_BUSY and its words are wiped.
  *
  * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_CLAIMS_H
@@ -15,14 +15,14 @@
 
 enum { HEAP_CLAIMS = 6 };
 
-/* Claims without an instance. BUSY: a thread is about to wipe the words. SEVERAL: more than one
- * instance. */
+/* Claims without an instance. BUSY: a thread is about to wipe the words of the claim. SEVERAL: more
+ * than one instance. */
 #define HEAP_CLAIM_BUSY UINT64_C(1)
 #define HEAP_CLAIM_SEVERAL UINT64_C(2)
 
 #define HEAP_CLAIM_TURN_MASK ((UINT64_C(1) << HEAP_CLAIM_TURN_BITS) - 1)
 
-/* Return true if CLAIM belongs to an instance that was not reset since. */
+/* Return true if CLAIM belongs to an instance that was not reset since the claim was made. */
 static inline bool
 heap_claim_is_current(uint64_t claim)
 {
@@ -34,7 +34,7 @@ heap_claim_is_current(uint64_t claim)
     return h != NULL && load_acquire(&h->objects.claim) == claim;
 }
 
-/* Return the number of CLAIM in CLAIMS; HEAP_CLAIMS if it is not there. */
+/* Return the number of CLAIM in CLAIMS; HEAP_CLAIMS if it is missing. */
 static inline uint32_t
 heap_claims_find(const uint64_t claims[HEAP_CLAIMS], uint64_t claim)
 {
@@ -58,8 +58,8 @@ heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     return HEAP_CLAIMS;
 }
 
-/* Mark the stale claims of CLAIMS as busy. Return a bit for each: the caller must wipe their words,
- * then call heap_claims_reuse. */
+/* Mark the stale claims of CLAIMS as busy, and return a bit for each. The caller must wipe their
+ * words and then call heap_claims_reuse. */
 static inline uint32_t
 heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
 {
@@ -75,7 +75,8 @@ heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
     return gone;
 }
 
-/* Give the first claim of GONE, not 0, to CLAIM and free the others. Return the number of CLAIM. */
+/* Assign the number of the first claim in GONE, which must not be 0, to CLAIM, and free the other
+ * numbers in GONE. Return the number of CLAIM. */
 static inline uint32_t
 heap_claims_reuse(uint64_t claims[HEAP_CLAIMS], uint32_t gone, uint64_t claim)
 {

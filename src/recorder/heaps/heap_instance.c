@@ -3,17 +3,17 @@
  * Each heap that the program creates is an instance here. It may create millions, one for each
  * request; the instance of a destroyed heap is reused.
  *
- * The handle that the program holds is not an address but a set of numbers: the name, the number of
- * frames to skip, the instance, and which use of that instance. So the name survives in a child
- * made by fork, which sees all private memory as zeros. There the instance begins empty, and frees
- * of blocks that were live before count as inherited. A handle that does not match its instance
+ * The program's handle is no address but a set of numbers: the name, the number of frames to skip,
+ * the instance, and a count of the instance's uses. So the name survives in a child made by fork,
+ * which sees all private memory as zeros. There the instance starts empty, and frees of blocks that
+ * were live before the fork count as inherited. A handle whose count differs from its instance's
  * belongs to a destroyed heap. */
 #include "heaps/heap_instance.h"
 
 #include "heaps/heaps_state.h"
 #include "platform/mem.h"
 
-/* Number of indexes handed out. A process constant, so that a child hands out none that it
+/* Number of indexes in use so far. A process constant, so that a child reuses no index that it
  * inherited. */
 static uint32_t instance_count;
 
@@ -67,8 +67,8 @@ heap_instance_inherit(uint64_t handle)
     return owner == handle ? h : NULL;
 }
 
-/* The head of the free list holds a count above the index, against the ABA problem: an instance may
- * be taken and freed again between a thread's read and its CAS. */
+/* Return a new head of the free list. It has a count above the index, against the ABA problem:
+ * between a thread's read and its CAS, an instance may be taken and freed again. */
 static uint64_t
 free_head(uint64_t before, uint32_t index_plus_1)
 {

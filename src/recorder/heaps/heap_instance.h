@@ -12,40 +12,42 @@ struct thread;
 
 enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 
-/* An instance's objects by address; see heap_objects.c. Empty when all is zero but the claim. */
+/* An instance's objects by address; see heap_objects.c. Empty if all members except the claim are
+ * zero. */
 struct heap_objects {
-    uint64_t claim;  // Atomic: claim of the present objects; 0 = not used yet.
-    uint32_t untold; // Atomic: 1 if the table may have objects that no region notes.
-    uint32_t number; // Atomic: hint, the claim's number in the region used last.
+    uint64_t claim;  // Atomic: claim of the present objects; 0 = never used.
+    uint32_t untold; // Atomic: 1 if the table may have objects that no region records.
+    uint32_t number; // Atomic: hint, the number of the claim in the region used last.
     // Atomic: a bit for each tier in which this instance has ever claimed a region.
     uint32_t used_tiers;
-    uint32_t sparse_used;   // Atomic: the same of the levels of heap_sparse.c.
-    uint32_t sparse_latest; // Atomic: the level in which an object was found last; a guess.
-    // Atomic, by tier: an address in the region claimed last, and in the one before; 0 = none.
+    uint32_t sparse_used;   // Atomic: the same for the levels of heap_sparse.c.
+    uint32_t sparse_latest; // Atomic: hint, the level of the object found last.
+    // Atomic, by tier: an address in the latest claimed region, and in the one before; 0 = none.
     uint64_t latest[5], before[5];
     struct heap_map table;
 };
 
 struct heap_instance {
     uint64_t owner; // Atomic: the handle; 0 = never used, HEAP_NOBODY = free.
-    const struct thread *thread; // Atomic: the thread of the first event, and so of most.
+    const struct thread *thread; // Atomic: the thread of the first event, and usually of most
+                                 // events.
     struct heap_objects objects;
     struct heap_lives lives; // Empty for an instance that is never reset.
     uint32_t next_free; // Index plus 1.
     uint32_t uses;
-    bool inherited; // Created before the fork that created this process.
+    bool inherited; // Created before the fork that made this process.
 };
 
 /* The instances. Private memory of the process. */
 struct heap_instances {
-    struct heap_stakes stakes[5]; // By tier of heap_objects.c.
+    struct heap_stakes stakes[5]; // Indexed by tier of heap_objects.c.
     uint64_t forgiven_bytes;      // Atomic; heap_stakes.h.
-    uint64_t free; // Atomic: index plus 1 of the first free instance, below a count
-                   // (heap_instance.c).
+    uint64_t free; // Atomic: in the low half, index plus 1 of the first free instance; above it a
+                   // count (heap_instance.c).
     struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK instances.
 };
 
-/* Low bits of a claim: the number of resets. Above it is the instance's index plus 1. */
+/* Number of low bits of a claim that count resets. Above them is the instance's index plus 1. */
 enum { HEAP_CLAIM_TURN_BITS = 40 };
 
 /* Fields of a handle, from the lowest bit up. */
@@ -64,7 +66,7 @@ static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAM
                   HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,
               "a handle is full");
 
-#define HEAP_NOBODY UINT64_C(1) // No handle has this value: its index would be 0.
+#define HEAP_NOBODY UINT64_C(1) // Never a handle: its index would be 0.
 
 static inline uint32_t
 heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
@@ -72,18 +74,18 @@ heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
     return (uint32_t)(handle >> shift & ((UINT64_C(1) << bits) - 1));
 }
 
-/* Take a free instance: store it in *RET_H and return its index. Return HEAP_CHUNKS * HEAP_CHUNK if
+/* Take a free instance, store it in *RET_H and return its index. Return HEAP_CHUNKS * HEAP_CHUNK if
  * all are in use, or without memory. */
 uint32_t heap_instance_take(struct heap_instance **ret_h);
 
 /* Return true if all possible instances are in use. */
 bool heap_instances_are_used_up(void);
 
-/* Free H, the instance of HANDLE. Requires that no thread uses it any more. */
+/* Free H, the instance of HANDLE. Requires that no thread uses it. */
 void heap_instance_give_back(struct heap_instance *h, uint64_t handle);
 
-/* Slow path of heap_instance: return the instance for a HANDLE from before a fork. Return NULL if
- * it never existed, was destroyed, or without memory. */
+/* Slow path of heap_instance, for a HANDLE from before a fork: return its instance. Return NULL
+ * without memory, or if the instance never existed or was destroyed. */
 struct heap_instance *heap_instance_inherit(uint64_t handle);
 
 /* Return the instance with NUMBER, its index plus 1; NULL if its chunk was never allocated. */
@@ -96,7 +98,7 @@ heap_instance_peek(uint32_t number)
     return likely(chunk != NULL) ? &chunk[number % HEAP_CHUNK] : NULL;
 }
 
-/* Return the instance of HANDLE if it exists and was not reused; else NULL. */
+/* Return the instance of HANDLE if it exists and belongs to HANDLE; else NULL. */
 static inline struct heap_instance *
 heap_instance_there(uint64_t handle)
 {
@@ -106,7 +108,7 @@ heap_instance_there(uint64_t handle)
     return likely(h != NULL) && likely(load_acquire(&h->owner) == handle) ? h : NULL;
 }
 
-/* Return the instance of HANDLE; NULL as heap_instance_inherit. */
+/* Return the instance of HANDLE; NULL in the same cases as heap_instance_inherit. */
 static inline struct heap_instance *
 heap_instance(uint64_t handle)
 {
@@ -115,7 +117,8 @@ heap_instance(uint64_t handle)
     return likely(h != NULL) ? h : heap_instance_inherit(handle);
 }
 
-/* Return true if the live objects of HANDLE's instance are also summed by stack. */
+/* Return true if the live objects of HANDLE's instance are also summed by stack. A heap that may be
+ * reset needs these sums. */
 static inline bool
 heap_has_lives(uint64_t handle)
 {

@@ -6,22 +6,21 @@
 
 /* One name in this process. */
 struct heap_name {
-    uint32_t record;   // Atomic: its index in DISK_HEAPS; 0 = none yet.
-    uint32_t other[2]; // Atomic: nodes below "other" for its objects and for its backing.
+    uint32_t record;   // Atomic: index of its record in DISK_HEAPS; 0 = none.
+    uint32_t other[2]; // Atomic: nodes below "other", for objects and for backing.
 };
 
-/* Make the table of names when recording starts. False without memory. */
+/* Create the table of names when recording starts. Return false without memory. */
 bool heap_names_start(void);
 
-/* Return the number of NAME (NULL: ""), or the number of "other heaps" when the table is full.
- * Numbers hold for the life of the program and its children. */
+/* Return the number of NAME (NULL: ""); the number of "other heaps" if the table is full. Numbers
+ * stay valid for the life of the program and its children. */
 uint32_t heap_name_number(const char *name);
 
-/* Return the name with that number in this process, with its record created. */
+/* Return the name with NUMBER in this process, after creating its record. */
 struct heap_name *heap_name(uint32_t number);
 
-/* Mark the heaps with that number as collected: a collector ends their objects, also in
- * children. */
+/* Mark the heaps with this name as collected, also in children: a collector ends their objects. */
 void heap_name_collects(uint32_t number);
 
 #endif

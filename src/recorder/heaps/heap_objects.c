@@ -1,9 +1,9 @@
 /* heap_objects.c: the objects of the program's own heaps, by address.
  *
- * Objects lie at addresses of the process, mostly near one another. So they are stored like
- * malloc's blocks (ledger.c), in a flat shadow of the address space: neighbours share a cache line,
- * and nothing is ever moved. A sparse heap needs a coarser shadow than a dense one. So there are
- * five tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
+ * Objects have addresses in the process, mostly near one another. So they are stored like malloc's
+ * blocks (ledger.c), in a flat shadow of the address space: neighbours share a cache line, and
+ * entries are never moved. A sparse heap needs a coarser shadow than a dense one. So there are five
+ * tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
  *
  *     address ──► top level of a tier ──► leaf: 2^18 granules, mapped on demand
  *
@@ -13,52 +13,53 @@
  *     |  size  | count | offset in   | claim  |  birth  |   site   |     0 = no object begins here
  *                        the granule
  *
- * Granules and ways. An object goes into a free word of its granule: the word of the first way,
- * else of the second, and so on. Each way is a separate array, so a page of it is touched only
- * where granules have that many objects. The finest tier has 64 ways, enough for objects of one
- * byte each. A count that does not fit in the word is in the instance's hash table (heap_table.c).
+ * Granules and ways. An object occupies a free word of its granule: in the first way, else in the
+ * second, and so on. Each way is a separate array, so one of its pages is touched only if some
+ * granule there has that many objects. The finest tier has 64 ways, enough for objects of one byte
+ * each. A count or size that does not fit in the word is stored in the instance's hash table
+ * (heap_table.c).
  *
- * Which tier. Begin with the finest tier whose granule is not much shorter than the object. Where
- * the insertion would touch a new page, examine the region that this heap claimed last: if few of
- * its words are used, try the next coarser tier. The same test decides whether a way is worth
- * another page. The last region may mislead, so a page also needs a stake (heap_stakes.c). If no
- * tier is worth a page, the object is sparse (heap_sparse.c). If there is no room for it there, it
- * takes any free word, from the coarsest tier on. So touched pages are mostly full, and an object
- * takes 8 to 16 bytes in practice (internals/heaps.md). A wrong guess costs only memory: a lookup
- * tries all tiers in which the heap has a claim.
+ * Choice of the tier. Begin with the finest tier whose granule is not much shorter than the object.
+ * If the insertion would touch a new page, examine the region that this heap claimed last: if few
+ * of its words are used, try the next coarser tier. The same test decides if a way is worth another
+ * page. The last region may mislead, so a page also needs a stake (heap_stakes.c). If no tier is
+ * worth a page, the object is sparse (heap_sparse.c). If there is no room for it there, it occupies
+ * any free word, from the coarsest tier on. So touched pages are mostly full, and an object costs 8
+ * to 16 bytes in practice (internals/heaps.md). A wrong guess costs only memory, because a lookup
+ * tries all tiers that have a claim of the heap.
  *
- * Before it makes that choice, an object takes a free place that costs no memory: in a tier that
- * is coarse enough for its size, finest first, else among the sparse objects (insert_begun).
+ * Before this choice, the insertion looks for a free place that costs no memory: in the tiers that
+ * are coarse enough for the size, finest first, then among the sparse objects (insert_begun).
  *
- * Fast path. Only words of the finest tier are read inline. Larger objects take one call more
- * (heap_objects_insert_coarse, heap_free_begun), with code of its own for each tier. An object of
- * the finest tier may hide an older one at the same address in a coarser tier, whose end went
- * unseen. So a region of the finest tier has a bit for each granule, set if an object may be
- * elsewhere; the inline part leaves those alone.
- * A bit is set after the object was put elsewhere, and by whoever claims the region, after its
- * pages were marked as begun: of the two, the later one sees the other.
+ * Fast path. Only words of the finest tier are read inline. Larger objects need one more call
+ * (heap_objects_insert_coarse, heap_free_begun), with separate code for each tier. An object of the
+ * finest tier may hide an older one at the same address in a coarser tier, whose end was not seen.
+ * So a region of the finest tier has a bit for each granule, set if an object may be elsewhere; the
+ * inline part does not handle such granules. The bit is set in two cases: by a thread that has
+ * stored an object elsewhere, and by a thread that claims the region, after marking its pages as
+ * begun. The later of two such threads sees the effect of the earlier one.
  *
  * Instances. An address has a meaning only within its instance: the first object of an arena begins
- * where its chunk does, which may be an object of another heap, and a program may use offsets. A
- * region lists up to six *claims*, the numbers of the instances whose objects begin there, and a
- * word holds the index of one of these. A reset gives the instance a new number, so all its claims
- * become stale at once. A stale word counts as free. Before the place of a stale claim is reused,
- * all words of stale claims are wiped from the region, so a word never passes to another instance.
- * Objects for which there is neither a claim nor a word are in the hash table alone; the region of
- * the coarsest tier notes whose table that is.
+ * at the start of the arena's chunk, which may be an object of another heap, and a program may use
+ * offsets. A region lists up to six *claims*, the numbers of the instances whose objects begin
+ * there, and a word contains the index of a claim. A reset gives the instance a new number, so all
+ * its claims become stale at once. A stale word counts as free. Before the place of a stale claim
+ * is reused, all words of stale claims are wiped from the region, so no other instance inherits a
+ * word. Objects that find no free claim or no free word are in the hash table alone; the region of
+ * the coarsest tier records the table's instance.
  *
  * Threads. An object has one owner from before its insertion until after its removal, so a plain
- * store removes it. Two instances may insert at one place concurrently, so an insertion is a CAS,
- * without a lock prefix while there is one thread. A claim is marked HEAP_CLAIM_BUSY before it is
- * reused. After inserting a word, a thread checks that its claim is still there, and removes the
- * word if not. That occurs only if one thread uses a heap while another resets it.
+ * store removes it. Two instances may insert at one place concurrently, so an insertion is a CAS.
+ * The CAS has no lock prefix while there is one thread. A claim is marked HEAP_CLAIM_BUSY before it
+ * is reused. After inserting a word, a thread checks that its claim is still there, and otherwise
+ * removes the word. The claim is gone only if another thread resets the heap at the same time.
  *
  * Memory. Each page is charged (mem_charge) before it is touched, so a memory limit is exact to the
- * page. An object without room is refused, and the caller counts the loss. A page that was not
- * charged is not read either: the kernel would count it as resident. Rejected: a hash table of all
- * objects takes 16 bytes for each, but only if entries move when it grows, and a signal handler may
- * interrupt a move at any instruction. A single tier with as many ways takes 8 bytes for each
- * object where they are dense, but up to a page for each where they are not.
+ * page. An object that finds no room is refused, and the caller counts the loss. A page that was
+ * not charged is not read either, because the kernel would count it as resident. Rejected: a hash
+ * table of all objects needs 16 bytes per object, but only if entries move when it grows, and a
+ * signal handler may interrupt a move at any instruction. A single tier with as many ways needs 8
+ * bytes per object where objects are dense, but up to a page per object where they are not.
  *
  * A child made by fork sees zeros, as in all the recorder's private memory. With a reserve of
  * memory there is no room for a shadow, and all objects are in tables.
@@ -72,17 +73,17 @@
 
 enum {
     NOBODY = HEAP_CLAIMS,
-    // Charged for a leaf before it holds anything.
+    // Bytes charged for a leaf before its first object.
     LEAF_BYTES = HEAP_PAGE_BYTES + offsetof(struct heap_leaf, regions),
-    REGION_PAGE_UNITS = 8, // Units whose regions share a page.
+    REGION_PAGE_UNITS = 8, // Number of units whose regions share a page.
     UNIT_GRANULES = 512,
     LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
-    UNIT_WORTH_BYTES = 15,      // For each word, in a unit that is full enough.
-    FINE_STAKED_PAGES = 96, // Pages of all units with a stake, in the first tier
-    COARSE_STAKED_PAGES = 48, // and in each of the others.
-    COARSE_WAYS = 32, // Ways of a granule, in all tiers but the first.
-    DENSE_WORDS = 50, // A region with this many first words is worth its memory.
-    WAY_WORDS = 54,   // With this many words of one way, the next way is worth a page.
+    UNIT_WORTH_BYTES = 15,      // Bytes per word at which a unit is full enough.
+    FINE_STAKED_PAGES = 96, // Limit for the pages of all units with a stake, in the first tier
+    COARSE_STAKED_PAGES = 48, // and in each other tier.
+    COARSE_WAYS = 32, // Number of ways of a granule, in all tiers but the first.
+    DENSE_WORDS = 50, // A region with this number of first words is worth its memory.
+    WAY_WORDS = 54,   // If one way has this number of words, the next way is worth a page.
 };
 
 static_assert(countof(((struct heaps_state *)0)->heap_shadow) == HEAP_TIERS &&
@@ -100,7 +101,7 @@ heap_objects_empty(struct heap_objects *o)
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
     store_relaxed(&o->untold, 0u);
-    // The next objects may lie elsewhere, and closer together or further apart.
+    // The next objects may be elsewhere, and closer together or further apart.
     for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
         store_relaxed(&o->latest[tier], UINT64_C(0));
         store_relaxed(&o->before[tier], UINT64_C(0));
@@ -121,11 +122,11 @@ leaf_make(uint32_t tier, uintptr_t address)
                            sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
-    // The page of the top level that holds the leaf's pointer may be untouched so far.
+    // The top-level page with the pointer to the leaf may be untouched so far.
     return heap_memory_once(&top[address >> span_bits], sizeof **top, LEAF_BYTES);
 }
 
-/* Charge for page PAGE and set its bit in BITS. Return false if the memory limit has no room. */
+/* Charge page PAGE and set its bit in BITS. Return false if the memory limit has no room. */
 static bool
 begin_page(uint64_t *bits, uint32_t page)
 {
@@ -136,11 +137,11 @@ begin_page(uint64_t *bits, uint32_t page)
     if (!mem_charge(HEAP_PAGE_BYTES))
         return false;
     if (or_seq_cst(&bits[page / 64], bit) & bit)
-        mem_uncharge(HEAP_PAGE_BYTES); // Another thread has done so.
+        mem_uncharge(HEAP_PAGE_BYTES); // Another thread has charged it.
     return true;
 }
 
-/* Make the words of WAY usable for the region at ADDRESS in LEAF. Return false without memory. */
+/* Prepare the words of WAY for the region at ADDRESS in LEAF. Return false without memory. */
 static bool
 begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -151,7 +152,7 @@ begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
     return begin_page(leaf->pages[way], heap_page_of_words(tier, address));
 }
 
-/* Make the region at ADDRESS in LEAF and its first words usable. Return false without memory. */
+/* Prepare the region at ADDRESS in LEAF, and its first words. Return false without memory. */
 static bool
 begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -162,7 +163,8 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 
 /* --- Stakes ----------------------------------------------------------------------------------- */
 
-/* Return the key, for stakes, of the unit at ADDRESS: the granules whose words share a page. */
+/* Return the stake's key of the unit at ADDRESS. A unit is the set of granules whose words share a
+ * page. */
 static uint64_t
 heap_objects_unit_of(uint32_t tier, uintptr_t address)
 {
@@ -175,7 +177,7 @@ unit_tier(uint64_t unit)
     return (uint32_t)(unit & (HEAP_PAGE_BYTES - 1)) - 1;
 }
 
-/* Return the number of pages of words begun in UNIT of LEAF. */
+/* Return the number of pages with words that UNIT of LEAF has begun. */
 static uint32_t
 unit_pages(const struct heap_leaf *leaf, uint64_t unit)
 {
@@ -201,7 +203,7 @@ unit_words(struct heap_leaf *leaf, uint64_t unit, uint32_t way)
     return words;
 }
 
-/* Return how many of COUNT units of LEAF, from number FIRST on, have begun. */
+/* Return the number of units that have begun, among COUNT units of LEAF from number FIRST on. */
 static uint32_t
 units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
 {
@@ -212,8 +214,8 @@ units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
     return begun;
 }
 
-/* Return the bytes that UNIT costs beyond UNIT_WORTH_BYTES for each of its words. Units share the
- * cost of their leaf and of the page with their regions. */
+/* Return the cost of UNIT in bytes beyond UNIT_WORTH_BYTES for each of its words. Units share the
+ * cost of their leaf, and of the page with their regions. */
 static uint64_t
 unit_waste(uint64_t unit)
 {
@@ -232,7 +234,7 @@ unit_waste(uint64_t unit)
     return cost_bytes > words * UNIT_WORTH_BYTES ? cost_bytes - words * UNIT_WORTH_BYTES : 0;
 }
 
-/* Return true if the units with a stake in TIER have few enough pages for one more. */
+/* Return true if the units with a stake in TIER have so few pages that one more is affordable. */
 static bool
 is_page_affordable(uint32_t tier)
 {
@@ -279,7 +281,7 @@ region_start(uint32_t tier, uintptr_t address)
     return round_down(address, (uintptr_t)HEAP_REGION_WORDS << heap_granule_bits(tier));
 }
 
-/* Remove all words from REGION, which is at ADDRESS in LEAF, whose claims have a bit in GONE. */
+/* Remove from REGION, at ADDRESS in LEAF, all words whose claims have a bit in GONE. */
 static void
 wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, uintptr_t address,
      uint32_t gone)
@@ -299,8 +301,8 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
     }
 }
 
-/* Reuse a stale claim of the region at ADDRESS in LEAF for CLAIM. Return its number; NOBODY if none
- * is stale. */
+/* Reuse the place of a stale claim in the region at ADDRESS in LEAF for CLAIM. Return its number;
+ * NOBODY if no claim is stale. */
 static COLD uint32_t
 take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -311,12 +313,12 @@ take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
         return NOBODY;
     wipe(leaf, tier, region, address, gone);
     if (gone == (1u << HEAP_CLAIMS) - 1)
-        store_relaxed(&region->ways, 0u); // All words that could use those ways were wiped.
+        store_relaxed(&region->ways, 0u); // All words in those ways were wiped.
     return heap_claims_reuse(region->claims, gone, claim);
 }
 
-/* Add CLAIM to the region at ADDRESS in LEAF. Return its number; NOBODY if other instances hold all
- * places. */
+/* Add CLAIM to the region at ADDRESS in LEAF. Return its number; NOBODY if other instances occupy
+ * all places. */
 static uint32_t
 claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -325,7 +327,7 @@ claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
     return number != NOBODY ? number : take_stale(leaf, tier, address, claim);
 }
 
-/* Store WORD at PLACE of REGION if that is free or stale. Return false otherwise. */
+/* Store WORD at PLACE of REGION if the present word is free or stale. Return false otherwise. */
 static bool
 heap_objects_put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
 {
@@ -338,7 +340,8 @@ heap_objects_put(uint64_t *place, const struct heap_region *region, uint64_t wor
             return false;
         if (!heap_objects_exchange(place, &there, word))
             continue;
-        // Paired with take_stale: either that sees the word, or we see that the claim has gone.
+        // Paired with take_stale: either it sees the word, or this thread sees that the claim is
+        // gone.
         if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
             return true;
         heap_objects_exchange(place, &word, 0);
@@ -354,7 +357,7 @@ heap_objects_count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, ui
     uintptr_t first = region_start(tier, address);
     uint32_t count = 0;
 
-    // Eight granules at a time, whose words share a cache line.
+    // Examine eight granules at a time, because their words share a cache line.
     for (uint32_t i = 0; i < HEAP_REGION_WORDS; i += 1 << HEAP_LINE_BITS) {
         const uint64_t *line =
             heap_word(leaf, tier, way, first + ((uintptr_t)i << heap_granule_bits(tier)));
@@ -365,8 +368,8 @@ heap_objects_count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, ui
     return count;
 }
 
-/* Return true if WAY is worth a page at ADDRESS in LEAF, because the way before it is dense. O has
- * no words there yet, so judge by the region that O claimed before. */
+/* Return true if WAY is worth a page at ADDRESS in LEAF, because the previous way is dense. O has
+ * no words there yet, so the region that O claimed before decides. */
 static bool
 is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uint32_t way,
              uintptr_t address)
@@ -380,8 +383,8 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
            heap_objects_count_words(sample, tier, way - 1, before) >= WAY_WORDS;
 }
 
-/* Store WORD in a way of the granule at ADDRESS in LEAF. THRIFTY: only in a way that is worth its
- * memory. Return false if no such way has a free word. */
+/* Store WORD in a way of the granule at ADDRESS in LEAF; if THRIFTY, only in a way that is worth
+ * its memory. Return false if no such way has a free word. */
 static bool
 put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uintptr_t address,
            uint64_t word, uint64_t claim, bool thrifty)
@@ -396,7 +399,8 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
                             !is_affordable(leaf, tier, way, address) ||
                             !begin_way(leaf, tier, way, address)))
             return false;
-        // Before the word is stored, so that a thread that frees the object finds it.
+        // Raise the number of ways before storing the word, so that a thread that frees the object
+        // finds it.
         while (way > there && !cas_acq_rel(&region->ways, &there, way))
             ;
         if (heap_objects_put(heap_word(leaf, tier, way, address), region, word, claim))
@@ -405,8 +409,8 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
     return false;
 }
 
-/* Return the place of the object at ADDRESS of the instance with CLAIM in a tier; NULL if there is
- * none. */
+/* Return the place of the object at ADDRESS in a tier that belongs to the instance with CLAIM; NULL
+ * if there is none. */
 static uint64_t *
 heap_objects_find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -440,7 +444,7 @@ last_region(uintptr_t address)
                : NULL;
 }
 
-/* Note that O's table has objects without a word that begin at ADDRESS. */
+/* Record that O's table has objects without a word that begin at ADDRESS. */
 static void
 count_tabled(struct heap_objects *o, uintptr_t address)
 {
@@ -476,7 +480,7 @@ is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
         return false;
     region = last_region(address);
     there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
-    // The claim is of an instance that was reset since.
+    // The claim belongs to an instance that was reset since.
     if (unlikely(there > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(there))
         cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
     return there == claim || there == HEAP_CLAIM_SEVERAL;
@@ -490,8 +494,8 @@ granule_number(uintptr_t address)
     return address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1);
 }
 
-/* Examine the granule at ADDRESS of a coarse tier. Return a bit for each granule of the first
- * tier's region at START in which one of its objects begins. */
+/* Return a bit for each granule of the first tier's region at START that contains the start of an
+ * object of the granule at ADDRESS of a coarse TIER. */
 static uint64_t
 granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
 {
@@ -512,7 +516,7 @@ granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
     return bits;
 }
 
-/* Note in the first tier's region at ADDRESS which granules have objects in other tiers. Call
+/* Record, in the first tier's region at ADDRESS, the granules with objects in other tiers. Call
  * before the region gets a claim: later insertions into other tiers set their bits themselves. */
 static void
 look_elsewhere(struct heap_region *region, uintptr_t address)
@@ -531,7 +535,7 @@ look_elsewhere(struct heap_region *region, uintptr_t address)
         or_seq_cst(&region->elsewhere, bits);
 }
 
-/* Note that an object at ADDRESS is not in the first tier. */
+/* Record that an object at ADDRESS is not in the first tier. */
 static void
 note_elsewhere(uintptr_t address)
 {
@@ -542,8 +546,9 @@ note_elsewhere(uintptr_t address)
                    UINT64_C(1) << granule_number(address));
 }
 
-/* No other tier has an object at ADDRESS: clear its bit. Not with several threads: one of them
- * could miss the bit of its object between the clearing and the new search. */
+/* Clear the bit of ADDRESS if no other tier has an object there. Does nothing with several threads:
+ * between the clearing and the new search, one of them could look for its object and miss the
+ * bit. */
 static void
 forget_elsewhere(uintptr_t address)
 {
@@ -573,7 +578,7 @@ is_sparse(const struct heap_objects *o, uint32_t tier)
     return leaf != NULL && heap_objects_count_words(leaf, tier, 0, before) < DENSE_WORDS;
 }
 
-/* Return true if TIER seems dense for O, or its page at ADDRESS is in use already. */
+/* Return true if TIER seems dense for O, or if its page at ADDRESS is already in use. */
 static bool
 is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
 {
@@ -582,7 +587,7 @@ is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
     return (leaf != NULL && heap_is_begun(leaf, tier, address)) || !is_sparse(o, tier);
 }
 
-/* The tier from TIER on that an object of O at ADDRESS should be in: the finest that is worth it;
+/* Return the finest tier, TIER or coarser, that is worth its memory for an object of O at ADDRESS;
  * HEAP_TIERS if none is. */
 static uint32_t
 tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
@@ -592,7 +597,7 @@ tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
     return tier;
 }
 
-/* Insert B at ADDRESS in TIER. Return false if there is no room, or no memory. */
+/* Insert B at ADDRESS in TIER. Return false without room or memory. */
 static bool
 insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
           uint64_t claim, bool thrifty)
@@ -628,9 +633,9 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     return true;
 }
 
-/* Return the tier to try in round I for an object whose best tier is FIRST. First the coarser tiers
- * while they are worth it; then all, from the coarsest on, since coarse ways take the least
- * memory. */
+/* Return the tier to try in round I for an object whose best tier is FIRST. First come the coarser
+ * tiers if they are worth it. Then come all tiers from the coarsest on, because coarse ways need
+ * the least memory. */
 static uint32_t
 tier_to_try(uint32_t i, uint32_t first)
 {
@@ -674,7 +679,7 @@ insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct 
     return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
 
-/* Does O have an object at ADDRESS in a tier but TIER, or in its table? */
+/* Return true if O has an object at ADDRESS in a tier other than TIER, or in its table. */
 static bool
 is_elsewhere(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -686,8 +691,8 @@ is_elsewhere(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t 
     return is_tabled(o, address, claim);
 }
 
-/* Find a free word for B at ADDRESS in TIER that takes no memory. Return its place, and its region
- * and the number of the claim of O there; NULL if none is free, or O has an object there. */
+/* Find a free word for B at ADDRESS in TIER that needs no memory. Return its place, its region, and
+ * the number of O's claim there. Return NULL if none is free, or if O has an object there. */
 static INLINE uint64_t *
 begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
             uint64_t claim, const struct heap_region **ret_region, uint32_t *ret_number)
@@ -703,9 +708,9 @@ begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct hea
                : NULL;
 }
 
-/* Remember B at ADDRESS where that takes no memory, in TIER, the finest for its size, or one that
- * is coarser, or else among the sparse objects. False: nothing was done, because there is no room,
- * or an object of O is at ADDRESS. */
+/* Insert B at ADDRESS where that needs no memory: in TIER, the finest for its size, in a coarser
+ * one, or among the sparse objects. Return false, with nothing done, if there is no room, or if O
+ * has an object at ADDRESS. */
 static bool
 insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
              uint64_t claim)
@@ -731,8 +736,8 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
     return true;
 }
 
-/* Remember B at ADDRESS in TIER, if that takes no memory and O has objects in that tier alone.
- * False: nothing was done. */
+/* Insert B at ADDRESS in TIER, if that needs no memory and O has objects in this tier alone. Return
+ * false if nothing was done. */
 static INLINE bool
 insert_in_only_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b)
 {

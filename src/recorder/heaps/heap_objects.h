@@ -1,5 +1,5 @@
-/* heap_objects.h: the objects of the program's own heaps, by address; see heap_objects.c. Holds the
- * code that nearly every event needs.
+/* heap_objects.h: the objects of the program's own heaps, by address; see heap_objects.c. This
+ * header has the code that nearly every event needs.
  *
  * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_OBJECTS_H
@@ -17,23 +17,25 @@
 
 enum {
     HEAP_TIERS = 5,
-    HEAP_LEAF_BITS = 18, // Granules of a leaf.
+    HEAP_LEAF_BITS = 18, // Log2 of the granules of a leaf.
     HEAP_REGION_WORDS = 64,
-    HEAP_WAY_GROUPS = 6, // Groups of further ways; each has twice as many ways as the one before.
+    HEAP_WAY_GROUPS = 6, // Number of groups of further ways; each has twice as many ways as the
+                         // previous one.
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
     HEAP_LINE_BITS = 3, // Log2 of the words in a cache line.
     HEAP_PAGE_LINES = 64,
     HEAP_FINE_BYTES = 112, // Larger objects go to a coarser tier than the first.
     // Layout of an object's word, from the lowest bit up. A used word is never 0, because its site
-    // is not.
+    // is not 0.
     HEAP_WORD_BIRTH = LEDGER_SITE_BITS,
     HEAP_WORD_CLAIM = HEAP_WORD_BIRTH + 8,
-    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Offset in the granule, then count, then size.
+    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Offset in the granule; count and size follow.
 };
 static_assert(HEAP_CLAIMS <= 8, "a word");
 
-/* A tier of the shadow: the size of its granules, and the widths of a word's fields. */
+/* Return the size of a tier's granules, and below the widths of a word's fields, as numbers of
+ * bits. */
 static inline uint32_t
 heap_granule_bits(uint32_t tier)
 {
@@ -52,7 +54,7 @@ heap_word_bytes_shift(uint32_t tier)
     return HEAP_WORD_SUB + heap_granule_bits(tier) + heap_count_bits(tier);
 }
 
-/* Marks a word whose count and size are in the table. */
+/* Return the size field of a word whose count and size are in the table. */
 static inline uint64_t
 heap_word_bytes_max(uint32_t tier)
 {
@@ -61,19 +63,20 @@ heap_word_bytes_max(uint32_t tier)
 
 /* The objects that begin in 64 neighbouring granules. */
 struct heap_region {
-    uint64_t claims[HEAP_CLAIMS]; // Atomic: claims of instances, HEAP_CLAIM_BUSY; 0 = free.
-    // Atomic. In the first tier: a bit for each granule, set if an object of another tier may begin
-    // there. In the last tier: the claim whose table has objects without a word that begin here;
-    // HEAP_CLAIM_SEVERAL; 0 = none.
+    uint64_t claims[HEAP_CLAIMS]; // Atomic: claims of instances, or HEAP_CLAIM_BUSY; 0 = free.
+    // Atomic. In the first tier: a bit per granule, set if an object of another tier may begin
+    // there. In the last tier: the claim of the instance whose table has objects without a word
+    // that begin here; HEAP_CLAIM_SEVERAL = several instances; 0 = none.
     uint64_t elsewhere;
-    uint32_t ways; // Atomic: number of ways used beyond the first.
+    uint32_t ways; // Atomic: number of ways in use beyond the first.
     uint32_t reserved;
 };
 static_assert(sizeof(struct heap_region) == 64, "a line of the cache");
 
 struct heap_leaf {
-    uint64_t *further[HEAP_WAY_GROUPS]; // Atomic: NULL = none yet.
-    // Atomic: pages charged so far (mem_charge): of the regions, then of each way.
+    uint64_t *further[HEAP_WAY_GROUPS]; // Atomic; NULL = not allocated.
+    // Atomic: bits of the pages charged so far (mem_charge): pages of the regions, then of each
+    // way.
     uint64_t region_pages[1];
     uint64_t pages[HEAP_WAYS][8];
     struct heap_region regions[1 << HEAP_LEAF_BITS >> 6] __attribute__((aligned(HEAP_PAGE_BYTES)));
@@ -83,23 +86,23 @@ static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAG
                   sizeof(uint64_t) * (1 << HEAP_LEAF_BITS) / HEAP_PAGE_BYTES == 8 * 64,
               "a bit for each page");
 
-/* Insert block B at P, not NULL. *RET_OLD gets the block that was still live there; its site is 0
- * if there was none. Return false without memory, or if P is not an address. */
+/* Insert block B at P, not NULL. If a block was still live there, store it in *RET_OLD; otherwise
+ * set its site to 0. Return false without memory, or if P is not an address. */
 bool heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_block b,
                               struct heap_block *ret_old);
 
-/* Remember B, of more than HEAP_FINE_BYTES, at P, not NULL, if that takes no memory and all objects
- * of O are in the tier for that size. False: nothing was done, and heap_objects_insert_slow is to
- * be called. */
+/* Insert B, larger than HEAP_FINE_BYTES, at P, not NULL, if this needs no memory and all objects of
+ * O are in the tier for that size. Return false if nothing was done; then call
+ * heap_objects_insert_slow. */
 bool heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_block b);
 
-/* Take out the block at P and return it; its site is 0 if there is none. */
+/* Remove the block at P and return it; its site is 0 if there was none. */
 struct heap_block heap_objects_remove_slow(struct heap_objects *o, const void *p);
 
-/* Forget all blocks. It takes no longer if there are many. */
+/* Remove all blocks, in a time that does not depend on their number. */
 void heap_objects_empty(struct heap_objects *o);
 
-/* The finest tier whose granule is not much shorter than an object of SIZE_BYTES. */
+/* Return the finest tier whose granule is not much shorter than an object of SIZE_BYTES. */
 static inline uint32_t
 heap_tier_of_size(uint64_t size_bytes)
 {
@@ -126,7 +129,7 @@ heap_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return &leaf->regions[address >> heap_granule_bits(tier) >> 6 & (countof(leaf->regions) - 1)];
 }
 
-/* Return the number of the page of a way that holds the words of the granule at ADDRESS. */
+/* Return the number of the page in a way that contains the words of the granule at ADDRESS. */
 static inline uint32_t
 heap_page_of_words(uint32_t tier, uintptr_t address)
 {
@@ -139,15 +142,15 @@ heap_page_is_begun(const uint64_t *bits, uint32_t page)
     return load_acquire(&bits[page / 64]) >> page % 64 & 1;
 }
 
-/* Return true if the region at ADDRESS and its first words were charged. Others are zeros and must
- * not even be read: the kernel counts a page that was read as resident. */
+/* Return true if the region at ADDRESS and its first words were charged. If not, they are zero and
+ * must not even be read: the kernel counts a page that was read as resident. */
 static inline bool
 heap_is_begun(const struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
     return heap_page_is_begun(leaf->pages[0], heap_page_of_words(tier, address));
 }
 
-/* Return the word of WAY of the granule at ADDRESS. Requires a region with that way. */
+/* Return the word in WAY for the granule at ADDRESS. Requires a region that has this way. */
 static inline uint64_t *
 heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -159,10 +162,11 @@ heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
         return &leaf->first[granule];
     group = 31 - (uint32_t)__builtin_clz(way);
     further = load_acquire(&leaf->further[group]);
-    // In a child that a handler has forked meanwhile, the region has one way.
+    // In a child that a handler has forked in the meantime, the region has one way.
     if (unlikely(further == NULL))
         return &leaf->first[granule];
-    // Ways are a power of two apart. Without this their words would share one set of the cache.
+    // The arrays of the ways are a power of two apart. Without this, the words of one granule would
+    // share a set of the cache.
     granule ^= (size_t)(way % HEAP_PAGE_LINES) << HEAP_LINE_BITS;
     return &further[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS | granule];
 }
@@ -197,7 +201,7 @@ heap_word_is_wide(uint32_t tier, uint64_t word)
     return word >> heap_word_bytes_shift(tier) == heap_word_bytes_max(tier);
 }
 
-/* Return true if B fits in a word. */
+/* Return true if B fits into a word. */
 static inline bool
 heap_word_holds(uint32_t tier, struct heap_block b)
 {
@@ -221,8 +225,8 @@ heap_word_is_at(uint32_t tier, uint64_t word, uintptr_t address)
     return likely(word != 0) && likely(((word >> HEAP_WORD_SUB ^ address) & mask) == 0);
 }
 
-/* Return true if WORD of REGION is an object at ADDRESS of the instance with CLAIM. A word of 0
- * never is, because its site is 0. */
+/* Return true if WORD of REGION is an object at ADDRESS and belongs to the instance with CLAIM.
+ * False for a word of 0, because its site is 0. */
 static inline bool
 heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uint64_t claim,
              uintptr_t address)
@@ -232,7 +236,7 @@ heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uin
 }
 
 /* Replace THERE by WORD at PLACE in REGION. CLAIM is WORD's claim. Return false if another thread
- * has taken PLACE or the claim. */
+ * has changed PLACE or removed the claim. */
 static inline bool
 heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
               uint64_t claim)
@@ -241,15 +245,15 @@ heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region,
         return likely(arch_cas_alone(place, &there, word));
     if (unlikely(!cas_seq_cst(place, &there, word)))
         return false;
-    // Paired with take_stale: either that sees the word, or we see that the claim has gone.
+    // Paired with take_stale: either it sees the word, or this thread sees that the claim is gone.
     if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
         return true;
     cas_seq_cst(place, &word, UINT64_C(0));
     return false;
 }
 
-/* Return the number of CLAIM, of O, in REGION; HEAP_CLAIMS if it has none. Mostly it is the same
- * number as in the region used before. */
+/* Return the number of CLAIM, which belongs to O, in REGION; HEAP_CLAIMS if it is missing. Mostly
+ * it is the same number as in the region used before. */
 static inline uint32_t
 heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint64_t claim)
 {
@@ -265,7 +269,7 @@ heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint
     return number;
 }
 
-/* Return true if THERE, a word of REGION, is free: 0, or left by the instance with CLAIM from
+/* Return true if THERE, a word of REGION, is free: it is 0, or the instance with CLAIM stored it
  * before its latest reset. */
 static inline bool
 heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t claim)
@@ -321,8 +325,8 @@ heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap
     return free;
 }
 
-/* Fast path: insert B at P, not NULL, in the first tier. Return false if nothing was done and the
- * caller must call heap_objects_insert_slow. */
+/* Fast path: insert B at P, not NULL, in the first tier. Return false if nothing was done; the
+ * caller must then call heap_objects_insert_slow. */
 static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
@@ -341,7 +345,7 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
     number = heap_claim_number(o, region, claim);
     if (unlikely(number == HEAP_CLAIMS))
         return false;
-    // An older object at this address, whose end went unseen, may be in another tier.
+    // An older object at this address, whose end was not seen, may be in another tier.
     if (unlikely((load_relaxed(&region->elsewhere) >>
                       (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
                  load_relaxed(&o->untold)))
@@ -354,7 +358,7 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
            heap_word_put(place, there, region, heap_word_of(0, address, b, number), claim);
 }
 
-/* See heap_objects_insert_slow. */
+/* Fast path of heap_objects_insert_slow, with the same contract. */
 static INLINE bool
 heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
                     struct heap_block *ret_old)
@@ -364,7 +368,7 @@ heap_objects_insert(struct heap_objects *o, const void *p, struct heap_block b,
            heap_objects_insert_slow(o, p, b, ret_old);
 }
 
-/* See heap_objects_remove_slow. */
+/* Fast path of heap_objects_remove_slow, with the same contract. */
 static INLINE struct heap_block
 heap_objects_remove(struct heap_objects *o, const void *p)
 {

@@ -1,22 +1,22 @@
 /* heap_regions.c: the regions and lines of heap_sparse.c.
  *
  * Regions and lines have 64 bytes and are numbered. Both come from pools, which are filled page by
- * page, so that a region far from all others takes 64 bytes and not a page. A directory for each
+ * page, so that a region far from all others costs 64 bytes instead of a page. A directory for each
  * level maps an address to its region:
  *
  *     directory   tables of 512, 2048, … entries; entry: address / length (39) | number (25)
  *
- * An entry takes the first free place in three buckets of eight, else in the next table. The first
- * bucket depends on the neighbourhood, so regions side by side share a cache line. Entries are
- * never removed, so a search ends at the first free place. A table is created when those before it
- * have no place. They are then at most three quarters full, so the directory takes up to 26 bytes
- * for a region (SPARSE_REGION_BYTES), and fewer on average.
+ * An entry occupies the first free place in three buckets of eight, else in the next table. The
+ * first bucket depends on the neighbourhood, so adjacent regions share a cache line. Entries are
+ * never removed, so a search ends at the first free place. A table is created when the earlier
+ * tables have no free place for an entry. They are then at most three quarters full, so the
+ * directory needs up to 26 bytes per region (SPARSE_REGION_BYTES), and fewer on average.
  *
- * A search for a region that does not exist ends, mostly, at a bit for the hash of its number. Each
- * level has 512 such bits, so those with few regions cost little.
+ * A search for a region that does not exist mostly ends at a bit, selected by the hash of its
+ * number. Each level has 512 such bits, so a lookup in a level with few regions is cheap.
  *
- * Two threads that make one region meet in one place of the directory, since both search in the
- * same order. The loser's region is lost.
+ * Two threads that create the same region meet at one place of the directory, because both search
+ * in the same order. The region of the slower thread is lost.
  *
  * Pages are charged (mem_charge) before they are touched. Nothing is ever released.
  */
@@ -31,12 +31,12 @@
 #include "platform/state.h"
 
 enum {
-    PIECE_BYTES = 64, // A line or a region.
+    PIECE_BYTES = 64, // Size of a line or a region.
     PIECE_PAGE_BYTES = 4096,
     POOL_SEGMENTS = 512,
-    LINE_SEGMENT_BITS = 20, // 2^20 lines make a segment.
+    LINE_SEGMENT_BITS = 20, // Log2 of the number of lines in a segment.
     REGION_SEGMENT_BITS = 16,
-    NUMBER_BITS = 25, // A region number in the directory.
+    NUMBER_BITS = 25, // Number of bits for a region's number in the directory.
     DIRECTORY_TABLES = 9,
     FIRST_ENTRIES = 512,
     TABLE_SHIFT = 2,
@@ -51,14 +51,14 @@ static_assert(ARCH_ADDRESS_BITS - SPARSE_FINEST_BITS + NUMBER_BITS <= 64 &&
               "an entry of the directory holds both");
 
 struct pool {
-    uint64_t used;                // Atomic: pieces; number 0 is none.
+    uint64_t used;                // Atomic: number of pieces in use; number 0 means none.
     void *segments[POOL_SEGMENTS]; // Atomic.
 };
 
 struct heap_sparse {
     struct pool lines, regions;
     uint64_t *tables[SPARSE_LEVELS][DIRECTORY_TABLES]; // Atomic.
-    uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: a bit for each hash of a region.
+    uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: a bit per hash of a region.
     struct heap_stakes stakes[SPARSE_LEVELS];
     uint64_t forgiven_bytes; // Atomic; heap_stakes.h.
 };
@@ -130,7 +130,8 @@ table_entries(uint32_t table)
     return (size_t)FIRST_ENTRIES << (TABLE_SHIFT * table);
 }
 
-/* Return the first place of bucket number BUCKET for KEY in the table ENTRIES of number TABLE. */
+/* Return the first place of bucket number BUCKET for KEY, in the table ENTRIES with the number
+ * TABLE. */
 static uint64_t *
 directory_bucket(uint64_t *entries, uint32_t table, uint64_t key, uint32_t bucket)
 {
@@ -139,8 +140,8 @@ directory_bucket(uint64_t *entries, uint32_t table, uint64_t key, uint32_t bucke
     return &entries[(hash & (table_entries(table) - 1)) / BUCKET_ENTRIES * BUCKET_ENTRIES];
 }
 
-/* Return the place of KEY among those of table TABLE at ENTRIES, or the free place where it should
- * be; NULL if there is neither. */
+/* Return the place of KEY in table number TABLE at ENTRIES, or the free place for it; NULL if there
+ * is neither. */
 static uint64_t *
 find_place(uint64_t *entries, uint32_t table, uint64_t key)
 {
@@ -164,8 +165,8 @@ region_of(struct heap_sparse *sparse, uint64_t entry)
                     (uint32_t)(entry & ((UINT64_C(1) << NUMBER_BITS) - 1)));
 }
 
-/* Return the word of SPARSE that tells whether LEVEL has a region with KEY, and its bit in
- * *RET_BIT. */
+/* Return the word of SPARSE with the bit that is set if LEVEL may have a region with KEY, and the
+ * bit in *RET_BIT. */
 static inline uint64_t *
 present_word(struct heap_sparse *sparse, uint32_t level, uint64_t key, uint64_t *ret_bit)
 {
@@ -218,8 +219,7 @@ sparse_region_there(uint32_t level, uintptr_t address)
 }
 
 /* Find the region with KEY in table TABLE of LEVEL, or create it. Return its entry; 0 if there is
- * no place. *MADE caches the number of an unused region, 0 = none yet; it becomes all ones without
- * memory. */
+ * no place. *MADE caches the number of an unused region: 0 = none yet, all ones = no memory. */
 static uint64_t
 make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key, uint32_t *made)
 {
@@ -236,7 +236,7 @@ make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key
         if (there != 0 && there >> NUMBER_BITS == key)
             return there;
         if (there != 0)
-            continue; // Taken meanwhile.
+            continue; // Another thread has taken the place.
         if (*made == 0 && (*made = piece_take(&sparse->regions, REGION_SEGMENT_BITS)) == 0) {
             *made = UINT32_MAX;
             return 0;
@@ -256,7 +256,7 @@ sparse_region_make(uint32_t level, uintptr_t address)
 
     if (address >> ARCH_ADDRESS_BITS || (sparse = sparse_make()) == NULL)
         return NULL;
-    // Before an object is there.
+    // Set the bit before an object is there.
     present = present_word(sparse, level, address >> sparse_region_bits(level), &bit);
     if ((load_relaxed(present) & bit) == 0)
         or_seq_cst(present, bit);

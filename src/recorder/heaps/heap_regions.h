@@ -1,6 +1,6 @@
 /* heap_regions.h: the regions and lines of heap_sparse.c; see heap_regions.c.
  *
- * All of these may be called by several threads at once and in signal handlers. */
+ * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_REGIONS_H
 #define HEAPS_HEAP_REGIONS_H
 
@@ -10,18 +10,19 @@
 
 enum {
     SPARSE_LEVELS = 11,
-    SPARSE_FINEST_BITS = 8, // Shortest region: 256 bytes; each level has four times the one before.
+    SPARSE_FINEST_BITS = 8, // Log2 of the shortest region, 256 bytes; each level's regions are four
+                            // times as long as the previous level's.
     SPARSE_LEVEL_BITS = 2,
-    SPARSE_CHAINS = 4, // Chains of each region.
+    SPARSE_CHAINS = 4, // Number of chains in a region.
     SPARSE_LINE_ENTRIES = 5,
-    // Charged for a region: the region itself and its place in the directory.
+    // Bytes charged for a region: the region and its entry in the directory.
     SPARSE_REGION_BYTES = 64 + 26,
     SPARSE_LINE_BYTES = 64,
 };
 
 struct sparse_region {
     uint64_t claims[HEAP_CLAIMS];  // Atomic; heap_claims.h.
-    uint32_t heads[SPARSE_CHAINS]; // Atomic: numbers of lines; 0 = none.
+    uint32_t heads[SPARSE_CHAINS]; // Atomic: line numbers; 0 = none.
 };
 
 struct sparse_line {
@@ -41,24 +42,25 @@ sparse_region_bits(uint32_t level)
     return SPARSE_FINEST_BITS + SPARSE_LEVEL_BITS * level;
 }
 
-/* Return those of LEVELS, a bit for each, that may have a region at ADDRESS. All others have
- * none. */
+/* Return the subset of LEVELS, a bit for each level, that may have a region at ADDRESS. The other
+ * levels have none there. */
 uint32_t sparse_levels_there(uint32_t levels, uintptr_t address);
 
 /* Return the region of LEVEL at ADDRESS; NULL if there is none. */
 struct sparse_region *sparse_region_there(uint32_t level, uintptr_t address);
 
-/* Return the region of LEVEL at ADDRESS, made if there is none; NULL without memory. */
+/* Return the region of LEVEL at ADDRESS, created on demand; NULL without memory. */
 struct sparse_region *sparse_region_make(uint32_t level, uintptr_t address);
 
-/* Return line NUMBER, not 0. */
+/* Return line NUMBER, which must not be 0. */
 struct sparse_line *sparse_line_at(uint32_t number);
 
-/* Return the line whose number is *LINK; append one if that is 0. NULL without memory. */
+/* Return the line whose number is *LINK. If *LINK is 0, append a line. Return NULL without
+ * memory. */
 struct sparse_line *sparse_line_append(uint32_t *link);
 
-/* Return the stakes of LEVEL, and where forgiven bytes are summed in *RET_FORGIVEN_BYTES; NULL
- * without memory. */
+/* Return the stakes of LEVEL, and in *RET_FORGIVEN_BYTES the address of the sum of forgiven bytes.
+ * Return NULL without memory. */
 struct heap_stakes *sparse_stakes(uint32_t level, uint64_t **ret_forgiven_bytes);
 
 #endif

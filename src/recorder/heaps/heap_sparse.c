@@ -1,7 +1,7 @@
-/* heap_sparse.c: objects of the program's own heaps that lie far apart.
+/* heap_sparse.c: objects of the program's own heaps that are far apart.
  *
  * The shadow (heap_objects.c) has a word for every granule, so it wastes most of a page where
- * objects lie far apart or at random distances. Here only objects take memory: an entry has 12
+ * objects are far apart or at random distances. Here only objects need memory: an entry has 12
  * bytes, five entries share a cache line with the number of the next line, and a region of the
  * address space has four chains of such lines. A hash of the address selects the chain.
  *
@@ -13,34 +13,35 @@
  *     key      1 | claim (3 bits) | offset in the region (28)      0 = free, KEY_BUSY
  *     word     size (34) | birth (8) | site (22)
  *
- * Levels. A region with its place in the directory (heap_regions.c) costs 90 bytes and, on average,
- * half a line for each chain. With 96 objects it costs 15 bytes for each. There are eleven levels,
- * with regions of 256 bytes to 256 MiB. An object goes to the finest level in which its heap has a
- * region with room. A new region is claimed in the finest level that has a stake for it
- * (heap_stakes.c), in the coarsest one otherwise. A chain holds 100 objects; an object that finds
- * it full goes to the next finer level. Nothing is moved, so a lookup tries all levels. It begins
- * with the level of the object found last, and skips those without a region there
- * (sparse_levels_there). An insertion takes the first free entry that its lookup has passed.
+ * Levels. A region with its entry in the directory (heap_regions.c) costs 90 bytes and, on average,
+ * half a line for each chain. With 96 objects this is 15 bytes per object. There are eleven levels,
+ * with regions of 256 bytes to 256 MiB. An object goes to the finest level that has a region of its
+ * heap with room. A new region is claimed in the finest level that has a stake for it
+ * (heap_stakes.c), otherwise in the coarsest level. A chain has room for 100 objects; an object
+ * that finds it full goes to the next finer level. Objects are never moved, so a lookup tries all
+ * levels. It begins with the level of the object found last, and skips levels without a region
+ * there (sparse_levels_there). An insertion uses the first free entry that its lookup has passed.
  *
- * Bound. A region is claimed with a stake, below a full region, or in the coarsest level. Regions
- * with a stake fill up, but for a constant number. Four new regions with a line in each chain cost
- * 1384 bytes, 1128 more than 16 for each of their objects. The 400 objects of the full region above
+ * Bound. A region is claimed with a stake, below a full region, or in the coarsest level. All
+ * regions with a stake fill up, except for a constant number. Four new regions with a line in each
+ * chain cost 1384 bytes, 1128 more than 16 per object. The 400 objects of the full region above
  * them save 1190, if the hash spreads them evenly. So only regions of the coarsest level can be
- * wasted: objects at a mean distance of more than 2 MiB may take more than 16 bytes each, and 154
- * where they are 256 MiB apart.
+ * wasted: objects at a mean distance of more than 2 MiB may cost more than 16 bytes each, and 154
+ * if they are 256 MiB apart.
  *
- * Claims and threads are as in the shadow: heap_claims.h. A free entry is taken by a CAS of its key
- * to KEY_BUSY, filled in, and published by its key. After publishing an entry, a thread checks that
- * its claim is still there, and removes the entry if not. Objects have one owner, but a program may
- * reset a heap that other threads use; so an entry is removed by a CAS, after its word was read.
+ * Claims and threads are as in the shadow: heap_claims.h. A CAS of its key to KEY_BUSY reserves a
+ * free entry. The entry is then filled in and published by its key. After publishing an entry, a
+ * thread checks that its claim is still there, and otherwise removes the entry. Objects have one
+ * owner, but a program may reset a heap that other threads use. So an entry is removed by a CAS,
+ * after its word was read.
  *
  * Lines are never released, but their entries are reused. A line is lost if two threads append to
- * one chain at once, or a handler jumps out of it.
+ * one chain concurrently, or if a handler jumps out of an append.
  *
- * Rejected: a hash table of all objects either moves entries when it grows, which a handler may
- * interrupt, or doubles without moving and is half empty. Tiers of the shadow with longer granules
- * have no bits left for sizes, and waste words where objects lie at random distances. A flat array
- * of regions takes a page for each group of objects that a wide gap follows.
+ * Rejected: a hash table of all objects either moves entries when it grows, and a handler may
+ * interrupt that, or it doubles without moving and is half empty. Tiers of the shadow with longer
+ * granules have no bits left for sizes, and waste words where objects are at random distances. A
+ * flat array of regions needs a page for each group of objects that is followed by a wide gap.
  */
 #include "heaps/heap_sparse.h"
 
@@ -53,7 +54,7 @@
 
 enum {
     CHAIN_LINES = 20,
-    REGION_WORTH_BYTES = 15, // For each object, in a region that is full enough.
+    REGION_WORTH_BYTES = 15, // Bytes per object at which a region is full enough.
     KEY_CLAIM = 28,
     WORD_BIRTH = LEDGER_SITE_BITS,
     WORD_BYTES = WORD_BIRTH + 8,
@@ -89,7 +90,7 @@ key_claim(uint32_t key)
     return key >> KEY_CLAIM & 7;
 }
 
-/* Return true if an entry of R with KEY is free, or left by an instance that was reset since. */
+/* Return true if an entry of R with KEY is free, or belongs to an instance that was reset since. */
 static bool
 is_entry_free(const struct sparse_region *r, uint32_t key)
 {
@@ -102,7 +103,7 @@ is_entry_free(const struct sparse_region *r, uint32_t key)
 }
 
 /* Store KEY and WORD of CLAIM in entry I of R's line L. Return false if the entry is not free, or
- * the claim has gone. */
+ * the claim is gone. */
 static bool
 heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key,
                       uint64_t word, uint64_t claim)
@@ -113,15 +114,15 @@ heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i
         return false;
     store_relaxed(&l->words[i], word);
     exchange_seq_cst(&l->keys[i], key);
-    // Paired with wipe_region: either that sees the key, or we see that the claim has gone.
+    // Paired with wipe_region: either it sees the key, or this thread sees that the claim is gone.
     if (likely(load_seq_cst(&r->claims[key_claim(key)]) == claim))
         return true;
     cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
     return false;
 }
 
-/* Store KEY and WORD in the chain of up to LIMIT lines that begins at *LINK. Return false if it is
- * full, or without memory. */
+/* Store KEY and WORD in the chain that begins at *LINK and has at most LIMIT lines. Return false if
+ * it is full, or without memory. */
 static bool
 put_in_chain(struct sparse_region *r, uint32_t *link, uint32_t limit, uint32_t key, uint64_t word,
              uint64_t claim)
@@ -160,12 +161,13 @@ wipe_region(struct sparse_region *r, uint32_t gone)
 /* An entry of a region. */
 struct spot {
     struct sparse_region *region;
-    struct sparse_line *line; // NULL: none.
-    uint32_t entry, key;      // KEY belongs to the object, or is what it would have there.
+    struct sparse_line *line; // NULL = none.
+    uint32_t entry, key;      // KEY belongs to the object, or would belong to an object there.
 };
 
-/* Find the entry with KEY in the chain of R at ADDRESS. Return true and *RET_FOUND; else false, and
- * the first free entry in *RET_FOUND if that has none yet. */
+/* Find the entry with KEY in the chain of R at ADDRESS. Return true and store it in *RET_FOUND.
+ * Otherwise return false, and store the first free entry in *RET_FOUND unless it already has
+ * one. */
 static bool
 search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct spot *ret_found)
 {
@@ -188,7 +190,7 @@ search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct sp
     return false;
 }
 
-/* Find the object of O, which has CLAIM, at ADDRESS in LEVEL: as search_chain. */
+/* Find the object at ADDRESS of the instance with CLAIM in LEVEL. Results as of search_chain. */
 static bool
 search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret_found)
 {
@@ -199,8 +201,8 @@ search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret
            search_chain(r, address, heap_sparse_key_of(level, address, number), ret_found);
 }
 
-/* Find the object of O at ADDRESS in the levels that it uses: as search_chain. The first is the one
- * that had the latest object. */
+/* Find the object of O at ADDRESS in the levels that O uses, beginning with the level of the object
+ * found last. Results as of search_chain. */
 static bool
 search(struct heap_objects *o, uintptr_t address, struct spot *ret_found)
 {
@@ -251,7 +253,7 @@ heap_sparse_remove(struct heap_objects *o, uintptr_t address)
 
 /* --- Where an object goes --------------------------------------------------------------------- */
 
-/* Return the key, for stakes, of the region of LEVEL at ADDRESS. */
+/* Return the stake's key of the region of LEVEL at ADDRESS. */
 static uint64_t
 stake_of(uint32_t level, uintptr_t address)
 {
@@ -259,7 +261,7 @@ stake_of(uint32_t level, uintptr_t address)
     return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
 }
 
-/* Return the bytes that the region of STAKE costs beyond REGION_WORTH_BYTES for each of its
+/* Return the cost of the region of STAKE in bytes beyond REGION_WORTH_BYTES for each of its
  * objects. */
 static uint64_t
 region_waste(uint64_t stake)
@@ -280,8 +282,8 @@ region_waste(uint64_t stake)
     return r != NULL && cost_bytes > worth_bytes ? cost_bytes - worth_bytes : 0;
 }
 
-/* Return the number of O's CLAIM in R of LEVEL, added if need be; HEAP_CLAIMS if other instances
- * hold all places. */
+/* Return the number of O's CLAIM in R of LEVEL, adding the claim if it is missing; HEAP_CLAIMS if
+ * other instances occupy all places. */
 static uint32_t
 claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, uint64_t claim)
 {
@@ -290,7 +292,7 @@ claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, ui
     if (number != HEAP_CLAIMS)
         return number;
     if ((load_relaxed(&o->sparse_used) >> level & 1) == 0)
-        or_seq_cst(&o->sparse_used, 1u << level); // Set before any object is there.
+        or_seq_cst(&o->sparse_used, 1u << level); // Set before an object is there.
     number = heap_claims_add(r->claims, claim);
     if (number == HEAP_CLAIMS && (gone = heap_claims_mark_stale(r->claims)) != 0) {
         wipe_region(r, gone);
@@ -316,12 +318,12 @@ heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_b
                                  load_acquire(&o->claim));
 }
 
-/* Put B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
+/* Insert B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
 static bool
 insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct heap_block b,
              uint32_t number, uint64_t claim)
 {
-    // The finest level has no next one to fall back to.
+    // The chains of the finest level have no limit, because there is no finer level.
     return put_in_chain(r, chain_of(r, address), level > 0 ? CHAIN_LINES : UINT32_MAX,
                         heap_sparse_key_of(level, address, number), word_of(b), claim);
 }
@@ -368,8 +370,8 @@ heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block 
     return false;
 }
 
-/* Return the bits of heap_sparse_granules for one chain, which begins with line NUMBER, of the
- * region at REGION. */
+/* Return the bits of heap_sparse_granules for one chain of the region at REGION. NUMBER is its
+ * first line. */
 static uint64_t
 granules_in(uint32_t number, uintptr_t region, uintptr_t start, uintptr_t granule_bytes)
 {

@@ -1,6 +1,6 @@
-/* heap_sparse.h: objects of the program's own heaps that lie far apart; see heap_sparse.c.
+/* heap_sparse.h: objects of the program's own heaps that are far apart; see heap_sparse.c.
  *
- * All of these may be called by several threads at once and in signal handlers. */
+ * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_SPARSE_H
 #define HEAPS_HEAP_SPARSE_H
 
@@ -8,22 +8,22 @@
 #include "heaps/heap_instance.h"
 #include "heaps/heap_table.h"
 
-/* Insert block B at ADDRESS, where O has none. Return false without memory or room, or if B has
- * several objects. */
+/* Insert block B at ADDRESS, where O must have none. Return false without memory or room, or if B
+ * has several objects. */
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
-/* Remember block B at ADDRESS in an entry that takes no memory. False: O has an object there, or
- * no entry is free, and nothing was done. */
+/* Insert block B at ADDRESS in an entry that needs no memory. Return false, with nothing done, if O
+ * has an object there or no entry is free. */
 bool heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
-/* Does O have an object at ADDRESS here? */
+/* Return true if O has an object at ADDRESS among the sparse ones. */
 bool heap_sparse_has(struct heap_objects *o, uintptr_t address);
 
 /* Remove the block of O at ADDRESS and return it; its site is 0 if there is none. */
 struct heap_block heap_sparse_remove(struct heap_objects *o, uintptr_t address);
 
-/* Return a bit for each granule of GRANULE_BYTES of the 64 from START on, set if an object of any
- * instance begins there. The 64 granules are aligned and at most 4 KiB long. */
+/* Return a bit for each of the 64 granules of GRANULE_BYTES from START on, set if an object of any
+ * instance begins there. The range is aligned and at most 4 KiB long. */
 uint64_t heap_sparse_granules(uintptr_t start, uintptr_t granule_bytes);
 
 #endif

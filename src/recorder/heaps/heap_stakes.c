@@ -1,20 +1,21 @@
 /* heap_stakes.c: bounds the memory of pieces that may stay mostly empty.
  *
- * Objects of a dense heap are cheapest in a piece of memory that is laid out for many of them. The
- * first object of a piece cannot show whether others will follow. So a piece needs a *stake* before
- * it takes memory, and there are few stakes of each kind:
+ * Objects of a dense heap are cheapest in a piece of memory that is laid out for many objects. The
+ * first object of a piece cannot show if others will follow. So a piece needs a *stake* before it
+ * allocates memory, and there are few stakes of each kind:
  *
  *     piece A: full       ──► its stake is free for the next piece
  *     piece B: half empty ──► it keeps its stake until it is full
  *
- * When no stake is free, the piece is refused, and its object goes to a coarser kind. So all but
- * HEAP_STAKES pieces of a kind have been full, whatever the arrangement of the objects.
+ * If no stake is free, the piece is refused, and its object goes to a coarser kind. So all but
+ * HEAP_STAKES pieces of a kind have been full, for any arrangement of the objects.
  *
- * Forgiving. Stakes that sparse objects hold would keep out a dense heap that comes later. So a
- * stake is taken from the piece that wastes least, as long as all that was wasted in this way stays
- * below a 64th of the memory charged.
+ * Forgiving. If sparse objects kept all stakes, a dense heap that comes later would get none. So
+ * the piece that wastes least loses its stake, as long as the total waste of such pieces stays
+ * below a 64th of the charged memory.
  *
- * A refusal holds until more memory was charged, because measuring takes time.
+ * A refusal is repeated without measuring until more memory was charged, because measuring takes
+ * time.
  */
 #include "heaps/heap_stakes.h"
 
@@ -22,8 +23,8 @@
 
 enum { FORGIVEN_SHARE = 64, RETRY_BYTES = 4096 };
 
-/* Return the number of the stake whose piece wastes least, these bytes in *RET_WASTED, and the
- * piece in *RET_PIECE. */
+/* Return the number of the stake whose piece wastes least, its waste in *RET_WASTED, and the piece
+ * in *RET_PIECE. */
 static uint32_t
 find_cheapest(const struct heap_stakes *s, heap_waste_fn *waste, uint64_t *ret_wasted,
               uint64_t *ret_piece)

@@ -1,29 +1,29 @@
 /* heap_table.c: tables of one instance of a heap: address -> block, and site -> live values. The
  * first holds only blocks that find no place in the shadow of the address space (heap_objects.c).
  *
- * Both are sequences of open-addressing hash tables, each several times the size of the one before.
- * Nothing is ever moved. The arena of one request fits in the first levels, a few kilobytes.
+ * Both are sequences of open-addressing hash tables, each several times the size of the previous
+ * one. Entries are never moved. The arena of one request fits in the first levels, a few kilobytes.
  *
- * The map's levels consist of buckets of eight words, one cache line each. An entry is in any of
+ * The map's levels consist of buckets of eight words, one cache line each. An entry is in one of
  * four buckets; it is in the second only if the first was full at its insertion, and so on. The
- * first bucket is chosen by the neighbourhood of the address, so that consecutive blocks are found
- * in lines that were just read. A new entry goes into the last level in use, and when all its
- * buckets there are full, a level is added. So nearly all entries are in the last level, where a
- * search begins; entries from before the heap grew are in earlier levels, and become fewer.
+ * neighbourhood of the address selects the first bucket, so that consecutive blocks are in lines
+ * that were just read. A new entry goes into the last level in use, and if all its buckets there
+ * are full, a level is added. So nearly all entries are in the last level, where a search begins.
+ * Entries from before the heap grew are in earlier levels, and become fewer.
  *
  * An entry's word is complete, so one CAS claims a slot:
  *
  *     63                      16 15         0
  *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
  *
- * "emptying" counts the resets of the map. A word of another emptying is a free slot. It ends the
- * search of a bucket as a slot never used does, and proves that the later buckets were not needed.
- * So a reset only increments the counter, and the map starts again at its first level. When the 16
- * bits wrap around, all words are cleared, once in 65535 resets.
+ * "emptying" counts the resets of the map. A word of another emptying is a free slot. Like a slot
+ * that was never used, it ends the search of a bucket and proves that the later buckets were not
+ * needed. So a reset only increments the counter, and the map starts again at its first level. When
+ * the 16 bits wrap around, all words are cleared, once in 65535 resets.
  *
  * A slot is filled in before its word shows the address. A block has one owner from before its
  * insertion until after its removal, so two threads never insert one address concurrently. If a
- * program does so nevertheless, one entry hides the other. */
+ * program allocates one address twice nevertheless, one entry hides the other. */
 #include "heaps/heap_table.h"
 
 #include "base/atomics.h"
@@ -38,12 +38,12 @@ enum {
     NEIGHBOURHOOD_BYTES = 128,
     LIVE_FIRST = 16,
     LIVE_WINDOW = 8, // With 16, tables fill up to nine tenths, and a search takes twice as long.
-    MAP_ATTEMPTS = 4, // Buckets that an entry may be in.
+    MAP_ATTEMPTS = 4, // Number of buckets that an entry may be in.
     MAP_SHIFT = 1,
     LIVE_SHIFT = 2,
     EMPTYING_BITS = 16,
     EMPTYINGS = (1 << EMPTYING_BITS) - 1,
-    TOP_BITS = 5, // For the level in heap_map.top.
+    TOP_BITS = 5, // Number of bits for the level in heap_map.top.
     LINE_BYTES = 64,
     SLAB_BYTES = 1 << 20,
 };
@@ -55,9 +55,9 @@ static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32
 #define ADDRESS_MAX ((UINT64_C(1) << 47) - 1)
 static_assert(ADDRESS_MAX + 1 < UINT64_C(1) << (64 - EMPTYING_BITS), "a word holds address + 1");
 
-/* The blocks follow the words, so that a search reads little. */
+/* The blocks follow the words, so that a search reads little memory. */
 struct heap_map_level {
-    uint64_t mask; // Places minus one.
+    uint64_t mask; // Number of places minus one.
     uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     uint64_t words[]; // Atomic.
 };
@@ -67,9 +67,9 @@ static_assert(sizeof(struct heap_map_level) == LINE_BYTES &&
                   BUCKET * sizeof(uint64_t) == LINE_BYTES,
               "places begin there, and a bucket is a line");
 
-/* A piece of memory that small tables are cut from. */
+/* A piece of memory that is divided into small tables. */
 struct heap_slab {
-    uint64_t used; // Atomic; may run past the end.
+    uint64_t used; // Atomic; may exceed the capacity.
     uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     unsigned char memory[];
 };
@@ -129,7 +129,7 @@ level_make(void **place, size_t count, size_t place_bytes)
     there = heap_memory(LINE_BYTES + count * place_bytes);
     if (there == NULL)
         return NULL;
-    *there = count - 1; // Both kinds begin with their mask.
+    *there = count - 1; // Levels of both kinds begin with their mask.
     return cas_acq_rel(place, &none, (void *)there) ? there : none;
 }
 
@@ -142,8 +142,8 @@ map_blocks(struct heap_map_level *level)
 enum { NOWHERE = UINT32_MAX };
 
 /* Return the first slot of the bucket for WORD and ATTEMPT. The first attempt hashes the
- * neighbourhood of the address, as neighbours often live and die together; the others hash the
- * address itself. */
+ * neighbourhood of the address, because neighbours are often allocated and freed together. The
+ * others hash the address itself. */
 static uint32_t
 heap_table_bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
@@ -173,7 +173,7 @@ map_find(const struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* Claim a slot for WORD; NOWHERE if its buckets are full. */
+/* Claim a slot for WORD; return NOWHERE if its buckets are full. */
 static uint32_t
 map_claim(struct heap_map_level *level, uint64_t word)
 {
@@ -194,8 +194,8 @@ map_claim(struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* A reset while blocks come and go may give a slot to a writing thread while another still reads
- * it. The reader detects that by its CAS of the word. */
+/* Store B. If a reset is concurrent with events, a slot may be assigned to a writing thread while
+ * another thread still reads it. The reader detects this by its CAS of the word. */
 static void
 heap_table_put_block(struct heap_block *there, struct heap_block b)
 {
@@ -228,14 +228,16 @@ map_top(const struct heap_map *m, uint64_t emptying)
     return top >> TOP_BITS == emptying ? top & ((1 << TOP_BITS) - 1) : 0;
 }
 
-/* Level I of M gets an entry of EMPTYING. Call before publishing the entry. */
+/* Raise the top of M to level I, which gets an entry of EMPTYING. Call before publishing the
+ * entry. */
 static void
 raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
 {
     uint32_t top = load_acquire(&m->top);
 
     // The present top belongs to an earlier emptying, or is lower. If a reset has overtaken the
-    // insertion, its entry is invalid. Whoever raises the top after this check makes the CAS fail.
+    // insertion, its entry is invalid. A thread that raises the top after this check makes the CAS
+    // fail.
     while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
            load_acquire(&m->emptied) % EMPTYINGS + 1 == emptying &&
            !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
@@ -312,8 +314,8 @@ heap_map_empty(struct heap_map *m)
         map_clear(m);
 }
 
-/* Add SITE in the first free slot of its windows, from the first level on, so that two threads do
- * not add it twice. A lookup starts at the last level, where most entries are. */
+/* Add SITE in the first free slot of its windows, searching from the first level on, so that two
+ * threads do not add it twice. A lookup starts at the last level, where most entries are. */
 static struct heap_live *
 live_make(struct heap_lives *l, uint32_t site)
 {
@@ -385,8 +387,8 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
     return NULL;
 }
 
-/* Return the sum of OWN and OTHERS and make the sum zero. Only OTHERS is written, so the owner,
- * whose additions are not atomic, may continue meanwhile. */
+/* Return the sum of OWN and OTHERS, and make the sum zero. Only OTHERS is written, so the owner may
+ * continue with its additions, which are not atomic. */
 static int64_t
 heap_table_take(const int64_t *own, int64_t *others)
 {
