@@ -1,5 +1,5 @@
-/* access_requests.c: requests of the program about its accesses, by the names that clang's library
- * gives them. The functions that instrumented code calls are in access/memprof.c. */
+/* access_requests.c: the program's requests about its accesses, under the names of clang's library.
+ * The functions that instrumented code calls are in access/memprof.c. */
 #ifdef HEAPTAP_ACCESS
 
 #include "access/counted_blocks.h"
@@ -8,7 +8,8 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* Merge live blocks into the profile (0 = done), and discard all counts. */
+/* __memprof_profile_dump: merge live blocks into the profile; return 0 on success.
+ * __memprof_profile_reset: discard all counts. */
 int __memprof_profile_dump(void);
 void __memprof_profile_reset(void);
 

@@ -1,23 +1,23 @@
-/* annotate_corruption.c: find and record corruption of annotated blocks in the running program.
+/* annotate_corruption.c: finds and records corruption of annotated blocks in the running program.
  *
- * An overflow changes the block's guard first, from the first byte on. Beyond the allocator's own
- * bytes, it then changes the next annotation from its beginning. An underflow changes the block's
- * annotation, from its end downwards. So a guard changed at its first byte shows an overflow of the
- * same block. An annotation without its end, behind an intact block, shows an underflow of the same
- * block. An annotation without its beginning shows an overflow of the block in front, if that is
- * damaged as well.
+ * An overflow first changes the guard of its block, from the first byte on. After the allocator's
+ * own bytes, it changes the next annotation from the start. An underflow changes the annotation of
+ * its block, from the end downwards. So a guard changed at its first byte indicates an overflow of
+ * the same block. An annotation whose end mark is lost, after an intact block, indicates an
+ * underflow of the same block. An annotation whose begin mark is lost indicates an overflow of the
+ * block before it, if that is corrupted too.
  *
- * Each corruption becomes a record of the profile, as long as there is room; the others are
- * counted. Each block is recorded once.
+ * Each corruption becomes a record of the profile, or is only counted if there is no room. Each
+ * block is recorded once.
  *
- * A check of all blocks (--check-every) walks the map of addresses (annotated_map.c), a part with
- * each Nth event of a thread: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whichever comes
- * first, one thread at a time. While a block is checked, its memory is not given back: a thread
- * that frees it meanwhile leaves that to the check. So the check reads only mapped memory, and no
- * thread waits.
+ * A check of all blocks (--check-every) walks the map of addresses (annotated_map.c). Each Nth
+ * event of a thread checks a part: LOOK_BLOCKS blocks or LOOK_BYTES of address space, whichever
+ * limit is reached first. One thread checks at a time. While a block is checked, its memory is not
+ * released: a thread that frees the block meanwhile leaves the release to the check. So the check
+ * reads only mapped memory, and no thread waits.
  *
- * The profile keeps for each 16 MiB of address space when its blocks were last intact: the time at
- * which the latest complete pass over it began. */
+ * For each 16 MiB of address space, the map stores the time when all its blocks were last known to
+ * be intact. This is the start of the latest complete pass over it. */
 #include "entry/annotate_corruption.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@
 #include "platform/sys.h"
 
 enum {
-    NEAR_BYTES = 256,      // Maximum distance of neighbours, padding aside.
-    FRONT_BYTES = 1 << 26, // Maximum distance to search for the block in front.
+    NEAR_BYTES = 256,      // Maximum distance of neighbours, not counting padding.
+    FRONT_BYTES = 1 << 26, // Maximum distance of the block before a corrupted block.
     LOOK_BLOCKS = 256,
     LOOK_BYTES = 1 << 24,
 };
@@ -43,11 +43,11 @@ static void (*release)(void *);
 
 /* --- Neighbours ------------------------------------------------------------------------------- */
 
-/* A block near a damaged one, at the time of the check. */
+/* A block near a corrupted one, at the time of the check. */
 struct neighbour {
-    void *p; // NULL = there is none.
+    void *p; // NULL = none.
     struct annotation_state state;
-    uint64_t size_bytes; // 0 = not known any more.
+    uint64_t size_bytes; // 0 = no longer known.
 };
 
 static void
@@ -77,7 +77,7 @@ front_of(const void *p)
     return check_look_at(annotated_before(p, FRONT_BYTES));
 }
 
-/* Return true if the memory of P, N's neighbour, begins right behind N's. */
+/* Return true if the memory of P, N's neighbour, begins right after N's. */
 static bool
 check_is_adjacent(const struct neighbour *n, const void *p)
 {
@@ -87,7 +87,7 @@ check_is_adjacent(const struct neighbour *n, const void *p)
     return n->p != NULL && (!n->state.whole || (end <= begin && begin - end <= NEAR_BYTES));
 }
 
-/* Return true if an underflow of the block behind P has reached P's guard. P is intact except for
+/* Return true if an underflow of the block after P has reached P's guard. P is intact except for
  * its guard. */
 static bool
 overflows_from_behind(const void *p, struct annotation_state s, struct neighbour *ret_behind)
@@ -175,11 +175,12 @@ corruption_found(void *p, struct annotation_state s, enum disk_corruption_found 
 
 /* --- Checks ----------------------------------------------------------------------------------- */
 
-static uint32_t every;     // Events of a thread between checks; 0 = no checks.
-static uint32_t looking;   // Atomic: id of the process whose thread checks now; 0 = none.
-static uintptr_t place;    // Where the next check begins. The checking thread owns these.
-static uintptr_t span;     // The span that the check is in,
-static uint64_t began_ns;  // and when it entered that.
+static uint32_t every;     // Number of events of a thread between two checks; 0 = no checks.
+static uint32_t looking;   // Atomic: id of the process with a checking thread; 0 = none.
+static uintptr_t place;    // Address where the next check begins. The checking thread owns this and
+                           // the next two.
+static uintptr_t span;     // Start of the span that the check is in,
+static uint64_t began_ns;  // and the time when the check entered it.
 
 void
 check_start(void (*give_back)(void *))
@@ -190,7 +191,8 @@ check_start(void (*give_back)(void *))
     every = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* Continue the check at AT; 0 = the pass is complete. */
+/* Enter the span of AT; AT = 0 means that the pass is complete. If this ends a span, store the time
+ * when it was entered. */
 static void
 enter_span(uintptr_t at)
 {
@@ -227,7 +229,7 @@ check_look(void)
             break;
         }
         if (first == 0)
-            first = next; // There is nothing before the first block.
+            first = next; // There is no block before the first one.
     }
 }
 
@@ -239,7 +241,7 @@ look_if_nobody_does(void)
                         : 0;
     uint32_t nobody = load_relaxed(&looking);
 
-    // A parent's check does not continue in its child.
+    // A check of the parent does not continue in its child.
     if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
         return;
     check_look();

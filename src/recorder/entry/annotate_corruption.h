@@ -1,4 +1,4 @@
-/* annotate_corruption.h: annotated blocks that the program has written out of bounds of. */
+/* annotate_corruption.h: finds annotated blocks that the program has accessed out of bounds. */
 #ifndef ENTRY_ANNOTATE_CORRUPTION_H
 #define ENTRY_ANNOTATE_CORRUPTION_H
 
@@ -6,18 +6,18 @@
 #include "format/format.h"
 #include "platform/arch_x86_64.h"
 
-/* Record that the annotated block P, in the state S, is damaged, and which block most likely caused
- * it; once for each block. Requires that no other thread can free P. FOUND: what found it. CALLER:
- * caller of the free or realloc, {0} if not known. */
+/* Record that the annotated block P, in the state S, is corrupted, and the block that most likely
+ * caused it; only once for each block. Requires that no other thread can free P. FOUND is the kind
+ * of check that found it. CALLER is the caller of the free or realloc, {0} if unknown. */
 void corruption_found(void *p, struct annotation_state s, enum disk_corruption_found found,
                       struct arch_caller caller);
 
-/* Read how often blocks are checked. RELEASE gives back the memory of a block that was freed while
- * it was checked. */
+/* Read the interval of checks from the environment. RELEASE releases the memory of a block that was
+ * freed while it was checked. */
 void check_start(void (*release)(void *));
 
-/* Check some blocks if it is time. Call when a thread of the program has allocated or freed; it
- * must not hold a block by annotated_look. */
+/* Check some blocks if a check is due. Call after an allocation or free of the program, in its
+ * thread, which must not pin a block by annotated_look. */
 void check_event(void);
 
 #endif

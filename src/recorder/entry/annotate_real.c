@@ -1,30 +1,31 @@
-/* annotate_real.c: functions that give every block an annotation (docs/internals/annotated.md).
+/* annotate_real.c: allocator functions that add an annotation to every block
+ * (docs/internals/annotated.md).
  *
  *     program ─► shim ─► here: malloc(head + n + guard) ─► the real allocator
- *                          └► writes stack, time and size in front, a guard behind
+ *                          └► writes stack, time and size before, a guard after the block
  *
- * The environment selects this mode when the real functions are resolved: then these functions
- * replace them in their table. Otherwise none of them is ever called.
+ * If the environment selects this mode when the real functions are resolved, the functions here
+ * replace those in the table. Otherwise they are never called.
  *
- * The program gets a pointer into the allocator's block. So every function that takes a pointer
- * must find out its kind, from annotated_map.h. A pointer that is not in the map goes to the
+ * The program gets a pointer into the allocator's block. So every function with a pointer parameter
+ * looks the pointer up in annotated_map.h. A pointer that is not in the map is passed to the
  * allocator unchanged. It may be a block from before the recorder was loaded, from another
  * allocator, from a time when memory was short, or no block.
  *
  * The real allocator's promises must hold: its alignments, its errors, its errno, and its treatment
- * of sizes of zero. So requests that it would refuse reach it unchanged, and a request that fails
- * only because of the annotation's room is repeated without it.
+ * of sizes of zero. So requests that it would refuse are passed on unchanged, and a request that
+ * fails only because of the annotation's size is repeated without an annotation.
  *
- * An allocator may call its own functions by names that lead here (guarded_next.c). Its inner
- * requests pass unchanged. tls.annotating is the frame of the outer call. A frame further out than
- * that shows that the call has returned, or was left by a jump.
+ * An allocator may call its own functions by names that lead here (guarded_next.c). Such inner
+ * requests are passed on unchanged. tls.annotating is the frame of the outer call. A shallower
+ * frame proves that the outer call has returned, or that a longjmp has left it.
  *
- * An allocator with operators new and delete also gives out blocks by these, and takes back blocks
- * of malloc. So they are replaced as well, in the table of operators. A program's own operators,
- * and the C++ library's, call malloc and free.
+ * If an allocator defines operators new and delete, these also return blocks, and free blocks of
+ * malloc. So they are replaced too, in the table of operators. A program's own operators, and the
+ * C++ library's, call malloc and free and need no replacement.
  *
- * malloc_usable_size returns the requested size, which is the part that the program may use without
- * a trace. */
+ * malloc_usable_size returns the requested size: the program may use that many bytes without
+ * changing the guard. */
 #include "entry/annotate_real.h"
 
 #include <errno.h>
@@ -46,7 +47,8 @@
 enum {
     PAGE_BYTES = 4096,
     USUAL_ALIGNMENT = 16,
-    ORIGIN_NEAR_BYTES = 16384, // Maximum distance outwards to the intercepted function's frame.
+    ORIGIN_NEAR_BYTES = 16384, // Maximum distance outwards to the frame of the intercepted
+                               // function.
 };
 
 #define ALIGNMENT_MAX ((size_t)1 << 40)
@@ -60,7 +62,8 @@ annotate_is_within(uint64_t slot)
     return unlikely(slot < tls.annotating);
 }
 
-/* Return true if the block of a call from SLOT for SIZE_BYTES gets an annotation, of MORE_BYTES. */
+/* Return true if the block of a call from SLOT for SIZE_BYTES gets an annotation, which needs
+ * MORE_BYTES. */
 static inline bool
 is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
 {
@@ -68,7 +71,7 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
-/* Declare the guard of a call of the real allocator, which may call back. */
+/* Declare the guard for a call of the real allocator, which may call back. */
 #define GUARD() REENTRY_CALL(call) = reentry_annotate(ARCH_SLOT())
 
 static inline size_t
@@ -79,8 +82,8 @@ annotate_more_bytes(void)
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* Return the caller of the intercepted function if SLOT shows that this function is still running;
- * else {0}. */
+/* Return the caller of the intercepted function if SLOT shows that this function is still running.
+ * Otherwise return {0}. */
 static struct arch_caller
 annotate_origin_of(uint64_t slot)
 {
@@ -89,8 +92,8 @@ annotate_origin_of(uint64_t slot)
     return (struct arch_caller){tls.origin_slot, tls.origin_rbp};
 }
 
-/* Writes the frames straight to their place: 255 of them would take 2 KiB of a stack that may be
- * small. */
+/* Write the annotation. The frames are written directly to their slots: 255 of them would need 2
+ * KiB of a possibly small stack. */
 static NOINLINE void
 annotate_write_annotation(void *block, size_t size_bytes, size_t padding_bytes, uint64_t slot)
 {
@@ -106,8 +109,8 @@ annotate_write_annotation(void *block, size_t size_bytes, size_t padding_bytes, 
     annotated_begins(block, padding_bytes != 0);
 }
 
-/* Annotate a block of SIZE_BYTES in the allocator's memory at START, behind HEAD_BYTES, padding
- * included. Return the block; NULL if it cannot be entered into the map. */
+/* Annotate a block of SIZE_BYTES in the allocator's memory at START, after HEAD_BYTES, which
+ * include padding. Return the block; NULL if the map has no room for it. */
 static void *
 annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
 {
@@ -120,7 +123,7 @@ annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
     return block;
 }
 
-/* P goes to the program as the allocator returned it. Return P. */
+/* Return P, a block of the allocator that the program gets without an annotation. */
 static inline void *
 plain(void *p)
 {
@@ -129,8 +132,8 @@ plain(void *p)
     return p;
 }
 
-/* Return where the memory of block P begins; NULL if that is not known any more. STATE_OF_P is P's
- * byte in the map. */
+/* Return the start of the memory of block P; NULL if it is no longer known. STATE_OF_P is P's byte
+ * in the map. */
 static void *
 annotate_start_of(void *p, uint8_t state_of_p)
 {
@@ -157,8 +160,8 @@ outer_free(void *p)
     unannotated.free(p);
 }
 
-/* Like malloc, for a call whose intercepted function is around SLOT. Without memory for an
- * annotation, the block gets none. */
+/* Like malloc, for a call of the intercepted function at SLOT. Without memory for an annotation,
+ * the block gets none. */
 static void *
 annotate_allocate(size_t size_bytes, uint64_t slot)
 {
@@ -216,14 +219,14 @@ annotate_release(void *p)
 {
     void *start = annotate_start_of(p, annotated_at(p));
 
-    // Its beginning is not known any more: leaking it is better than a guess.
+    // The start of its memory is unknown: a leak is better than a guess.
     if (start == NULL)
         return;
     annotation_clear(p);
     outer_free(start);
 }
 
-/* Check P, a live block that the caller is about to end. */
+/* Check P, a live block that the caller is about to free or reallocate. */
 static struct annotation_state
 annotate_examine(void *p, enum disk_corruption_found found, uint64_t slot)
 {
@@ -234,7 +237,8 @@ annotate_examine(void *p, enum disk_corruption_found found, uint64_t slot)
     return s;
 }
 
-/* Return what the program would pass, without an annotation, if it frees P again. */
+/* Return the pointer that the program would pass without annotations, if it frees P a second
+ * time. */
 static void *
 freed_start(void *p)
 {
@@ -261,13 +265,13 @@ annotate_free(void *p)
     if (likely(end == ANNOTATED_ENDED))
         annotate_release(p);
     else if (end == ANNOTATED_NOT)
-        // A second free of an annotated block must look to the allocator like a double free.
+        // For the allocator, a second free of an annotated block must look like a double free.
         unannotated.free(freed_start(p));
 }
 
 /* --- Reallocation ----------------------------------------------------------------------------- */
 
-/* Return how many bytes of P can be copied. Its annotation may be damaged. */
+/* Return the number of bytes of P that can be copied. Its annotation may be corrupted. */
 static size_t
 copied_bytes(void *p, uint8_t state_of_p)
 {
@@ -281,7 +285,7 @@ copied_bytes(void *p, uint8_t state_of_p)
     return room > annotate_more_bytes() ? room - annotate_more_bytes() : 0;
 }
 
-/* Move the annotated block P to a new place. */
+/* Move the annotated block P to a new block. */
 static void *
 annotate_moved(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
@@ -303,8 +307,8 @@ outer_realloc(void *p, size_t size_bytes)
     return unannotated.realloc(p, size_bytes);
 }
 
-/* Resize P by the allocator's realloc. P is annotated, intact, not padded, and claimed by
- * annotated_takes. */
+/* Resize P by the allocator's realloc. Requires that P is annotated, intact, not padded, and ended
+ * by annotated_takes. */
 static void *
 annotate_resized(void *p, size_t size_bytes, uint64_t slot)
 {
@@ -312,11 +316,11 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
     size_t before_bytes = annotation_size(p);
     void *to, *block;
 
-    // If the block moves, its old place must not look like a block.
+    // If the block moves, its old memory must not look like a block.
     annotation_clear(p);
     to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + annotate_more_bytes());
     if (size_bytes == 0)
-        return plain(to); // Freed, and perhaps a new block was returned.
+        return plain(to); // P was freed, and the allocator may have returned a new block.
     if (to == NULL) {
         annotation_restore(p);
         annotated_begins(p, false);
@@ -325,8 +329,8 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
     block = annotated(to, annotation_form.head_bytes, size_bytes, slot);
     if (likely(block != NULL))
         return block;
-    // The map has no room. The block exists already, so move its bytes to where the annotation
-    // would be.
+    // The map has no room, but the new block exists. So move its bytes over the space of the
+    // annotation.
     memmove(to, (char *)to + annotation_form.head_bytes,
             before_bytes < size_bytes ? before_bytes : size_bytes);
     return plain(to);
@@ -388,7 +392,7 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
 
 /* --- Alignments ------------------------------------------------------------------------------- */
 
-/* Return the distance from the allocator's address, aligned to ALIGN, to the block. */
+/* Return the distance from the allocator's address, which is aligned to ALIGN, to the block. */
 static size_t
 aligned_head(size_t align)
 {
@@ -410,7 +414,7 @@ outer_memalign(memalign_fn *f, size_t align, size_t size_bytes)
     return f(align, size_bytes);
 }
 
-/* Return the least power of two that is not below ALIGN. */
+/* Return the least power of two that is at least ALIGN. */
 static size_t
 power_above(size_t align)
 {
@@ -419,9 +423,10 @@ power_above(size_t align)
     return (size_t)1 << (64 - __builtin_clzll(align - 1));
 }
 
-/* Call F, the allocator's function like memalign, with room for an annotation. Some allocators
- * refuse an alignment that is no power of two, others round it up, so F gets the program's. A block
- * that is not aligned to the next power of two is given back: the annotation would shift it. */
+/* Call F, a function of the allocator with the type of memalign, and reserve room for an
+ * annotation. If an alignment is not a power of two, some allocators refuse it and others round it
+ * up, so F gets the program's alignment. A block that is not aligned to the next power of two is
+ * freed, because the annotation would shift it. */
 static void *
 aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 {
@@ -496,7 +501,7 @@ outer_paged(alloc_fn *f, size_t size_bytes)
     return f(size_bytes);
 }
 
-/* Call F, the allocator's valloc or pvalloc, with room for an annotation. */
+/* Call F, the allocator's valloc or pvalloc, and reserve room for an annotation. */
 static void *
 paged(alloc_fn *f, size_t size_bytes, uint64_t slot)
 {
@@ -520,7 +525,7 @@ annotate_valloc(size_t size_bytes)
     return paged(unannotated.valloc, size_bytes, ARCH_SLOT());
 }
 
-/* A block of pvalloc has whole pages, and the program may use all of them. */
+/* A block of pvalloc consists of whole pages, and the program may use all of them. */
 static void *
 annotate_pvalloc(size_t size_bytes)
 {
@@ -544,9 +549,9 @@ annotate_usable(void *p)
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-static void *operators[REAL_OPERATOR_COUNT]; // Those that were replaced.
+static void *operators[REAL_OPERATOR_COUNT]; // The replaced operators.
 
-/* Return NULL to leave the call to the operator. */
+/* Allocate a block for operator new. Return NULL to leave the call to the operator. */
 static void *
 annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 {
@@ -558,7 +563,7 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 
 #define IS_NEW(name) (#name[2] == 'n')
 
-/* The operators in one shape, as in shim.c: new returns a block, delete takes one. */
+/* The operators in one shape, as in shim.c: new returns a block, delete frees one. */
 #define OPERATOR(name, aligns, version)                                                            \
     static void *annotate##name(uintptr_t first, uintptr_t second, uintptr_t third)                \
     {                                                                                              \
@@ -599,7 +604,7 @@ annotate_take_operators(void)
 static bool
 annotate_is_asked(void)
 {
-    // If malloc is not the recorder's, the blocks that reach it are another allocator's.
+    // If malloc is not the recorder's, the blocks that reach the recorder are another allocator's.
     return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !real_is_sanitizer() &&
            real_is_ours();
 }

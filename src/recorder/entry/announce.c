@@ -1,15 +1,15 @@
-/* announce.c: connect an executable that uses heaptap.h, but was not linked with the recorder.
+/* announce.c: connects an executable that uses heaptap.h but was not linked with the recorder.
  *
  * Each object that includes heaptap.h has one pointer to the recorder's table, from a weak symbol.
- * In shared objects the dynamic linker fills it in. In an executable the linker may have resolved
- * the symbol to 0 for good, always so where the executable is not position-independent. So the
- * header leaves a note there (owner "heaptap", type 1) of one word: the distance from that word to
- * the pointer. announce_recorder finds the notes through the program headers that the kernel
- * passed, and writes the pointer.
+ * In shared objects the dynamic linker fills it in. In an executable the static linker may have
+ * resolved the symbol to 0 permanently; if the executable is not position-independent, it always
+ * does. So the header adds a note (owner "heaptap", type 1) of one word to the executable: the
+ * distance from that word to the pointer. announce_recorder finds the notes through the program
+ * headers that the kernel passed, and writes the pointer.
  *
- * It reads only mapped, readable segments of the executable, by the executable's own headers. It
- * writes only to a pointer that lies in a writable segment outside the part that the dynamic linker
- * seals, and that is 0. There is a note for each file that includes the header. */
+ * It reads only segments that are mapped and readable according to the executable's headers. It
+ * writes only to a pointer that is 0 and in a writable segment, outside the part that the dynamic
+ * linker makes read-only. There is a note for each source file that includes the header. */
 #include "entry/announce.h"
 
 #include <elf.h>
@@ -31,7 +31,7 @@ struct program {
     uint64_t bias; // Address in memory minus address in the file.
 };
 
-/* Return true if [ADDRESS, ADDRESS + SIZE_BYTES) lies in segment S. */
+/* Return true if [ADDRESS, ADDRESS + SIZE_BYTES) is in segment S. */
 static bool
 announce_is_within(const struct program *p, const ElfW(Phdr) * s, uint64_t address,
                    uint64_t size_bytes)
@@ -69,7 +69,7 @@ find_program(struct program *ret)
             return true;
         }
     }
-    // A static executable has no such segment; its headers are at the beginning of the file.
+    // A static executable has no such segment; its headers are at the start of the file.
     for (uint32_t i = 0; i < ret->count; i++) {
         if (ret->segments[i].p_type == PT_LOAD && ret->segments[i].p_offset == 0) {
             ret->bias = headers - sizeof(ElfW(Ehdr)) - ret->segments[i].p_vaddr;
@@ -83,7 +83,8 @@ static void
 fill_in(const struct program *p, uint64_t place)
 {
     const struct heaptap_recorder **pointer = (const struct heaptap_recorder **)(uintptr_t)place;
-    // The linker filled in a linked recorder. If that one is dormant, the pointer is reset to none.
+    // The linker has filled in a linked recorder. If that recorder is dormant, reset the pointer to
+    // 0.
     const struct heaptap_recorder *from = dormant_here() ? &heaptap_recorder_v1 : NULL;
     const struct heaptap_recorder *to = dormant_here() ? NULL : &heaptap_recorder_v1;
 

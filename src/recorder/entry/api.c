@@ -2,12 +2,12 @@
  *
  * The recorder exports one object, heaptap_recorder_v1, a table of functions. Programs reach it
  * through a pointer that the dynamic linker or announce.c fills in. Each function here begins an
- * event as the intercepted ones do (event.c), with the frame that called it as the innermost. The
- * work itself is elsewhere: heap.c, label.c, request.c, write.c.
+ * event like the intercepted functions (event.c), with the caller's frame as the innermost. Other
+ * files do the work: heap.c, label.c, request.c, write.c.
  *
  * In a process that is not recorded they return at once. They are async-signal-safe: in a handler
- * that has interrupted the recorder, the event nests, as an event of malloc does. Arguments come
- * from the program and may have any value; a name that is NULL is taken as empty. */
+ * that has interrupted the recorder, the event nests, like an event of malloc. Arguments come from
+ * the program and may have any value; a NULL name counts as empty. */
 #include "entry/api.h"
 
 #include "account/account_state.h"
@@ -33,7 +33,8 @@ struct call {
     uint64_t began;
 };
 
-/* Begin a call; call_ends must follow in any case. Return false if it cannot be recorded. */
+/* Begin a call. The caller must call call_ends in either case. Return false if the call cannot be
+ * recorded. */
 static bool
 call_begins(struct call *c, struct arch_caller caller)
 {
@@ -41,7 +42,7 @@ call_begins(struct call *c, struct arch_caller caller)
     c->t = NULL;
     c->entered = false;
     c->began = 0;
-    // A child that has just ended its parent's event is off until its next event: fork_child.c.
+    // A child that has just ended its parent's event is off until its next event; see fork_child.c.
     if (state != NULL && load_acquire(&state->ready) == READY_OFF &&
         event_state()->fork_child_tid == 0)
         return false;
@@ -77,7 +78,7 @@ static heaptap_heap *
 api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
-    // A caller without a form may pass any number of frames, up to UINT_MAX for all.
+    // A caller that passes no form may pass any number of frames, up to UINT_MAX for all.
     unsigned form = skip_frames & ~255u;
     enum heap_form kind = form == (HEAPTAP_LASTING | HEAPTAP_COLLECTED) ? HEAP_COLLECTED
                           : form == HEAPTAP_LASTING                     ? HEAP_LASTS
@@ -143,7 +144,7 @@ api_alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     }
     reentry_enter(caller.slot);
     t = tls.self;
-    // True also for a thread with tls.apart set.
+    // Also true if tls.needs_slow_path is set.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         alloc_in_call(heap, p, count, bytes, caller);
@@ -167,7 +168,8 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
         return;
     }
     reentry_enter(caller.slot);
-    // Not earlier: a handler may have forked and returned in the child, or had events.
+    // Read tls.self only here: before, a handler may have had events, or may have forked and
+    // returned in the child.
     t = tls.self;
     if (unlikely(!fast_path_is_open(t))) {
         reentry_leave();
@@ -230,7 +232,7 @@ api_free(heaptap_heap *heap, const void *p)
         return;
     }
     reentry_enter(caller.slot);
-    t = tls.self; // As in api_alloc.
+    t = tls.self; // See api_alloc.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         api_free_slow(heap, p, caller);

@@ -1,25 +1,25 @@
-/* bypass_dynamic.c: calls of libc's own allocator that do not reach it through link order.
+/* bypass_dynamic.c: intercepts calls of libc's own allocator that do not follow link order.
  *
  * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc.
  * dlsym finds it with libc's handle or by RTLD_NEXT. Some programs call __libc_malloc. An object
  * opened by dlmopen has a separate libc. The recorder would not see these calls.
  *
- * For __libc_malloc and its relatives, the recorder simply exports them (libc_dynamic.c). For the
- * rest, libc's dynamic symbols are redirected: before the program can look them up, malloc and the
- * others get the addresses of the recorder's functions as their values. References that are bound
- * already stay as they are.
+ * The recorder simply exports __libc_malloc and its relatives (libc_dynamic.c). For the other
+ * calls, libc's dynamic symbols are redirected: before the program can look them up, the symbols
+ * malloc etc. get the addresses of the recorder's functions as values. References that are already
+ * bound do not change.
  *
  *     plug-in, deep: malloc ─► libc's symbol ─► own_malloc ─► next.malloc, which is libc's
  *                                          or ─► malloc_0 ──► libc's, if another is next
  *     plug-in, namespace 1:  ─► its libc's ───► malloc_1 ──► that libc's
  *
  * A libc loaded by dlmopen must be changed between its loading and its relocation. In between, the
- * dynamic linker allocates its version tables by the recorder's calloc: the one moment at which all
- * is mapped and nothing bound.
+ * dynamic linker allocates its version tables by the recorder's calloc. At that moment all objects
+ * are mapped and no reference is bound.
  *
- * libc's reallocarray stays as it is: it calls realloc by name, which may lead anywhere. Blocks of
- * each libc go back to that libc. A libc beyond the last place of the table, and one whose pages
- * cannot be changed, are counted as losses. */
+ * libc's reallocarray is not redirected: it calls realloc by name, which may lead to any
+ * definition. Blocks of each libc are freed by that libc. A libc that finds no place in the table
+ * is counted as a loss, and so is a libc whose pages cannot be changed. */
 #include "entry/bypass.h"
 
 #include <elf.h>
@@ -33,11 +33,11 @@
 #include "unwind/unwind.h"
 
 struct libc {
-    const struct link_map *map; // NULL = this place is free.
-    struct real_allocator real; // Its own functions.
+    const struct link_map *map; // NULL = free.
+    struct real_allocator real; // The functions of this libc.
 };
 
-/* As many as there can be namespaces; the first is the program's. */
+/* As many as there can be namespaces. The first one is the program's. */
 enum { LIBCS = 16 };
 static struct libc libcs[LIBCS];
 
@@ -46,8 +46,8 @@ struct code {
     uint64_t start, size_bytes;
 };
 
-/* Code of the recorder, and of the real allocator if that is not libc's. It may call libc's, and
- * such a call is part of an event. */
+/* Code of the recorder, and of the real allocator if it is not libc's. The latter may call libc's
+ * functions, and such a call is part of an event. */
 static struct code ours, allocators[REAL_PARTS];
 
 static bool
@@ -65,8 +65,7 @@ bypass_is_part(struct arch_caller caller)
 
 /* --- Functions in front of a libc ------------------------------------------------------------- */
 
-/* Return true if the real allocator cannot report the size of these blocks. It can if it is
- * glibc's. */
+/* Return true if the real allocator cannot report the size of these blocks. Only glibc's can. */
 static inline bool
 are_odd(void)
 {
@@ -142,8 +141,8 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
     l->real.free(p);
 }
 
-/* Reallocate P of L for N bytes, within G. This is recorded as a free and an allocation, which
- * need no size from the allocator. After a failure P is recorded as before. */
+/* Reallocate P of L to N bytes, within G. Record it as a free and an allocation, which need no size
+ * from the allocator. After a failure, record P again as before. */
 static void *
 realloc_odd(const struct libc *l, const struct reentry_call *g, enum gate gate, void *p, size_t n,
             struct arch_caller caller)
@@ -233,14 +232,14 @@ EACH_LIBC(OF_LIBC)
      .pvalloc = pvalloc_##i,                                                                       \
      .dlclose = dlclose_##i},
 
-/* The functions in front of each libc. */
+/* The functions that replace those of each libc. */
 static const struct real_allocator fronts[LIBCS] = {EACH_LIBC(REAL_OF_LIBC)};
 
 /* --- Symbols of a libc ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
-    size_t off; // In struct real_allocator.
+    size_t off; // Offset in struct real_allocator.
 } functions[] = {
     {"malloc", offsetof(struct real_allocator, malloc)},
     {"calloc", offsetof(struct real_allocator, calloc)},
@@ -267,7 +266,7 @@ member(const struct real_allocator *n, size_t i)
     return (void **)(uintptr_t)((const char *)n + functions[i].off);
 }
 
-/* Find the indexes of the symbols of O's functions; 0 = missing. */
+/* Find the symbol indexes of O's functions; 0 = missing. */
 static void
 find_functions(const struct symbols *o, uint32_t *ret_index)
 {
@@ -278,7 +277,7 @@ find_functions(const struct symbols *o, uint32_t *ret_index)
     }
 }
 
-/* Return the functions of MAP, whose symbols are O, before they are redirected. */
+/* Return the functions of MAP, whose symbols are O. Call before they are redirected. */
 static struct libc
 libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
 {
@@ -290,7 +289,7 @@ libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *ind
     return l;
 }
 
-/* Redirect the functions of O: lookups find FRONT's from now on. Return false if that fails. */
+/* Redirect the functions of O, so that lookups find FRONT's. Return false on failure. */
 static bool
 put_in_front(const struct symbols *o, const struct real_allocator *front, const uint32_t *index)
 {
@@ -323,7 +322,7 @@ count_unseen(void)
 
 /* --- The program's libc ----------------------------------------------------------------------- */
 
-static uint32_t known; // Atomic: 1 once the program's libc has its place.
+static uint32_t known; // Atomic: 1 after the program's libc was entered in the table.
 
 static struct code
 bypass_code_of(const struct link_map *map)
@@ -335,8 +334,8 @@ bypass_code_of(const struct link_map *map)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Async-signal-safe. Any number of threads may run this at once: nothing is redirected until
- * `known` is set, so all find the same. */
+/* Enter the program's libc in the table. Async-signal-safe. Threads may run this concurrently:
+ * nothing is redirected until `known` is set, so all get the same result. */
 static COLD void
 learn_own_libc(void)
 {
@@ -344,7 +343,7 @@ learn_own_libc(void)
     struct symbols o;
     struct libc l;
 
-    real_calls_resolve(); // Functions that its libc lacks are taken from `real`.
+    real_calls_resolve(); // Functions that its libc lacks come from `real`.
     if (real_libc() == NULL || !symbols_read(real_libc(), &o))
         return;
     find_functions(&o, index);
@@ -393,8 +392,8 @@ bypass_take(const struct real_allocator *front)
 
 /* --- Libcs of other namespaces ---------------------------------------------------------------- */
 
-/* Return a place whose libc is gone; LIBCS if there is none. A libc that is being loaded looks as
- * if it were gone, but no other is loaded meanwhile. */
+/* Return a place whose libc was unloaded; LIBCS if there is none. A libc that is being loaded looks
+ * unloaded, but no other one is loaded at the same time. */
 static uint32_t
 free_place(void)
 {
@@ -411,7 +410,7 @@ free_place(void)
     return i;
 }
 
-/* Return true if malloc of O, a libc, is redirected already. */
+/* Return true if malloc of O, a libc, is already redirected. */
 static bool
 bypass_is_taken(const struct symbols *o)
 {

@@ -1,4 +1,4 @@
-/* bypass_static.c: empty, since a static program has one libc and no namespaces. */
+/* bypass_static.c: empty, because a static program has one libc and no namespaces. */
 #include "entry/bypass.h"
 
 void

@@ -1,10 +1,10 @@
 /* constructor.c: the recorder's work when the program is loaded, and when it exits.
  *
- * Mostly nothing: recording starts with the first event, which may come long before the constructor
- * or never. There are three exceptions. With a reserve, recording starts here at the latest, before
- * the program can forbid system calls. With a snapshot signal, it starts before one can arrive. In
- * a program linked with the recorder, it starts before there are threads; no other place is certain
- * to do so. */
+ * At load time there is mostly no work: recording starts with the first event, which may come long
+ * before the constructor or never. There are three exceptions. With a reserve, recording starts
+ * here at the latest, before the program can forbid system calls. With a snapshot signal, it starts
+ * before a signal can arrive. In a program linked with the recorder, it starts before there are
+ * threads; no other place guarantees that. */
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
 #include "account/file_copy.h"
@@ -50,8 +50,8 @@ process_begins(void)
     reentry_restore(&saved);
 }
 
-/* The exit handlers have run, the recorder's among the last: they did not free blocks that are
- * still live. */
+/* Complete the profile. Runs after the exit handlers, which may free blocks: blocks still live now
+ * were not freed by them. */
 __attribute__((destructor)) static void
 process_ends(void)
 {

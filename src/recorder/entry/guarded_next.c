@@ -1,13 +1,13 @@
-/* guarded_next.c: functions of a real allocator that call one another.
+/* guarded_next.c: guards calls of a real allocator whose functions call one another.
  *
  * An allocator's calloc may call malloc, its malloc memalign, its realloc malloc and free, by names
- * that lead to the recorder. musl's do when the program is static, and so do many that a program
- * brings. Such a call is no event; the outer call is. So a guard holds the state REENTRY_IN_REAL
- * while the outer call runs, which distinguishes inner requests from its result (event/reentry.c),
- * and inner requests are not charged (gate.h). glibc's functions do not do this and are called
- * directly.
+ * that lead to the recorder. musl's functions do so in a static program, and so do many allocators
+ * that programs include. Such an inner call is no event; the outer call is the event. So a guard
+ * sets the state REENTRY_IN_REAL while the outer call runs. This state distinguishes inner requests
+ * from the result of the outer call (event/reentry.c), and inner requests are not charged (gate.h).
+ * glibc's functions make no such calls and are called directly.
  *
- * reallocarray is not here: shim.c always assumes that it calls realloc. */
+ * reallocarray has no guard here, because shim.c always assumes that it calls realloc. */
 #include "entry/guarded_next.h"
 
 #include "base/atomics.h"
@@ -16,7 +16,7 @@
 
 static struct real_allocator behind;
 
-/* Return the guard of a call from SLOT for SIZE_BYTES. */
+/* Return the guard for a call from SLOT for SIZE_BYTES. */
 static inline struct reentry_call
 begin(size_t size_bytes, uint64_t slot)
 {

@@ -1,29 +1,30 @@
-/* hook_names_dynamic.c: find the hooked functions, and hide stubs for names that do not exist.
+/* hook_names_dynamic.c: finds the hooked functions, and hides stubs for names that do not exist.
  *
- * Objects are searched in the order in which they were loaded, from behind the recorder on
- * (symbols_dynamic.c), including objects that only plug-ins can see.
+ * Objects after the recorder are searched in the order of loading (symbols_dynamic.c), including
+ * objects that are visible only to plug-ins.
  *
  * The library of stubs defines every hooked name, in every process of the run. So a program that
  * tests whether a name exists, by a weak reference (`if (mallocx != NULL)`) or by dlsym, would
  * always find it. Therefore each name is looked up before the first constructor runs, when all
- * references of the program and its libraries are bound. If no other object defines it, then
+ * references of the program and its libraries are bound. If no other object defines the name, then
  *
- *   - weak references to its stub become null again, as they would be without the recorder;
- *   - its symbol gets the value 0, which no lookup accepts; so dlsym, and libraries that are
- *     loaded later, do not find it. The exception is a name that the user requested explicitly:
- *     a later library may be known to define it.
+ *   - weak references to its stub become null again, as without the recorder;
+ *   - its symbol gets the value 0, which no lookup accepts; so dlsym, and libraries that are loaded
+ *     later, do not find it. The exception is a name that the user requested explicitly: a later
+ *     library may be known to define it.
  *
- * Strong references need nothing: without a definition the program does not start.
+ * Strong references need no treatment: without a definition the program does not start.
  *
- * A name may belong to a variable. `run` refuses it if the program itself defines it. In programs
- * that the first one starts, references to the variable lead to the stub, and the program's copy of
- * it is not filled. So the references are bound to the variable, the copy is made, and the symbol
- * is hidden, all before the first constructor. A library that is loaded later may define a
- * variable. So a requested name without a definition becomes an indirect function (STT_GNU_IFUNC)
- * when all else is bound. The dynamic linker then calls hook_names_bind for each new reference,
- * which binds it to the stub or to the variable.
+ * A name may belong to a variable. If the first program itself defines it, `run` refuses the name.
+ * In programs that the first one starts, references to the variable lead to the stub, and the
+ * program's copy of the variable is not filled. So the references are bound to the variable, the
+ * copy is filled, and the symbol is hidden, all before the first constructor. A library that is
+ * loaded later may also define a variable. So a requested name without a definition becomes an
+ * indirect function (STT_GNU_IFUNC) after all references are bound. The dynamic linker then calls
+ * hook_names_bind for each new reference, and the result is the stub or the variable.
  *
- * Thread-local variables are not supported: their references hold offsets instead of addresses. */
+ * Thread-local variables are not supported: their references contain offsets instead of
+ * addresses. */
 #include "entry/hook_names.h"
 
 #include <elf.h>
@@ -42,7 +43,7 @@ struct definition {
     uint32_t index; // 0 = none.
 };
 
-/* Return the first definition of NAME behind the recorder, up to END, except in the library that
+/* Return the first definition of NAME after the recorder and before END, except in the library that
  * contains the address STUBS. */
 static struct definition
 hook_names_search(const struct symbols_name *name, const void *stubs, const struct link_map *end)
@@ -106,12 +107,12 @@ hook_names_find(const struct hook_slot *slot)
 
 /* --- References to stubs ---------------------------------------------------------------------- */
 
-/* Process constants, once hook_names_begin has run. */
+/* Process constants after hook_names_begin. */
 static struct hook_slot *known_slots;
 static uint64_t known_count;
 static uintptr_t known_stubs;
 
-/* Return the slot whose stub is at ADDRESS; NULL if none is. */
+/* Return the slot whose stub is at ADDRESS; NULL if there is none. */
 static struct hook_slot *
 slot_at(uint64_t address)
 {
@@ -131,8 +132,8 @@ store_word(const struct symbols *o, uint64_t *place, uint64_t word)
     }
 }
 
-/* Rebind the reference at PLACE in O, to SYMBOL plus MORE, if its stub hides a variable, or a
- * missing definition of a weak symbol. */
+/* Rebind the reference at PLACE in O, to SYMBOL plus MORE, in two cases: its stub hides a variable,
+ * or the symbol is weak and has no other definition. */
 static void
 bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, uint64_t more)
 {
@@ -145,7 +146,7 @@ bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, ui
         store_word(o, place, slot->variable + more);
 }
 
-/* Fill O's copy, at PLACE, of the variable SYMBOL, if a stub has hidden the original. */
+/* Fill O's copy, at PLACE, of the variable SYMBOL, if a stub hides the original. */
 static void
 copy_again(const struct symbols *o, const Elf64_Sym *symbol, void *place)
 {
@@ -205,7 +206,7 @@ repair_all(void)
 }
 
 /* Hide the symbol of slot INDEX, which no other object defines, from the dynamic linker. If the
- * user requested the name, make the linker call hook_names_bind instead. */
+ * user requested the name, make the linker call hook_names_bind for it instead. */
 static void
 take_back(uint64_t index)
 {

@@ -1,5 +1,5 @@
-/* hook_names_static.c: empty, since hooks are symbols that the dynamic linker looks up, and nothing
- * is unloaded. */
+/* hook_names_static.c: empty, because hooks are symbols that the dynamic linker looks up, and a
+ * static program unloads nothing. */
 #include "entry/hook_names.h"
 
 void

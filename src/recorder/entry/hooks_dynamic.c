@@ -1,28 +1,27 @@
-/* hooks_dynamic.c: functions that are recorded under names chosen at run time.
+/* hooks_dynamic.c: records functions whose names are chosen at run time.
  *
  *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
  *                 (a library that the tool has written,        (here)
  *                  base/hook_slot.h)
  *
  * A shape gives the positions of the size and the block among the arguments; all other arguments
- * are passed on unchanged. The entries here do for any such function what shim.c does for malloc:
- * the gate of sampling, frees recorded before the call and allocations after it, signal handlers,
- * and exceptions that pass through. A busy word distinguishes the function's own requests to malloc
+ * are passed on unchanged. The entries here handle such functions in the way of shim.c: the gate of
+ * sampling, frees recorded before the call and allocations after it, signal handlers, and
+ * exceptions that pass through. The busy word distinguishes the function's own requests to malloc
  * from its result (event/reentry.c).
  *
- * Blocks are kept separately from malloc's (ledger_hooked.c), because nothing is known about the
- * bytes around them. A free by another hooked name than the allocation's is still the free of that
- * block.
+ * Blocks are stored separately from malloc's (ledger_hooked.c), because the bytes around them have
+ * no known layout. A free by any hooked name frees the block, even if another name allocated it.
  *
- * The next function is looked up at the start and, if it was missing then, at the first call; so a
- * function loaded by dlopen is found. A name without a definition (hook_names_dynamic.c hides it
- * from most programs) gets a function that fails allocations and ignores frees.
+ * The next function is looked up at the start and, if missing then, at the first call. So a
+ * function loaded by dlopen is found. A name without a definition gets a function that fails
+ * allocations and ignores frees; hook_names_dynamic.c hides such names from most programs.
  *
- * An allocator may implement malloc by a hooked function. Such a call comes from the allocator's
- * code, or, if it jumps, from the recorder's, and is not recorded twice.
+ * An allocator may implement malloc by a hooked function. Such a call has a return address in the
+ * allocator's code or, after a tail call, in the recorder's. It is not recorded twice.
  *
- * Calls that do not use the function's dynamic name are not seen: calls inside the library or the
- * executable that defines it, or inlined ones. */
+ * Calls that do not use the function's dynamic name are not recorded: calls inside the library or
+ * executable that defines it, and inlined calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -36,14 +35,14 @@
 #include "platform/sys.h"
 #include "unwind/unwind.h"
 
-/* No shape has more than five arguments, all words. */
+/* No shape has more than five arguments. All are words. */
 typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
 
-/* Where a call returns its block. */
+/* Place where a call returns its block. */
 enum gives {
     GIVES_NOTHING,
-    GIVES_BLOCK,        // As its result.
-    GIVES_BY_REFERENCE, // At *a, with result 0.
+    GIVES_BLOCK,        // The result.
+    GIVES_BY_REFERENCE, // *a, with result 0.
 };
 
 struct call {
@@ -54,7 +53,7 @@ struct call {
     enum gives gives;
 };
 
-/* Code that may call a hooked function on behalf of malloc. */
+/* Code that may call a hooked function as a part of malloc. */
 static struct code {
     uint64_t start, size_bytes;
 } ours, allocators;
@@ -103,7 +102,7 @@ code_around(const void *address)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Find the code ranges above; call before anything else here. */
+/* Find the code ranges above. Call before any other function here. */
 static void
 find_allocator(void)
 {
@@ -111,7 +110,7 @@ find_allocator(void)
 
     real_calls_resolve();
     libc = code_around((const void *)real.dlclose);
-    // `real` may hold a function of the recorder in front of it.
+    // `real` may contain a function that the recorder has put before it.
     found = code_around((const void *)real_functions()->malloc);
     ours = code_around((const void *)real_calls_resolve);
     if (found.start != libc.start)
@@ -139,8 +138,8 @@ hooks_find_function(struct call *c)
         c->function = look_up(c->slot);
 }
 
-/* Return true if this call is part of malloc, realloc or free, which the real allocator implements
- * by a hooked function. That event is recorded under its usual name. */
+/* Return true if this call is a part of malloc, realloc or free, which the real allocator
+ * implements with a hooked function. That event is recorded under its usual name. */
 static INLINE bool
 is_for_malloc(const struct call *c)
 {
@@ -158,7 +157,7 @@ hooks_block_of(const struct call *c, uintptr_t result)
     return c->gives == GIVES_BLOCK ? result : 0;
 }
 
-/* Make the call of C within G. */
+/* Make the call of C, guarded by G. */
 static INLINE uintptr_t
 make(const struct call *c, struct reentry_call *g)
 {
@@ -179,7 +178,7 @@ hooks_pass(const struct call *c)
     return make(c, &guard);
 }
 
-/* Make the call of C, for SIZE_BYTES that GATE has decided about, within G. */
+/* Make the call of C for SIZE_BYTES, guarded by G. GATE is the gate's decision about it. */
 static INLINE uintptr_t
 make_charged(const struct call *c, struct reentry_call *g, enum gate gate, size_t size_bytes)
 {
@@ -212,7 +211,7 @@ hooks_allocate(struct call *c, size_t size_bytes)
     return result;
 }
 
-/* The arguments of a call that reallocates, and its result. */
+/* The arguments and the result of a reallocating call. */
 struct resizing {
     const struct call *call;
     size_t size_bytes;

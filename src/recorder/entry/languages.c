@@ -1,9 +1,9 @@
 /* languages.c: the functions that adapters for languages call through heaptap/language.h.
  *
  * The recorder exports one object, heaptap_languages_v1, a table of functions. They may be called
- * at any time: before anything is recorded, when nothing ever is, and from inside an adapter's
- * callback, that is, in the middle of an event. So none of them begins an event, except
- * `collected`, in api.c. */
+ * at any time: before recording starts, in a process that is never recorded, and from an adapter's
+ * callback, i.e. during an event. So none of them begins an event, except `collected`, which is in
+ * api.c. */
 #define HEAPTAP_IS_RECORDER
 
 #include "account/named.h"

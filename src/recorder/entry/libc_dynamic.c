@@ -1,9 +1,10 @@
-/* libc_dynamic.c: redirect the program's libc, whose allocator can be called past the recorder.
+/* libc_dynamic.c: redirects the program's libc, whose allocator can be called without the recorder.
  *
- * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c does the rest, before the
- * program's first call of dlopen, dlmopen, dlsym or dlvsym can look it up. The recorder intercepts
- * these four functions for this purpose alone. Each continues with a jump to the next one, so that
- * the next one sees its true caller, on which its result depends. */
+ * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c redirects all other names
+ * before they can be looked up, which the program does with dlopen, dlmopen, dlsym and dlvsym. The
+ * recorder intercepts these four functions only to redirect libc before their first call. Each then
+ * jumps to the next definition, so that the latter sees its true caller, on which its result
+ * depends. */
 #include "entry/libc.h"
 
 #include "access/counted_blocks.h"
@@ -14,9 +15,9 @@
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
-static uint32_t taken; // Atomic: 1 once a thread has begun to redirect libc.
+static uint32_t taken; // Atomic: 1 since a thread began to redirect libc.
 
-/* The functions in front of libc if its allocator is the next one. */
+/* The functions that replace libc's if the real allocator is libc's. */
 static const struct real_allocator own_front = {
     .malloc = own_malloc,
     .calloc = own_calloc,
@@ -30,7 +31,8 @@ static const struct real_allocator own_front = {
     .dlclose = bypass_dlclose,
 };
 
-/* A second thread does not wait: its lookups in the meantime merely find libc's functions. */
+/* Redirect libc once. A second thread does not wait: its lookups find libc's functions until the
+ * redirection is complete. */
 COLD void
 libc_prepare(void)
 {
@@ -42,7 +44,7 @@ libc_prepare(void)
     bypass_take(front != NULL ? front : &own_front);
 }
 
-/* Return the functions behind these exported names. */
+/* Return the functions that these exported names call. */
 static inline const struct real_allocator *
 own_libc(void)
 {

@@ -1,4 +1,4 @@
-/* libc_static.c: empty, since a static program's functions cannot be looked up. */
+/* libc_static.c: empty, because the functions of a static program cannot be looked up. */
 #include "entry/libc.h"
 
 void

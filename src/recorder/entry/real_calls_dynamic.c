@@ -1,5 +1,5 @@
-/* real_calls_dynamic.c: the functions that the recorder calls, before they are resolved and
- * after. */
+/* real_calls_dynamic.c: the functions that the recorder calls, before and after they are
+ * resolved. */
 #include "entry/real_calls.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static usable_fn first_usable;
 static dlclose_fn first_dlclose;
 static fork_fn first_fork, first_async_fork;
 
-// A macro, since clang accepts no constant object as an initializer.
+// A macro, because clang accepts no constant object as an initializer.
 #define NOTHING_YET                                                                                \
     {.malloc = first_malloc,                                                                       \
      .calloc = first_calloc,                                                                       \
@@ -42,7 +42,7 @@ static const struct real_allocator nothing_yet = NOTHING_YET;
 struct real_allocator real = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
-/* Return *FOUND, with members of `nothing_yet` in place of functions that do not exist. */
+/* Return *FOUND, where functions that do not exist are replaced by the members of `nothing_yet`. */
 static struct real_allocator
 completed(const struct real_allocator *found)
 {
@@ -78,7 +78,7 @@ real_calls_resolve(void)
     store_release(&resolved, 1u);
 }
 
-/* Each resolves the next function and calls it, or fails if there is none. */
+/* Define a function that resolves the next function and calls it, or fails if there is none. */
 #define FIRST(type, name, member, parameters, arguments, failed)                                   \
     static type first_##name parameters                                                            \
     {                                                                                              \

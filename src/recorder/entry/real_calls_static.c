@@ -12,7 +12,7 @@
 fork_fn __real_fork, __real__Fork;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* Objects that a static program loads are not supported: see object_static.c. */
+/* Fail: objects that a static program loads are not supported (object_static.c). */
 static int
 linked_dlclose(void *handle)
 {

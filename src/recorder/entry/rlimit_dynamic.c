@@ -1,7 +1,8 @@
-/* rlimit_dynamic.c: the program limits its address space, as a shell does by `ulimit -v`.
+/* rlimit_dynamic.c: follows a limit that the program sets on its address space, like a shell with
+ * `ulimit -v`.
  *
- * The recorder must follow at once (account/limit.c). Otherwise the program's next mmap would fail
- * and its stack could not grow. */
+ * The recorder must shrink its reservations at once (account/limit.c). Otherwise the program's next
+ * mmap would fail and its stack could not grow. */
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -11,9 +12,9 @@
 #include "allocator/real.h"
 #include "platform/sys.h"
 
-/* RESOURCE is about to be limited to *NEW_LIMIT. Follow before that: another thread may need
- * address space in between. An unreadable pointer is left to the kernel; with a reserve, no system
- * call may test it. */
+/* Follow a limit of RESOURCE to *NEW_LIMIT before it is set, because another thread may need
+ * address space right afterwards. An unreadable pointer is left to the kernel. With a reserve, it
+ * cannot be tested, because that needs a system call. */
 static void
 rlimit_follow(int resource, const rlim_t *new_limit)
 {

@@ -1,5 +1,5 @@
-/* shim.h: the intercepted functions of shim.c under private names, for the recorder, whatever the
- * exported names resolve to. */
+/* shim.h: private names for the intercepted functions of shim.c, so that the recorder reaches them
+ * whatever the exported names resolve to. */
 #ifndef ENTRY_SHIM_H
 #define ENTRY_SHIM_H
 

@@ -1,4 +1,4 @@
-/* unload.c: dlclose, which may invalidate data about an object. */
+/* unload.c: intercepts dlclose, which may invalidate data about an object. */
 #include "entry/unload.h"
 
 #include "access/counted_blocks.h"
