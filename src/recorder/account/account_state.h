@@ -1,87 +1,89 @@
-/* account_state.h: the state of counters, peak, history and the file. See platform/state.h. */
+/* account_state.h: the state for counters, peak, history and the file, a part of
+ * platform/state.h. */
 #ifndef ACCOUNT_ACCOUNT_STATE_H
 #define ACCOUNT_ACCOUNT_STATE_H
 
 #include "platform/state.h"
 
-/* Sums of the threads' published live bytes, on a separate cache line; peak.c. All atomic. */
+/* Sums of the threads' published live bytes, on a separate cache line; see peak.c. All atomic. */
 struct peak_sums {
-    int64_t published_bytes; // Sum of published live bytes: the total, except for unpublished
-                             // changes.
-    int64_t slack_bytes;     // Sum of the threads' slack: an upper bound of unpublished growth.
+    int64_t published_bytes; // Sum of published live bytes: the total without unpublished changes.
+    int64_t slack_bytes;     // Sum of the threads' slack, an upper bound of unpublished growth.
     uint32_t settles;        // Approximate number of publications. May wrap around.
 } __attribute__((aligned(64)));
 
-/* The snapshots of one kind: their minimum distance; history.c. */
+/* Pace of one kind of snapshot; history.c. */
 struct snapshot_pace {
-    uint64_t width_ns;      // Atomic: minimum distance; 0 = any.
-    uint64_t last_ns;       // Elapsed time of the last one.
-    uint64_t history_bytes; // History in use when the distance last doubled.
-    uint32_t taken;         // Snapshots since then.
+    uint64_t width_ns;      // Atomic: minimum distance of two snapshots; 0 = none.
+    uint64_t last_ns;       // Elapsed time of the latest snapshot.
+    uint64_t history_bytes; // Used bytes of HISTORY when the distance was last doubled.
+    uint32_t taken;         // Number of snapshots since then.
 };
 
 struct account_state {
     /* nodes.c */
     struct disk_node *nodes;            // tables[DISK_NODES].base
-    struct first_child *first_children; // By node.
+    struct first_child *first_children; // Indexed by node.
     struct children *children;
-    uint64_t children_used;                      // Atomic: indexes into it handed out, 0 included.
+    uint64_t children_used;                      // Atomic: number of used indexes into `children`,
+                                                 // 0 included.
     uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
     uint32_t *overflow[6]; // Hash tables of nodes that found no place in `children`.
-    uint64_t sites;        // Atomic: site ids handed out, 0 and the sites of "other" included.
+    uint64_t sites;        // Atomic: number of used site ids, including 0 and the sites of "other".
 
     uint32_t *unknown_frees;     // unknown_frees.c: hash table of record ids.
-    uint32_t *label_records;     // label.c: by set, index of its record in DISK_LABELS; 0 = none.
-    struct named_records *named; // Atomic; named.c. NULL = no frame was named yet.
-    uint32_t *errors;            // By site: index of its record in DISK_ERRORS plus 1.
-    uint64_t errors_count;       // Atomic: number of sites with a place there.
+    uint32_t *label_records;     // label.c: index in DISK_LABELS of each set's record; 0 = none.
+    struct named_records *named; // Atomic; named.c. NULL = no frame has a name yet.
+    uint32_t *errors;            // Indexed by site: index in DISK_ERRORS of its record, plus 1.
+    uint64_t errors_count;       // Atomic: number of entries of `errors`.
 
     /* limit.c */
-    uint64_t followed;      // Atomic: lowest limit on address space that was followed; 0 = none.
+    uint64_t followed;      // Atomic: lowest limit on address space followed so far; 0 = none.
     uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
-    uint64_t limit_seen;    // Atomic: that limit at its last reading.
-    uint64_t limit_next_ns; // Atomic: elapsed time of its next reading.
+    uint64_t limit_seen;    // Atomic: the limit at its latest reading.
+    uint64_t limit_next_ns; // Atomic: elapsed time of the next reading.
 
     /* peak.c */
     uint32_t peak_mode;     // Atomic, enum peak_mode.
-    uint32_t near_since;    // Atomic: settles when it became PEAK_NEAR.
-    uint32_t far_since;     // Atomic: settles when it became PEAK_FAR.
-    uint32_t near_shift;    // Atomic: log2 of the settles of each thread in PEAK_NEAR.
+    uint32_t near_since;    // Atomic: value of `settles` when the mode became PEAK_NEAR.
+    uint32_t far_since;     // Atomic: value of `settles` when the mode became PEAK_FAR.
+    uint32_t near_shift;    // Atomic: log2 of the number of settles of each thread in PEAK_NEAR.
     uint32_t share_shift;   // Atomic: log2 of the number of shares of the error.
-    uint32_t floor_settles; // Atomic: settles when floor_bytes was last changed,
-    uint64_t floor_ticked;  // Atomic: ticked_events then.
-    int64_t floor_bytes;    // Atomic: error allowed even if the peak is small.
-    uint64_t ticked_events; // Atomic: events that all threads counted up to their latest ticks.
+    uint32_t floor_settles; // Atomic: value of `settles` at the latest change of floor_bytes,
+    uint64_t floor_ticked;  // and of ticked_events.
+    int64_t floor_bytes;    // Atomic: permitted error even if the peak is small.
+    uint64_t ticked_events; // Atomic: sum of all threads' events up to their latest ticks.
     struct peak_sums sums;
 
     /* file.c */
     uint64_t device, inode;
-    uint64_t reserve_bytes; // Size of the file from the start, which never grows; 0 = it grows.
+    uint64_t reserve_bytes; // Fixed size of the file, set at the start; 0 = the file grows.
     uint64_t file_bytes;    // Atomic: last known size of the file.
     uint32_t segment_count; // Atomic.
     uint32_t file_failed;   // Atomic.
 
     /* thread.c */
-    struct thread **threads; // By row id.
-    uint32_t sweep;          // Atomic: where the search for dead owners continues.
-    uint32_t live_threads;   // Atomic: rows with an owner, dead ones not yet swept included.
-    uint32_t free_rows;      // Atomic: rows without an owner; 0 saves a futile search.
+    struct thread **threads; // Indexed by row id.
+    uint32_t sweep;          // Atomic: row where the search for dead owners continues.
+    uint32_t live_threads;   // Atomic: number of rows with an owner, including dead owners not
+                             // found yet.
+    uint32_t free_rows;      // Atomic: number of rows without an owner; 0 saves a futile search.
 
     /* history.c */
     uint32_t snapshot_latest;    // Atomic: the highest announced id; 0 = none.
     uint32_t snapshot_busy;      // Atomic: a thread is taking the timeline's next snapshot.
-    uint64_t snapshot_next_ns;   // Atomic: elapsed time when that snapshot is due.
+    uint64_t snapshot_next_ns;   // Atomic: elapsed time when the timeline's next snapshot is due.
     uint64_t snapshot_last_ns;   // Atomic: elapsed time of the latest snapshot of any kind.
     int64_t snapshot_live_bytes; // Atomic: live bytes at the timeline's latest snapshot.
-    struct snapshot_pace timed;  // The timeline's; guarded by snapshot_busy.
-    struct snapshot_pace period; // For --snapshot-every; guarded by change_busy.
+    struct snapshot_pace timed;  // Pace of the timeline; guarded by snapshot_busy.
+    struct snapshot_pace period; // Pace of --snapshot-every; guarded by change_busy.
     uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
-    int64_t growth_base;         // Atomic: the minimum of live bytes since the latest such
-                                 // snapshot.
-    uint32_t growth_count;       // Atomic: such snapshots.
-    uint64_t collections;        // Atomic: collections that adapters have reported.
-    uint32_t signal_count;       // Atomic: signals that requested a snapshot.
-    uint32_t snapshot_signal;    // Its number; 0 = none.
+    int64_t growth_base;         // Atomic: minimum of live bytes since the latest snapshot for
+                                 // growth.
+    uint32_t growth_count;       // Atomic: number of snapshots for growth.
+    uint64_t collections;        // Atomic: number of collections that adapters have reported.
+    uint32_t signal_count;       // Atomic: number of received signals that request a snapshot.
+    uint32_t snapshot_signal;    // Number of that signal; 0 = none.
 
     /* file_copy.c */
     bool copy_reported; // A failed copy was reported.
@@ -94,7 +96,7 @@ struct account_state {
 };
 static_assert(sizeof(struct account_state) <= STATE_ACCOUNT_BYTES, "platform/state.h reserves it");
 
-/* Requires `state` not to be NULL. */
+/* Return this part of the state. Requires that `state` is not NULL. */
 static inline struct account_state *
 account_state(void)
 {

@@ -1,8 +1,8 @@
-/* epoch.c: the epoch lets a counter detect that it has not changed since a peak of live bytes or a
- * snapshot. It only rises. The reason for a rise is announced first: the header's peak_epoch or
- * snapshot_epoch gets the value that the epoch is about to take, so a thread that sees the new
- * epoch also sees its reason. Any number of threads may raise it concurrently, and a signal handler
- * may run in between. peak.h describes the work of a counter when the epoch has risen. */
+/* epoch.c: the epoch, a number that only rises. With it a counter detects that it has not changed
+ * since a peak of live bytes or a snapshot. The reason for a rise is announced first: the header's
+ * peak_epoch or snapshot_epoch gets the epoch's next value, so a thread that sees the new epoch
+ * also sees its reason. Threads may raise the epoch concurrently, and a signal handler may run in
+ * between. peak.h describes the work of a counter when the epoch has risen. */
 #include "account/epoch.h"
 
 #include "base/atomics.h"
@@ -17,8 +17,9 @@ epoch_raise_to(uint64_t *word, uint64_t value)
         continue;
 }
 
-/* If another thread raises the epoch for another reason at the same time, it takes the announced
- * value. The loop then announces the next one, and some counters repeat their work once. */
+/* If another thread raises the epoch for another reason at the same time, the epoch gets the
+ * announced value from that thread. The loop then announces the next value, and some counters
+ * repeat their work once. */
 void
 epoch_raise(uint64_t *announced)
 {

@@ -1,30 +1,31 @@
 /* file_copy.c: copies a profile in memory into its file.
  *
- * The thread that allocates when a copy is due makes it, inside a call of malloc. So copying takes
- * no more than a hundredth of the time, and no call waits for long. A copy that fits in a
- * millisecond is made at once, as a consistent state if there is one thread; a longer copy is made
- * in pieces, with pauses between them. The time is the thread's processor time. With wall-clock
- * time, a copy that other programs interrupt would look so long that the next one came seconds
- * later, and a program killed meanwhile would leave nothing. A second bound, a tenth of the
- * wall-clock time, spares a slow disk.
+ * The thread that allocates when a copy is due makes the copy, inside a call of malloc. So two
+ * bounds apply: copying uses at most a hundredth of the time, and no call waits for long. A copy
+ * that needs less than a millisecond is made at once; with one thread it is a consistent state. A
+ * longer copy is made in pieces, with pauses. The first bound counts the thread's processor time.
+ * With wall-clock time, a copy that other programs interrupt would seem so long that the next one
+ * came seconds later, and a program killed in between would leave nothing. A further bound, a tenth
+ * of the wall-clock time, spares a slow disk.
  *
  *     | header, directory | copy, whole | copy that is being made  |
- *              └───────────► here, until the other one is whole
+ *              └───────────► here, until the other copy is complete
  *
  * A program may be killed at any time, so a copy in pieces is written beside the last complete one.
- * Only when it is complete, one call writes header and directory, which then refer to it. The space
- * in front is reused for the next copy but one, if it is large enough.
+ * When it is complete, one call writes header and directory, which then refer to it. The space
+ * before it is reused for the next copy but one, if it is large enough.
  *
- * The parts of such a copy are of different moments, but each counter is of one. Counters are
- * copied first and stacks last, so the copy certainly contains the stack of every counter. Of the
- * nodes, only those are copied that existed when the last counter was copied, because the table
- * keeps filling: a later node could refer to a parent whose part was copied before that parent
- * existed. The last copy is made in one go, at the start of the file, and the file is truncated to
- * its size.
+ * The parts of such a copy come from different moments, but each counter from one moment. Counters
+ * are copied first and stacks last, so the copy contains the stack of every counter. Only nodes are
+ * copied that existed when the last counter was copied. The table of nodes keeps growing, and a
+ * later node could refer to a parent whose part was copied before that parent existed. The last
+ * copy is made in one step, at the start of the file, and the file is truncated to the size of the
+ * copy.
  *
  * The obstacles to a copy (a full disk, a path that the process may no longer follow after chroot
  * or setuid) may be temporary. So a failure is reported once, and the copy is tried again; the
- * profile loses nothing. Only a file that was cut short is given up. */
+ * profile in memory loses no data. Only if the file was truncated by another process, copying
+ * ends. */
 #include "account/file_copy.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@
 #include "platform/sys.h"
 
 /* The first copy is made after COPY_WAIT_NS; the wait then doubles each time, up to
- * COPY_WAIT_MOST_NS. Copies take no more than 1/COPY_SHARE of the processor time and
- * 1/COPY_WALL_SHARE of the wall-clock time. */
+ * COPY_WAIT_MOST_NS. Copies use at most 1/COPY_SHARE of the processor time and 1/COPY_WALL_SHARE of
+ * the wall-clock time. */
 enum {
     COPY_WAIT_NS = 16000000,
     COPY_WAIT_MOST_NS = 1000000000,
@@ -48,11 +49,11 @@ enum {
     COPY_WALL_SHARE = 10,
 };
 
-/* Up to AT_ONCE_BYTES are copied at once. More is copied in steps of pieces until STEP_NS have
- * passed; while more is left, the steps take no more than 1/STEP_SHARE of the time. */
+/* Up to AT_ONCE_BYTES are copied at once. More is copied in steps: each copies pieces until STEP_NS
+ * have passed. Until the copy is complete, the steps use at most 1/STEP_SHARE of the time. */
 enum { AT_ONCE_BYTES = 1 << 20, PIECE_BYTES = 64 << 10, STEP_NS = 500000, STEP_SHARE = 10 };
 
-/* The tables that others refer to, copied in the last pass. */
+/* The last pass copies the tables that others refer to. */
 enum { PASSES = 2 };
 #define KINDS_LAST                                                                                 \
     (1u << DISK_STRINGS | 1u << DISK_MODULES | 1u << DISK_NODES | 1u << DISK_THREADS |             \
@@ -61,21 +62,21 @@ enum { PASSES = 2 };
 
 enum copied { COPIED_ALL, COPIED_PART };
 
-/* A copy in progress. Private memory of the one thread that has set copy_busy. */
+/* A copy in progress. Private to the thread that has set copy_busy. */
 struct copying {
-    uint64_t from, end;   // File offsets of the last complete copy.
-    uint64_t base, limit; // Offset shift of the new copy, and the file offset that it must not
-                          // pass.
-    uint32_t pass;        // 0: all tables but KINDS_LAST; 1: KINDS_LAST.
+    uint64_t from, end;   // File offsets of the latest complete copy.
+    uint64_t base, limit; // Distance of the new copy from the offsets in memory; file offset that
+                          // the new copy must not exceed.
+    uint32_t pass;        // 0: all tables except KINDS_LAST; 1: KINDS_LAST.
     uint32_t segment;     // Index of the next segment.
-    uint64_t done_bytes;  // Bytes of it copied.
+    uint64_t done_bytes;  // Copied bytes of that segment.
     uint64_t node_bytes;  // Bytes of NODES to copy.
     uint64_t reached;     // File offset of the end of the new copy.
     uint32_t count;       // Directory entries written.
     uint64_t work_ns;     // Processor time of all steps.
     uint64_t wall_ns;     // Wall-clock time of all steps.
     bool begun;
-    // The future start of the file: header and directory.
+    // The new start of the file: header and directory.
     unsigned char head[DISK_DATA_OFF];
 };
 
@@ -104,7 +105,7 @@ write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t of
     return 0;
 }
 
-/* Begin a copy in front of the last one if it fits there, else behind it; AT_ONCE, at the start of
+/* Begin a copy before the latest one if it fits there, else after it; if AT_ONCE, at the start of
  * the file. */
 static void
 file_copy_begin(struct copying *c, bool at_once)
@@ -122,11 +123,11 @@ file_copy_begin(struct copying *c, bool at_once)
     c->reached = c->base + DISK_DATA_OFF;
     c->begun = true;
     memset(c->head, 0, sizeof c->head);
-    // The header then matches the first counter rather than the last stack.
+    // Copied now, so the header matches the first counter instead of the last stack.
     memcpy(c->head, state->header, DISK_DIRECTORY_OFF);
 }
 
-/* Return how many bytes of segment S belong in the copy. */
+/* Return the number of bytes of segment S that belong in the copy. */
 static uint64_t
 wanted_bytes(const struct copying *c, const struct disk_segment *s)
 {
@@ -135,8 +136,8 @@ wanted_bytes(const struct copying *c, const struct disk_segment *s)
     return c->node_bytes > s->table_off ? c->node_bytes - s->table_off : 0;
 }
 
-/* Copy the rest of segment S, or one piece of it unless AT_ONCE. Return COPIED_ALL when S is
- * complete, COPIED_PART, or a negative error number. */
+/* Copy the rest of segment S if AT_ONCE, else one piece. Return COPIED_ALL if S is complete,
+ * COPIED_PART if not, or a negative error number. */
 static int
 copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_once)
 {
@@ -145,7 +146,7 @@ copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_on
     int r;
 
     if (!at_once && left > PIECE_BYTES) {
-        // Never split a record.
+        // A piece ends between two records.
         left = PIECE_BYTES;
         left -= (s->table_off + c->done_bytes + left) % s->record_bytes;
     }
@@ -162,7 +163,7 @@ copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_on
     return c->done_bytes < wanted ? COPIED_PART : COPIED_ALL;
 }
 
-/* Enter the complete segment S in the directory. */
+/* Add the complete segment S to the directory. */
 static void
 list_segment(struct copying *c, const struct disk_segment *s)
 {
@@ -207,7 +208,7 @@ file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
             uint32_t kind = load_acquire(&s->kind);
             int r = COPIED_ALL;
 
-            if (kind == 0) // A thread has taken this entry and is about to store its kind.
+            if (kind == 0) // A thread has reserved this entry and is about to store its kind.
                 break;
             if ((KINDS_LAST >> kind & 1) != c->pass)
                 continue;
@@ -226,7 +227,7 @@ file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     return file_copy_finish(c, fd);
 }
 
-/* Begin or continue a copy; AT_ONCE, make all of it. FD is the file. */
+/* Begin or continue a copy; if AT_ONCE, make all of it. FD is the file. */
 static int
 copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
@@ -238,7 +239,8 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     if (r == COPIED_PART)
         return r;
     c->begun = false;
-    // The copy has grown into the last one. Restart it behind that one, where there is room.
+    // The new copy would overwrite the latest complete one. Restart it after that one, where there
+    // is room.
     if (r == -EAGAIN) {
         c->from = DISK_DATA_OFF;
         return COPIED_PART;
@@ -252,8 +254,8 @@ file_copy_larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Set the time of the next step, after one that began at WORK_NS and WALL_NS and returned R:
- * COPIED_PART means that the present copy is incomplete. */
+/* Set the time of the next step, after a step that began at WORK_NS and WALL_NS and returned R.
+ * COPIED_PART means that the copy is incomplete. */
 static void
 set_next(int r, uint64_t work_ns, uint64_t wall_ns)
 {
@@ -280,7 +282,7 @@ copy_now(bool last)
     struct copying *c = account_state()->copying;
     uint64_t work_ns = sys_work_ns(), wall_ns = sys_clock_ns();
     uint64_t bytes = load_relaxed(&state->file_end);
-    // With a limit on file size, two copies may not fit.
+    // Under a limit on file size, two copies may not fit.
     bool at_once = last || c->end == 0 || bytes <= AT_ONCE_BYTES ||
                    3 * bytes + c->end > sys_limit(RLIMIT_FSIZE);
     int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, work_ns);
@@ -296,7 +298,7 @@ copy_now(bool last)
         output_message(r == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, r,
                        account_state()->path);
     }
-    // If the copy grew the file again, the lost part would read as zeros.
+    // Stop copying: if a copy grew the file again, the lost part would read as zeros.
     if (r == -ENODATA)
         store_relaxed(&account_state()->file_failed, 1u);
     set_next(r, work_ns, wall_ns);
@@ -317,7 +319,8 @@ file_copy(enum file_copy when)
         return;
     mask = sys_block_signals();
     while (!cas_acq_rel(&account_state()->copy_busy, &idle, 1u)) {
-        // The copy that another thread is making may lack the last changes, so the last copy waits.
+        // The copy that another thread is making may lack the latest changes, so the last copy
+        // waits for it.
         if (when != FILE_COPY_LAST || waits == LIMIT_GROW_WAITS) {
             sys_unblock_signals(mask);
             return;

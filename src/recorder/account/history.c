@@ -5,36 +5,38 @@
  *                                                         └► HISTORY: id, counter, its values
  *
  * A snapshot takes an id and raises the epoch by one. Before it changes, each counter compares its
- * own epoch with the current one, as the peak requires anyway. A counter that lags first writes
- * down its values so far: they are its values at the latest snapshot, and at every snapshot since
- * its previous record. A counter that never changes again writes nothing: it still has its values.
- * So the cost of a snapshot is the number of counters that change after it, the cost of an event is
- * unchanged, and the file is correct at every instant.
+ * own epoch with the current one, as the peak requires anyway. A counter that lags first records
+ * its present values: these are its values at the latest snapshot, and at every snapshot since its
+ * previous record. A counter that never changes again needs no record, because it still has these
+ * values. So the cost of a snapshot is the number of counters that change after it, the cost of an
+ * event is unchanged, and the file is correct at every instant.
  *
- * The announcement comes first, raising the epoch last. A thread reads the epoch, then whether its
- * counter lags, then the id. Thus a thread that sees the new epoch also sees the new snapshot. A
- * thread that sees an announcement before its epoch is raised writes its values under the new id,
- * too early by the length of one call. Later it writes others under the same id, which a reader
- * ignores: the first record of a counter for a snapshot counts. Nothing waits and nothing is
- * locked, so threads may take snapshots concurrently. Their ids are then announced in any order; a
- * snapshot announced after one with a higher id shares the values of that one.
+ * The announcement comes first, raising the epoch last. A thread reads the epoch first, then
+ * compares its counter with it, then reads the id. So a thread that sees the new epoch also sees
+ * the new snapshot. A thread that sees an announcement before the epoch is raised records its
+ * values under the new id, too early by the duration of one call. Later it records other values
+ * under the same id. A reader ignores these: the first record of a counter for a snapshot counts.
+ * There are no waits and no locks, so threads may take snapshots concurrently. Their ids are then
+ * announced in any order. A snapshot that is announced after one with a higher id shares the values
+ * of the latter.
  *
- * The timeline consists of snapshots as well, so it covers every stack. Both the number of timeline
- * snapshots and their room in HISTORY are bounded: their distance doubles when either has used its
- * share. A doubling costs at most a fortieth of HISTORY, and 28 doublings stretch 16 milliseconds
- * to 50 days. Snapshots that a tool takes periodically thin out by the same rule.
+ * The timeline consists of snapshots too, so it covers every stack. The number of timeline
+ * snapshots and their size in HISTORY are both bounded: when either has used its share, the
+ * distance of snapshots doubles. A doubling costs at most a fortieth of HISTORY, and 28 doublings
+ * stretch 16 milliseconds to 50 days. Periodic snapshots of a tool are spaced by the same rule.
  *
- * A snapshot needs room for a record of each counter. It is refused when less is left, because a
- * counter without room would appear to have had a later value at that snapshot. Such losses are
- * counted. They occur only with more counters than a quarter of HISTORY holds, or when the file
- * cannot grow. Records that do not get into the file are not kept in memory either.
+ * A snapshot needs room for a record of each counter. With less room it is refused, because a
+ * counter without a record would seem to have a later value at that snapshot. Such losses are
+ * counted. They occur only if a quarter of HISTORY has no room for all counters, or if the file
+ * cannot grow. Records that find no room in the file are not stored in memory either.
  *
- * A program may rest between two ticks. Its present values are then roughly the last tick's, and
- * the snapshot gets the time of that tick; otherwise the curve would show the burst before the rest
- * for the whole rest. Live bytes decide: if they changed more before the last tick than since, the
- * change preceded the rest. A snapshot that is requested during a rest is preceded by such a
- * snapshot. Later ones keep their own time, so that times rise with ids. A thread that ticks at
- * each event need not guess: before the event that ends a rest, the values are the last tick's.
+ * Rests. A program may be idle between two ticks. Its present values are then roughly those at the
+ * last tick, so the snapshot gets the time of that tick. Otherwise the curve would show the change
+ * before the rest at the end of the rest. Live bytes decide: if they changed more before the last
+ * tick than since, the change preceded the rest. If a snapshot is requested during a rest, such a
+ * snapshot is taken first. Later snapshots have their true time, so that times rise with ids. A
+ * thread that ticks at each event need not guess: before the event that ends a rest, the values are
+ * the last tick's.
  *
  * docs/internals/history.md has the proof and the figures. */
 #include "account/history.h"
@@ -53,19 +55,19 @@
 
 #define FIRST_WIDTH_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Shares of the tables: the width doubles after a 64th of SNAPSHOTS or an 80th of HISTORY, and once
- * more for each 40th of HISTORY used. The timeline leaves a quarter of HISTORY to other
+/* Shares of the tables. The width doubles after a 64th of SNAPSHOTS or an 80th of HISTORY was used,
+ * and once more for each 40th of HISTORY. The timeline leaves a quarter of HISTORY to other
  * snapshots. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
-/* A requested period keeps its width for a larger share of SNAPSHOTS. */
+/* A requested period doubles only after a larger share of SNAPSHOTS. */
 enum { PERIOD_SNAPSHOTS = 8 };
 
-/* After this many records, earlier pages are dropped: six pages at a time, because one event waits
- * for that. */
+/* Number of records after which earlier pages are dropped. This is six pages at a time, because one
+ * event waits for it. */
 enum { LET_GO_RECORDS = 512 };
 
-/* Settings from the environment; constants of the process and its children. */
+/* Settings from the environment; process constants. */
 static struct {
     uint64_t growth_bytes;
     uint32_t signal;
@@ -75,7 +77,7 @@ void
 history_start(void)
 {
     account_state()->timed.width_ns = account_state()->snapshot_next_ns = FIRST_WIDTH_NS;
-    // Saved here because a daemon may clear its environment and then fork.
+    // Saved here, because a daemon may clear its environment and then fork.
     if (!state->forked) {
         asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
         asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
@@ -86,7 +88,7 @@ history_start(void)
 
 /* --- Taking one ------------------------------------------------------------------------------- */
 
-/* Return the number of snapshots at which KIND is refused. */
+/* Return the number of snapshots from which on KIND is refused. */
 static uint64_t
 snapshots_max(enum disk_snapshot_kind kind)
 {
@@ -99,8 +101,8 @@ snapshots_max(enum disk_snapshot_kind kind)
     kept = all / (LIMIT_SNAPSHOTS / LIMIT_SNAPSHOTS_ASKED);
     if (kind == DISK_SNAPSHOT_TIMED)
         return all - kept;
-    // These two kinds are automatic: half of the room for requested snapshots stays free for the
-    // others.
+    // These two kinds are automatic. Half of the room for requested snapshots stays free for the
+    // other kinds.
     return kind == DISK_SNAPSHOT_GROWTH || kind == DISK_SNAPSHOT_PERIOD ? all - kept / 2 : all;
 }
 
@@ -110,8 +112,8 @@ history_bytes(void)
     return load_relaxed(&state->tables[DISK_HISTORY].used) * sizeof(struct disk_history);
 }
 
-/* Return the room that the records of a new snapshot may take: one for each counter, but at most a
- * quarter of BYTES_MAX. */
+/* Return the number of bytes to reserve for the records of a new snapshot: one record per counter,
+ * but at most a quarter of BYTES_MAX. */
 static uint64_t
 owed_bytes(uint64_t bytes_max)
 {
@@ -140,7 +142,7 @@ announce(uint32_t id)
 
     while (latest < id && !cas_acq_rel(&account_state()->snapshot_latest, &latest, id))
         continue;
-    // Paired with history_note, by way of peak_catch_up.
+    // Paired with history_note, through peak_catch_up.
     epoch_raise(&state->header->shared.snapshot_epoch);
 }
 
@@ -198,7 +200,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
     return answer;
 }
 
-/* Take a snapshot for a caller that cannot receive an answer: a refusal is counted as a loss. */
+/* Take a snapshot for a caller that cannot receive an answer; count a refusal as a loss. */
 static void
 take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
 {
@@ -221,7 +223,7 @@ history_signal(void)
 
 /* --- When one is due -------------------------------------------------------------------------- */
 
-/* Widen P if its width has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
+/* Double the width of P if it has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
  * HISTORY. */
 static void
 history_widen(struct snapshot_pace *p, uint64_t share)
@@ -246,7 +248,7 @@ history_periodic(const char *name)
     struct snapshot_pace *p = &account_state()->period;
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns, since_ns = elapsed_ns - p->last_ns;
 
-    // A tick may be a little late, and the next request then comes a little early.
+    // If a tick is a little late, the next request comes a little early.
     if (since_ns < p->width_ns - p->width_ns / 4)
         return DISK_ANSWER_FULL;
     if (p->taken == 1 && p->width_ns == 0)
@@ -263,21 +265,22 @@ distance(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Return true if a snapshot at ELAPSED_NS may have the time of the last tick, at BEFORE_NS, because
- * the process has rested since. */
+/* Return true if a snapshot at ELAPSED_NS may get the time of the last tick, BEFORE_NS, because the
+ * process has rested since. */
 static bool
 has_rested(uint64_t elapsed_ns, uint64_t before_ns)
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
-    // Another thread may have read the clock after this one. Ids rise with time, so a snapshot
-    // taken since the tick excludes the tick's time. Without snapshot_busy the result is a hint.
+    // Another thread may have read the clock after this one. Ids must rise with time, so a snapshot
+    // taken since the tick excludes the time of the tick. Without snapshot_busy the result is a
+    // hint.
     return rested >= (int64_t)load_relaxed(&account_state()->timed.width_ns) &&
            load_relaxed(&account_state()->snapshot_last_ns) <= before_ns;
 }
 
-/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, with BEFORE_BYTES
- * live. */
+/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, when BEFORE_BYTES
+ * were live. */
 static uint64_t
 history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                 int64_t before_bytes)
@@ -290,7 +293,7 @@ history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                : elapsed_ns;
 }
 
-/* Take the timeline's snapshot that is due at ELAPSED_NS, with the time TAKEN_NS. Requires
+/* Take the timeline's snapshot that is due at ELAPSED_NS, and give it the time TAKEN_NS. Requires
  * snapshot_busy. */
 static COLD void
 take_due(const struct thread *t, uint64_t elapsed_ns, uint64_t taken_ns)
@@ -309,7 +312,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
-    // A second thread need not take one: it would record the same moment.
+    // If another thread is taking one, that is enough: it records the same moment.
     if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
         take_due(t, elapsed_ns, history_time_of(t, elapsed_ns, before_ns, before_bytes));
         store_release(&account_state()->snapshot_busy, 0u);
@@ -317,8 +320,8 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     sys_unblock_signals(mask);
 }
 
-/* Take a snapshot when live bytes have grown, also when they grow again after a fall: the base is
- * their minimum since the latest such snapshot. */
+/* Take a snapshot if live bytes have grown enough since their minimum after the latest such
+ * snapshot. So growth after a fall counts too. */
 static COLD void
 check_growth(const struct thread *t)
 {
@@ -370,7 +373,7 @@ history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int
 
 /* --- Values of the counters ------------------------------------------------------------------- */
 
-/* Return the index of C as struct disk_history defines it. */
+/* Return the index of C in the sense of struct disk_history. */
 static uint32_t
 counter_index(const struct disk_counter *c)
 {
@@ -381,8 +384,9 @@ counter_index(const struct disk_counter *c)
     return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
 }
 
-/* The recorder never reads records again, so their pages can leave the process where the file holds
- * them. Drop whole pages, and keep the latest, to which other threads may still be writing. */
+/* Drop pages with records before INDEX from memory if the file has them, because the recorder never
+ * reads records again. Drop whole pages, and keep the latest ones, to which other threads may still
+ * be writing. */
 static void
 let_go_before(const struct table *t, uint64_t index)
 {
@@ -403,7 +407,7 @@ history_note(struct disk_counter *c)
     struct disk_history *h;
     uint64_t index;
 
-    // A new counter: no record is needed for its zeros. It may have bytes without a call:
+    // A new counter needs no record for its zeros. It may have bytes without a call, because
     // heap_alloc is called with a count of 0 when an object of one of the program's own heaps has
     // grown.
     if (c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 && c->freed_bytes == 0) {

@@ -1,18 +1,18 @@
-/* label.c: labels that a thread sets for its work.
+/* label.c: labels, which a program assigns to the work of a thread.
  *
- * A thread has a *set* of labels, text sorted by key, and each set has a number. A thread stores
- * only the number, in its own memory. So labels end with the thread, and a child made by fork keeps
- * the labels of the thread that forked; for that, the texts are process constants (name_set.h). The
- * profile has a table of label sets. A set gets its record when a process first counts something
- * under it. Blocks are charged to a node below the node of their stack, a tag with the index of the
- * record.
+ * A thread has a *set* of labels, a text sorted by key, and each set has a number. A thread stores
+ * only the number, in its thread-local memory. So labels end with the thread, and a child made by
+ * fork inherits the labels of the thread that forked. For this the texts are process constants
+ * (name_set.h). The profile has a table of label sets. A set gets its record when a process first
+ * counts something under it. Blocks are charged to a node below the node of their stack, a tag with
+ * the index of the record.
  *
- * Threads without labels pay nothing. A thread with labels is THREAD_NEEDS_SLOW_PATH instead of
+ * Threads without labels have no cost. A thread with labels is THREAD_NEEDS_SLOW_PATH instead of
  * THREAD_READY. Its allocations therefore take the slow path, where label_here finds the tag.
  *
- * There are no more sets than the profile has records. Events beyond that go to record 1, "other",
- * and are counted. When not even the texts have room, the thread has the set "other" until a label
- * is removed or another set is restored. */
+ * There are no more sets than the profile has records. Events under further sets are charged to
+ * record 1, "other", and counted. If there is no room even for the texts, the thread has the set
+ * "other" until a label is removed or another set is restored. */
 #include "account/label.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ label_checked(uint32_t set)
     return size_bytes != 0 ? set : (uint32_t)SET_NONE;
 }
 
-/* A text under construction; too_long is set when it no longer fits. */
+/* A text under construction. too_long is set when the text no longer fits. */
 struct draft {
     size_t size_bytes;
     bool too_long;
@@ -79,7 +79,7 @@ draft_add(struct draft *d, const char *s)
     d->size_bytes += size_bytes;
 }
 
-/* Build the labels of SET without KEY, plus KEY=VALUE unless VALUE is NULL. */
+/* Build the labels of SET without KEY, and add KEY=VALUE unless VALUE is NULL. */
 static void
 put_together(struct draft *d, uint32_t set, const char *key, const char *value)
 {
@@ -130,8 +130,8 @@ label_with(uint32_t set, const char *key, const char *value)
     return SET_OTHER;
 }
 
-/* Handlers that interrupted the recorder have separate structs. Invalidate all of this
- * thread's, so that each reads the labels before its next event. */
+/* Invalidate all structs of this thread, so that each reads the labels before its next event.
+ * Handlers that interrupted the recorder have separate structs. */
 void
 label_adopt(uint32_t set)
 {
@@ -144,7 +144,7 @@ label_adopt(uint32_t set)
         thread_invalidate(t);
 }
 
-/* Give SET a record in this process's profile. */
+/* Create a record for SET in this process's profile. */
 static COLD uint32_t
 label_make_record(uint32_t set)
 {

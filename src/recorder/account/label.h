@@ -5,18 +5,18 @@
 #include "account/nodes.h"
 #include "platform/state.h"
 
-/* Make the table of labels when recording starts. False without memory. */
+/* Create the table of labels when recording starts. Return false without memory. */
 bool label_start(void);
 
-/* Return the number of the set with the labels of SET plus KEY=VALUE, or without KEY when VALUE is
- * NULL. Numbers hold for the life of the program and its children; 0 is the empty set.
+/* Return the number of the set with the labels of SET plus KEY=VALUE, or without KEY if VALUE is
+ * NULL. Numbers stay valid for the life of the program and its children; 0 is the empty set.
  * Async-signal-safe. */
 uint32_t label_with(uint32_t set, const char *key, const char *value);
 
-/* Return SET, a number from the program; 0 if there is no such set. */
+/* Return SET, a number from the program, if there is such a set; else 0. */
 uint32_t label_checked(uint32_t set);
 
-/* Give the calling thread the labels SET from now on. */
+/* Set the labels of the calling thread to SET. */
 void label_adopt(uint32_t set);
 
 /* Return the child of NODE for the calling thread's labels. Requires that it has some. */

@@ -1,19 +1,19 @@
 /* named.c: names of frames of the program's own language.
  *
- * An adapter (stack/language_adapters.c) passes each name once and gets an id, which it may keep
- * indefinitely. Children made by fork keep the ids as well. Ids and texts therefore lie in memory
- * that a child inherits unchanged; it is only reserved until there is an adapter.
+ * An adapter (stack/language_adapters.c) passes each name once and gets an id, which stays valid
+ * indefinitely, even in children made by fork. So ids and texts are in memory that a child inherits
+ * unchanged. It is only reserved until there is an adapter.
  *
  *     id ──► {function, file, line, language} ──► texts
  *      │                                             │
  *      └► record in the profile's NAMED table        └► place in the profile's STRINGS
  *
  * The lower row exists once per profile. A frame gets a record when it is first part of a stack,
- * and each text is written once. If two threads do that concurrently, a record may stay behind
- * unpublished, or a text may be written twice; both cost a few bytes.
+ * and each text is written once. If two threads do so concurrently, a record may remain
+ * unpublished, or a text may be written twice. Both waste a few bytes.
  *
- * Record 1, "other functions", replaces all records beyond the last, and frames for which the ids
- * had no room. */
+ * Record 1, "other functions", represents all frames that find no room in the records or among the
+ * ids. */
 #include "account/named.h"
 
 #include <string.h>
@@ -36,27 +36,27 @@ enum {
     RECORD_OTHER = 1,
 };
 
-/* The definition of an id: numbers of texts, NAME_SET_NONE for an empty one. */
+/* The definition of an id: numbers of texts; NAME_SET_NONE for an empty one. */
 struct named {
     uint32_t function, file, line, language;
 };
 
 struct names {
-    uint32_t places[FRAME_PLACES]; // Atomic: an index into frames plus 1; 0 = free.
-    uint32_t used;                 // Atomic: frames; may run past the end.
+    uint32_t places[FRAME_PLACES]; // Atomic: index into `frames` plus 1; 0 = free.
+    uint32_t used;                 // Atomic: number of frames; may exceed the capacity.
     struct named frames[LIMIT_NAMED];
     uint32_t text_places[TEXT_PLACES];
     unsigned char pool[POOL_BYTES];
     struct name_set texts;
 };
 
-/* The state of one profile. */
+/* The records of one profile. */
 struct named_records {
-    uint32_t record[LIMIT_NAMED + 1]; // Atomic, by id: index in NAMED; 0 = none yet.
-    uint64_t strings[TEXT_PLACES];    // Atomic, by text: offset and bytes; 0 = not written.
+    uint32_t record[LIMIT_NAMED + 1]; // Atomic, by id: index in NAMED; 0 = none.
+    uint64_t strings[TEXT_PLACES];    // Atomic, by text: packed offset and size; 0 = not written.
 };
 
-static struct names *names; // Atomic; a process constant.
+static struct names *names; // Atomic; process constant.
 
 static const char other_functions[] = "(other functions)";
 
@@ -90,7 +90,7 @@ all_names(void)
     return none;
 }
 
-/* Store the number of TEXT in *RET_NUMBER; return false without room. */
+/* Store the number of TEXT in *RET_NUMBER. Return false without room. */
 static bool
 text_number(struct names *n, const char *text, uint32_t *ret_number)
 {
@@ -105,7 +105,7 @@ text_number(struct names *n, const char *text, uint32_t *ret_number)
     return *ret_number != NAME_SET_NONE;
 }
 
-/* Append F to the frames. Return its index plus 1, or 0 without room. */
+/* Append F to the frames. Return its index plus 1; 0 without room. */
 static uint32_t
 named_add_frame(struct names *n, const struct named *f)
 {
@@ -162,7 +162,7 @@ all_records(void)
     return none;
 }
 
-/* Return the position of text NUMBER of N in the profile, written on demand. */
+/* Return the position of text number NUMBER of N in the profile, writing the text on demand. */
 static struct disk_string
 string_of(struct named_records *r, const struct names *n, uint32_t number)
 {
@@ -183,7 +183,7 @@ string_of(struct named_records *r, const struct names *n, uint32_t number)
     return s;
 }
 
-/* Return record 1, written on demand. */
+/* Return record 1, writing it on demand. */
 static uint32_t
 other_record(struct named_records *r)
 {
@@ -198,7 +198,7 @@ other_record(struct named_records *r)
     return RECORD_OTHER;
 }
 
-/* Give the frame ID a record in this process's profile. */
+/* Create a record for the frame ID in this process's profile. */
 static COLD uint32_t
 named_make_record(struct named_records *r, uint32_t id)
 {

@@ -1,5 +1,5 @@
-/* thread.c: accesses of threads to one another's structs, and additions to a thread's own. join.c
- * gives a thread its struct. */
+/* thread.c: access to the structs of other threads, and additions to a thread's own struct. join.c
+ * assigns a struct to a thread. */
 #include "account/thread.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ thread_row_count(void)
     return used < LIMIT_THREADS ? (uint32_t)used : LIMIT_THREADS;
 }
 
-/* Names change while others read them, so they are copied and compared in words. */
+/* Names change while other threads read them, so they are copied and compared by words. */
 static_assert(DISK_THREAD_NAME_BYTES == 16 && offsetof(struct disk_thread, name) % 8 == 0,
               "a name is two words");
 
@@ -54,7 +54,7 @@ thread_invalidate(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready);
 
-    // Runs after the change was written; join_refresh reads in the opposite order.
+    // This follows the write of the change; join_refresh reads in the opposite order.
     while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
         continue;
 }
@@ -64,7 +64,7 @@ thread_invalidate_all(void)
 {
     uint32_t rows = thread_row_count();
 
-    for (uint32_t i = 1; i < rows; i++) { // Nobody has row 0.
+    for (uint32_t i = 1; i < rows; i++) { // Row 0 is never used.
         struct thread *t = load_acquire(&account_state()->threads[i]);
 
         if (t != NULL)

@@ -1,4 +1,4 @@
-/* thread.h: the state that one thread keeps between events. */
+/* thread.h: the state of one thread between events. */
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 
@@ -8,32 +8,33 @@
 #include "ledger/ledger_state.h"
 #include "platform/state.h"
 
-/* A frame of a stack, being walked or remembered in the memo. */
+/* A frame of a stack, during a walk or in the memo. */
 struct stack_frame {
     uint64_t slot;  // Address of the word with the return address.
     uint64_t frame; // Return address and module, as in struct disk_node.
-    uint64_t rbp;   // Value of the register in this frame.
-    // Address of the word that this value was restored from; 0 = unchanged from the inner frame.
+    uint64_t rbp;   // Value of rbp in this frame.
+    // Address of the word from which rbp was restored; 0 = unchanged from the inner frame.
     uint64_t rbp_slot;
-    // Address of the word that holds the CFA of a function that realigned its stack; 0 = the rule
-    // computes it.
+    // Address of the word with the CFA of a function that realigned its stack; 0 = the rule
+    // computes the CFA.
     uint64_t cfa_slot;
-    uint32_t node; // In the call tree, or an id of path_ids.c; memo only.
-    // Checks [0, check_start) belong to the frames outside this one; memo only.
+    uint32_t node; // Node in the call tree, or an id of path_ids.c; memo only.
+    // Index of the frame's first check; the checks before it belong to the frames outside this one;
+    // memo only.
     uint32_t check_start;
     uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
-    uint8_t needs_rbp; // This frame or one outside it needs this rbp; memo only.
+    uint8_t needs_rbp; // This frame or one outside it needs this value of rbp; memo only.
     uint8_t flags;     // enum disk_node_flags.
 };
 
-/* A word of the stack that must still hold VALUE for the memo's frames to be current. */
+/* A word of the stack that must still have VALUE for the memo's frames to be current. */
 struct stack_check {
     uint64_t address, value;
 };
 
 enum {
-    // Checks are made in groups of this size. A memo begins with enough checks that always hold to
-    // complete the outermost frame's group.
+    // Checks are made in groups of this size. A memo begins with enough checks that always succeed
+    // to complete the group of the outermost frame.
     CHECK_GROUP = 4,
     CHECKS_HELD = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
@@ -49,52 +50,51 @@ enum {
 struct stack_target {
     uint32_t *sites; // Sites of the stack's node.
     uint32_t frames; // Number of frames of the stack.
-    // By size class, as far as known: the site, and this thread's counters or one that no block
-    // fits.
+    // By size class, as far as known: the site, and this thread's counters or a counter that no
+    // block matches.
     uint32_t site[DISK_SIZE_CLASSES];
-    // A new value whenever a stack was walked. Equal stamps mean the same C frames at the same
-    // addresses, as long as the memo is the same too. 0 = the target cannot be recognised again.
+    // A new value for each walked stack. As long as the memo is unchanged, equal stamps mean equal
+    // C frames at equal addresses. 0 = the target cannot be recognised again.
     uint32_t stamp;
     struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
-/* A variant stack: an earlier stack that shares the outer frames of the memo, but was not
- * remembered itself. One cache line identifies it, one holds its target, and one each group of
- * checks. */
+/* A variant stack: an earlier stack that shares the outer frames of the memo but is not in the memo
+ * itself. One cache line identifies it, one has its target, and one each group of checks. */
 struct stack_variant {
     uint64_t slot; // Slot of the innermost frame; 0 = unused.
-    uint64_t rbp;  // The caller's rbp; compared if needs_rbp.
+    uint64_t rbp;  // The caller's rbp; compared only if needs_rbp.
     uint64_t join_slot, join_rbp;
-    uint64_t version; // memo_version when the joining frame was last found unchanged.
+    uint64_t version; // Value of memo_version when the joining frame was last found unchanged.
     uint32_t join_node;    // The joining frame's node.
     uint32_t outer_checks; // Number of checks of the frames outside the joining frame.
     uint16_t join;         // Index of the joining frame, the innermost one shared with the memo.
     uint8_t needs_rbp;
     uint8_t check_count; // Whole groups only.
-    // For a stack without nodes: the parent of its outermost frame if `join` is 0, and a bit for
-    // each check that is the return address of a frame inside the joining frame.
+    // For a stack without nodes. `root`: parent of its outermost frame if `join` is 0. `slots`: a
+    // bit for each check that is the return address of a frame inside the joining frame.
     uint8_t root;
     uint16_t slots;
     struct stack_target target __attribute__((aligned(64)));
-    // Checks of the joining frame and all frames inside it; the first is repeated to fill the
-    // group.
+    // Checks of the joining frame and of all frames inside it. The first check is repeated to
+    // complete the group.
     struct stack_check checks[VARIANT_CHECKS];
 };
 static_assert(sizeof(struct stack_variant) == (2 + VARIANT_CHECKS / CHECK_GROUP) * 64, "lines");
 
-/* A block that a function of the real allocator has requested and that is not counted yet:
+/* A block that a function of the real allocator has requested and that is not yet counted:
  * event/held.c. */
 struct inner_block {
     void *p;
     uint64_t size_bytes;
     uint32_t *sites; // Sites of the stack.
-    bool odd;        // The real allocator cannot return its size.
+    bool odd;        // The real allocator cannot report its size.
 };
 
-/* A cached rule for stepping out of a frame, 16 bytes. Kind RULE_NONE = empty. A rule of kind
- * RULE_RSP leads outwards by whole words and has the caller's rbp, if saved, between rsp and the
- * CFA. A RULE_RSP of the tables without these properties is cached as RULE_FULL. */
+/* A cached rule for stepping out of a frame, 16 bytes. Kind RULE_NONE = empty. A cached RULE_RSP
+ * has two additional properties: its CFA is whole words above rsp, and the caller's rbp, if saved,
+ * is between rsp and the CFA. Any other RULE_RSP is cached as RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
@@ -103,104 +103,108 @@ struct rule_entry {
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
     THREAD_READY = 1,
-    THREAD_STALE = 2,           // Joined, and must look up changes before its next event.
-    THREAD_NEEDS_SLOW_PATH = 3, // Like READY, but tls.apart: its allocations take the slow path.
+    THREAD_STALE = 2,           // Joined, and must read pending changes before its next event.
+    THREAD_NEEDS_SLOW_PATH = 3, // Like READY, but tls.needs_slow_path is set: its allocations need
+                                // the slow path.
 };
 
-/* Private memory, one per row of the thread table; a new thread inherits it from an ended one. Only
- * the owner accesses it, except for `owner_tid`, `ready` and the fields that peak.c names. Wiped in
- * a forked child, so that ready is 0 there. */
+/* Private memory, one struct per row of the thread table; a new thread inherits it from an ended
+ * one. Only the owner accesses it, except for `owner_tid`, `ready` and the fields that peak.c
+ * lists. Wiped in a forked child, so that `ready` is 0 there. */
 struct thread {
     /* Fields that every event touches. */
     uint32_t ready;     // enum thread_ready.
     uint32_t countdown; // Events until the next tick.
-    // Sum of the changes of live bytes by all its events. While it lies in [live_low, live_low +
-    // live_span], changes may stay unpublished. Others read live_bytes.
+    // Sum of the changes of live bytes by this thread's events. While it is in [live_low, live_low
+    // + live_span], changes may stay unpublished. Other threads read live_bytes.
     int64_t live_bytes, live_low;
     uint64_t live_span;
-    uint8_t alloc_seq; // Birth number of the next block, modulo RECENT_BLOCKS.
-    bool at_peak;      // In a run of maxima: peak.h.
+    uint8_t alloc_seq; // Birth number of the thread's next block, modulo RECENT_BLOCKS.
+    bool at_peak;      // The thread is in a run of maxima: peak.h.
     bool leaf_needs_rbp;
     struct disk_bins *bins;
-    struct disk_block **blocks; // By site / DISK_BLOCK_SITES.
+    struct disk_block **blocks; // Indexed by site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // In the header.
     uint32_t **ledger;          // ledger_state()->ledger.
     uint64_t direct_units;      // ledger_direct_units.
-    // Innermost frame of the memo, if it is the latest stack's; slot 0 = none.
+    // Slot and rbp of the memo's innermost frame, if the memo is the latest stack; slot 0 = it is
+    // not.
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;
     uint32_t memo_count;
-    uint32_t check_count;  // Includes those in front of the memo.
-    uint64_t memo_version; // Incremented whenever the memo has changed.
-    uint32_t history;      // Hash of the latest of `variants`.
+    uint32_t check_count;  // Includes the checks before the memo.
+    uint64_t memo_version; // Incremented at each change of the memo.
+    uint32_t history;      // Hash of the latest `variants` in use.
     uint32_t row;
-    uint64_t frames_reused; // The file has its value as of the latest tick.
+    uint64_t frames_reused; // The file has its value at the latest tick.
     struct disk_thread *disk;
-    uint64_t recent[RECENT_BLOCKS]; // Its latest blocks, by number: recent.h. 0 = none, or ended.
-    // While T is the only thread: the maximum of live bytes, which others read when they join, and
-    // live bytes without this thread's live_bytes.
+    uint64_t recent[RECENT_BLOCKS]; // The thread's latest blocks, by birth number: recent.h. 0 =
+                                    // none, or freed.
+    // While T is the only thread: the maximum of live bytes, which other threads read when they
+    // join, and live bytes without this thread's live_bytes.
     int64_t peak_seen, live_besides;
-    // When at_peak began: the previous maximum, and its epoch.
+    // The previous maximum and its epoch when at_peak was set.
     int64_t raised_from;
     uint64_t raised_after;
     uint64_t epoch_before, epoch_raised;
     int64_t ticked_bytes; // live_bytes at the latest tick.
 
-    uint32_t generation; // state->generation when the caches below were last emptied.
+    uint32_t generation; // Value of state->generation when the caches below were last emptied.
     uint64_t stack_low,
-        stack_high; // The thread's own stack as far as known; frames lie in [low, high).
+        stack_high; // Bounds of the thread's own stack as far as known; frames are in [low, high).
     uint64_t thread_pointer;
     bool stack_sought; // The mapping of the thread pointer was looked up.
 
     struct ledger_prefaulted prefaulted;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
-    // Atomic: the published part of live_bytes, and the slack, the bound of unpublished additions
-    // (peak.c).
+    // Atomic: the published part of live_bytes, and the slack, the upper bound of unpublished
+    // growth (peak.c).
     int64_t published_bytes, slack_bytes;
-    // Struct for events of signal handlers that interrupt the recorder while it uses this one; NULL
-    // until needed.
+    // Struct for events of signal handlers that interrupt the recorder while it uses this struct;
+    // NULL until needed.
     struct thread *nested;
-    struct thread *outer;        // The struct that has this one as its `nested`; NULL = none.
+    struct thread *outer;        // The struct whose `nested` is this one; NULL = none.
     uint32_t level;              // Nesting depth of this struct.
-    uint32_t inner_count;        // Entries of `inner`, oldest first.
+    uint32_t inner_count;        // Number of entries of `inner`, oldest first.
     struct inner_block inner[INNER_BLOCKS];
-    uint64_t outer_entered;       // tls.entered of the event of `outer` that was interrupted last.
-    struct stack_target uncached; // Target of the latest stack that could not be remembered.
-    uint32_t stamps;              // Latest stamp of a struct stack_target.
+    uint64_t outer_entered;       // Value of tls.entered for the event of `outer` that was
+                                  // interrupted last.
+    struct stack_target uncached; // Target of the latest stack that could not be cached.
+    uint32_t stamps;              // The latest stamp given to a struct stack_target.
     bool memo_is_cut;             // The memo lacks the outermost frames.
-    bool merges;                  // Its stacks get frames of languages: C frames have no nodes.
+    bool merges;                  // Its stacks get frames of languages, so C frames have no nodes.
     uint32_t memo_root;           // Parent node of the outermost frame of the memo.
     uint32_t walked_root;         // The same for the frames that walk_full has walked,
     uint32_t walked_count;        // and their number.
     uint32_t path_id_next;        // Next id of path_ids.c.
     struct path_ids *path_ids;    // NULL until needed.
-    uint32_t memo_same;           // Frames of the memo, from 1 on, unchanged since
+    uint32_t memo_same;           // Number of memo frames, from 1 on, unchanged since
                                   // language_natives.c examined them.
     struct language_memo *language; // language_memo.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
-    // Index in `variants` of the stack that came before: by history and innermost frame (the
+    // Index in `variants` of the stack that followed last time: by history and innermost frame (the
     // predicted stack), and by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];
-    // Index in `variants` by hash of the innermost frames. A stack has two possible slots, which
-    // differ in the lowest bit; 0 = none yet. Entries are assigned in order, so that those of a
-    // short process lie in few pages.
+    // Index in `variants` by hash of the innermost frames. A stack has two possible places, which
+    // differ in the lowest bit; 0 = none. Entries of `variants` are assigned in order, so that a
+    // short process uses few pages.
     uint16_t variant_at[STACK_VARIANTS];
     uint32_t variant_count;
     // Indexed from 1; entry 0 is unused.
     struct stack_variant variants[STACK_VARIANTS + 1] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
-    // Outermost first, indexed from 1; entry 0 lies outside any frame.
+    // Outermost first, indexed from 1; entry 0 is outside all frames.
     struct stack_frame memo[LIMIT_DEPTH + 1];
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
-    char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or which pages are
-                     // resident.
+    char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or the list of resident
+                     // pages.
     uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.
-    uint32_t close_ticks;      // Ticks left that follow each other event by event: tick.c.
+    uint32_t close_ticks;      // Number of ticks left that are to follow at each event: tick.c.
     uint64_t ticked_ns;        // Elapsed time at the latest tick.
-    uint32_t timed_phase;      // Ticks since the last one whose event was timed, of TIMED_TICKS.
+    uint32_t timed_phase;      // Ticks since the last one with a timed event, out of TIMED_TICKS.
     uint64_t work_ns;          // Processor time at the previous tick; 0 = not read.
-    uint64_t work_cycles;      // Cycle counter at that time.
+    uint64_t work_cycles;      // Cycle counter at that tick.
 };
 
 /* Return true if T has joined in this process; T may be NULL. */
@@ -210,14 +214,14 @@ thread_is_ready(const struct thread *t)
     return likely(t != NULL) && likely(load_relaxed(&t->ready) != THREAD_NOT);
 }
 
-/* Invalidate all threads: each must look up changes before its next event, because code was
- * unloaded, or its allowance for the peak has changed. */
+/* Invalidate all threads: each must read changes before its next event, because code was unloaded,
+ * or because its allowance for the peak has changed. */
 void thread_invalidate_all(void);
 
 /* Invalidate T alone. */
 void thread_invalidate(struct thread *t);
 
-/* Return the number of rows; the last entries of account_state()->threads may still be NULL. */
+/* Return the number of rows. The last entries of account_state()->threads may still be NULL. */
 uint32_t thread_row_count(void);
 
 /* Create the counters of T at SITE; NULL without memory. */
@@ -234,8 +238,8 @@ thread_counter(struct thread *t, uint32_t site)
 /* Store the calling thread's present name in its row. */
 void thread_refresh_name(struct thread *t);
 
-/* NAME has 16 bytes, as the kernel returns it. Safe while other threads read or write the same
- * name. */
+/* Store NAME, which has 16 bytes as the kernel returns it, in D; compare NAME with D's. Safe while
+ * other threads read or write the same name. */
 void thread_set_name(struct disk_thread *d, const char *name);
 bool thread_has_name(const struct disk_thread *d, const char *name);
 

@@ -2,8 +2,8 @@
 #ifndef ACCOUNT_WRITE_H
 #define ACCOUNT_WRITE_H
 
-/* Write the profile to FD as FORMAT, "pprof" or "heaptap"; blocks as long as FD does. Return 0, or
- * -1. For a thread that is in the recorder. Allocates nothing. */
+/* Write the profile to FD in FORMAT, "pprof" or "heaptap". Blocks as long as writing to FD does.
+ * Return 0, or -1. Call in a thread that is in the recorder. Does not allocate. */
 int write_profile(int fd, const char *format);
 
 #endif
