@@ -177,7 +177,7 @@ list_segment(struct copying *c, const struct disk_segment *s)
     c->count++;
 }
 
-/* All segments are complete: write header and directory, which refer to them. */
+/* Write header and directory, which refer to the complete segments. */
 static int
 file_copy_finish(struct copying *c, int fd)
 {
@@ -192,7 +192,7 @@ file_copy_finish(struct copying *c, int fd)
     return COPIED_ALL;
 }
 
-/* Continue the copy; AT_ONCE, up to its end. Return an enum copied, or a negative error number.
+/* Continue the copy; if AT_ONCE, up to its end. Return an enum copied, or a negative error number.
  * Tables may grow meanwhile: the written directory lists only the copied part. */
 static int
 file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)

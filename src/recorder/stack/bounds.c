@@ -1,16 +1,17 @@
-/* bounds.c: where stacks lie, and which of their memory a walk may read.
+/* bounds.c: finds where stacks are, and which of their words a walk may read.
  *
  * The main thread's stack ends where the kernel put the program's arguments and may grow down to
- * its limit. Another thread's ends at its thread control block if glibc made it. A read of
- * /proc/thread-self/maps by raw system calls confirms that. It takes longer with more threads, so
- * it is done only until it has shown where glibc keeps the bounds in the control block.
+ * its limit. Another thread's stack ends at its thread control block if glibc allocated it. A read
+ * of /proc/thread-self/maps by raw system calls confirms this. The read gets slower with more
+ * threads, so it is repeated only until it has shown where glibc stores the bounds in the control
+ * block.
  *
  * A thread's own stack is mapped from the running function up to its end while the thread lives. A
  * walk that begins there reads it without a check.
  *
- * Any other stack (a coroutine's, a signal handler's) may have gone since the latest event. The
- * program may have unmapped it by a raw system call and mapped a smaller one at its place. So no
- * event trusts an earlier one: each walk proves the pages that it reads.
+ * Any other stack (a coroutine's, a signal handler's) may have disappeared since the latest event.
+ * The program may have unmapped it by a raw system call and mapped a smaller one in its place. So
+ * no event trusts an earlier one: each walk proves the pages that it reads.
  *
  *     here                slot                                          a hole, or the limit
  *     | recorder's frames | caller's frames ...    :                    :
@@ -18,15 +19,15 @@
  *                                                  one system call each
  *
  * The recorder runs on the pages up to the caller's return address, so these are mapped. Most walks
- * need no more. When a frame reaches beyond, sys_is_readable proves each further page, including
+ * need no more. When a frame reaches further, sys_is_readable proves each further page, including
  * those in between. So no frame reaches across a guard page into another stack, and wrong unwind
  * tables and wild frame pointers end at the first hole. Limits bound the work of a walk.
  *
- * A signal may have interrupted yet another stack, so the proof starts anew there. On the thread's
- * own stack, all from the innermost remembered frame outwards is mapped.
+ * A signal may have interrupted yet another stack, so the proof starts again there. On the thread's
+ * own stack, the whole part outwards from the memo's innermost frame is mapped.
  *
- * Limit: a page that another thread unmaps between its proof and its read still faults. Only a walk
- * that wrong tables lead into that thread's memory can meet one.
+ * Limit: a page that another thread unmaps between its proof and its read still faults. This can
+ * happen only to a walk that wrong tables lead into memory of that thread.
  */
 #include "stack/bounds.h"
 
@@ -44,26 +45,27 @@
 enum {
     RED_ZONE_BYTES = 128,
     PAGE_BYTES = 4096,
-    OVERFLOW_BYTES = 1 << 20, // Farthest reach of an overflow below the stack.
-    // How far up a frame may reach on a stack that is not the thread's own; after a guess.
+    OVERFLOW_BYTES = 1 << 20, // Maximum distance of an overflow below the stack.
+    // Maximum distance upwards that a frame may reach on a stack other than the thread's own; the
+    // same after a guess.
     FRAME_PAGES = 512,
     DOUBTFUL_PAGES = 32,
-    WALK_PAGES = 4096, // Maximum number of pages proved in one walk.
+    WALK_PAGES = 4096, // Maximum number of pages to prove in one walk.
 };
 
 #define STACK_GROWTH_MAX ((uint64_t)1 << 30)
 
 /* Find the mapping that contains ADDRESS in /proc/thread-self/maps. Return false if there is none
- * or the file cannot be read. /proc/self would be empty once the main thread has left by
- * pthread_exit. */
+ * or the file is unreadable. /proc/self is unsuitable: it is empty after the main thread has left
+ * by pthread_exit. */
 static bool
 find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
-    char *buffer = t->text; // The stack may be a signal handler's, which is small.
+    char *buffer = t->text; // Not on the stack, which may be a signal handler's small one.
     size_t kept = 0;
     uint64_t off = 0;
     bool found = false;
-    bool in_rest = false; // The text continues a line longer than the buffer.
+    bool in_rest = false; // The text continues a line that is longer than the buffer.
     int fd = sys_open("/proc/thread-self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
@@ -97,7 +99,7 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
         kept = (size_t)(end - line);
         if (kept >= sizeof t->text - 1) {
             kept = 0;
-            in_rest = true; // A path may be that long, and contain text like an address.
+            in_rest = true; // A path may be that long, and contain text that looks like an address.
         }
         __builtin_memmove(buffer, line, kept);
     }
@@ -106,8 +108,9 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
     return found;
 }
 
-/* Bytes that the main stack may grow by, as the kernel saw the limit when it laid out the address
- * space. A limit raised later changes nothing: the addresses below may be in use by then. */
+/* Number of bytes that the main stack may grow, from the limit at the time when the kernel laid out
+ * the address space. A limit raised later has no effect: the addresses below may be in use by
+ * then. */
 static uint64_t growth_bytes;
 
 __attribute__((constructor)) static void
@@ -123,7 +126,7 @@ void
 bounds_process_begins(void)
 {
     note_growth(); // The first event may come before the constructors.
-    // AT_RANDOM's bytes lie above the first frame, in the stack's own mapping.
+    // The bytes of AT_RANDOM are above the first frame, in the mapping of the stack.
     stack_state()->stack_top = round_down(process_value(AT_RANDOM), 8);
     stack_state()->stack_limit =
         stack_state()->stack_top > growth_bytes ? stack_state()->stack_top - growth_bytes : 0;
@@ -154,13 +157,13 @@ bounds_thread_begins(struct thread *t)
         take_main_stack(t);
         return;
     }
-    // glibc reuses the stacks of ended threads: the same control block is the same stack.
+    // glibc reuses the stacks of ended threads, so an equal control block means an equal stack.
     if (t->thread_pointer != pointer || here < t->stack_low || here >= t->stack_high)
         t->stack_low = t->stack_high = 0;
     t->thread_pointer = pointer;
 }
 
-/* glibc's record of a stack's bounds, at an undocumented offset in the thread's control block. */
+/* glibc's record of a stack's bounds, at an undocumented offset in the thread control block. */
 struct stack_block {
     uint64_t start, size_bytes, guard_bytes;
 };
@@ -173,8 +176,9 @@ is_block_of(const struct stack_block *b, uint64_t slot, uint64_t pointer)
            pointer - b->start < b->size_bytes;
 }
 
-/* Return the control block's words at POINTER + OFF if they are surely mapped, else NULL. glibc's
- * lie in the page of POINTER when it made the stack; a foreign block may end anywhere. */
+/* Return the address of the control block's words at POINTER + OFF if they are certainly mapped,
+ * else NULL. If glibc allocated the stack, they are in the page of POINTER. A foreign block may end
+ * anywhere. */
 static const struct stack_block *
 bounds_block_at(uint64_t pointer, uint32_t off)
 {
@@ -186,7 +190,8 @@ bounds_block_at(uint64_t pointer, uint32_t off)
     return (const struct stack_block *)(uintptr_t)at;
 }
 
-/* T's stack is known to begin at LOW: find the words of the control block that hold its bounds. */
+/* Find the words of the control block with the bounds of T's stack, which is known to begin at
+ * LOW. */
 static void
 learn_block_off(struct thread *t, uint64_t low)
 {
@@ -198,8 +203,8 @@ learn_block_off(struct thread *t, uint64_t low)
             store_relaxed(&stack_state()->block_off, off);
 }
 
-/* Return true if SLOT is on the stack that T's control block describes. Stores its bounds in T
- * then. */
+/* Return true if SLOT is on the stack that T's control block describes, and store the stack's
+ * bounds in T. */
 static bool
 is_in_block(struct thread *t, uint64_t slot)
 {
@@ -213,7 +218,7 @@ is_in_block(struct thread *t, uint64_t slot)
     return true;
 }
 
-/* Return the end of the readable pages from FROM, a page's start, up to END. */
+/* Return the end of the readable pages from FROM, the start of a page, at most END. */
 static uint64_t
 readable_until(uint64_t from, uint64_t end)
 {
@@ -222,8 +227,8 @@ readable_until(uint64_t from, uint64_t end)
     return from < end ? from : end;
 }
 
-/* Fallback without /proc, as in a bare chroot. Return true if SLOT is shortly below the control
- * block, or below the known part of the stack, with only readable pages between. */
+/* Fallback without /proc, as in a bare chroot. Return true if SLOT is a short distance below the
+ * control block, or below the known part of the stack, with only readable pages in between. */
 static bool
 is_shortly_below(const struct thread *t, uint64_t slot)
 {
@@ -233,8 +238,8 @@ is_shortly_below(const struct thread *t, uint64_t slot)
            readable_until(round_down(slot, PAGE_BYTES), end) == end;
 }
 
-/* Return true if SLOT is on T's stack, which is the part of the control block's mapping below that
- * block. The main thread has its control block elsewhere. */
+/* Return true if SLOT is on T's stack: the part of the control block's mapping below the block. The
+ * main thread's control block is in another mapping. */
 static COLD bool
 seek_own_stack(struct thread *t, uint64_t slot)
 {
@@ -265,7 +270,7 @@ bounds_own_stack(struct thread *t, uint64_t slot)
     return t->thread_pointer != 0 && !t->stack_sought && seek_own_stack(t, slot);
 }
 
-/* Prove the page at PAGE. */
+/* Prove that the page at PAGE is readable. */
 static bool
 prove(struct bounds *b, uint64_t page)
 {
@@ -327,8 +332,8 @@ bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot)
         b->own_low = bounds_is_own(t, inner) ? inner : t->stack_high;
 }
 
-/* A function that overflows the thread's own stack has its rsp, SP, below the mapped part: find the
- * lowest page of that. */
+/* Set *RET to the bounds for a function that overflows the thread's own stack: its rsp, SP, is
+ * below the mapped part. Search the lowest mapped page. */
 static COLD bool
 bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
 {
@@ -352,8 +357,8 @@ bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
     return page >= b->own_low && page < t->stack_high;
 }
 
-/* The red zone below an interrupted function may still hold its saved registers: between the pop of
- * a register and the return, the tables place that register there. */
+/* The red zone below an interrupted function may still have its saved registers: between the pop of
+ * a register and the return, the tables locate that register there. */
 bool
 bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
 {

@@ -1,4 +1,4 @@
-/* language_adapters.c: the list of language adapters, and where the code of their runtimes is.
+/* language_adapters.c: the list of language adapters, and the code ranges of their runtimes.
  *
  * Both only grow. All threads read them at each event without a lock: the count is published after
  * the entries that it covers. */
@@ -20,14 +20,14 @@ struct language_needs language_needs;
 static struct {
     uint64_t start, end; // Atomic; end is written last, 0 = unused.
 } runtime[RUNTIME_RANGES];
-static uint32_t runtime_count; // Atomic; may run past the end.
+static uint32_t runtime_count; // Atomic; may exceed the capacity.
 
 bool
 language_add(const struct heaptap_language *language)
 {
     uint32_t count = load_acquire(&language_count);
 
-    // Adapters are added by constructors, one after the other.
+    // Constructors add adapters, one after the other.
     if (count >= LANGUAGES)
         return false;
     language_adapters[count] = language;
@@ -54,7 +54,7 @@ language_runtime_code(uint64_t start, uint64_t end)
 }
 
 /* Return the index of the range of runtime code that contains the call before PC; RUNTIME_RANGES if
- * none does. */
+ * there is none. */
 static uint32_t
 runtime_around(uint64_t pc)
 {
@@ -72,7 +72,7 @@ language_is_runtime(uint64_t pc)
     return runtime_around(pc) < RUNTIME_RANGES;
 }
 
-/* Return true if RANGE of runtime code belongs to an adapter. */
+/* Return true if RANGE of the runtime code belongs to an adapter. */
 static bool
 is_adapter(uint32_t range)
 {

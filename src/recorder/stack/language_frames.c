@@ -1,28 +1,30 @@
-/* language_frames.c: merge frames of the program's own language with C frames.
+/* language_frames.c: merges frames of the program's own language with C frames.
  *
  * An adapter (heaptap/language.h) reads the frames of one runtime. At each allocation, the recorder
  * calls the adapters for the functions of their languages that run in the thread. It merges their
  * answers with the C stack that stack.c found (language_path.c), and caches the resulting node.
  *
- * Exactness. The merged node depends on two things alone: the C frames with their addresses, and
- * the answers of the adapters. The memo proves the C frames at each event; the target's stamp and
- * the memo's version identify them. The answers are compared word by word. A cached node is reused
- * only if both are equal. So a language frame that changes leads to another node even when the C
- * frames stay the same.
+ * Exactness. The merged node depends on only two inputs: the C frames with their addresses, and the
+ * answers of the adapters. The memo proves the C frames at each event; the target's stamp and the
+ * memo's version identify them. The answers are compared word by word. A cached node is reused only
+ * if both are equal. So a language frame that changes leads to another node even when the C frames
+ * stay the same.
  *
- * The recorder calls an adapter's `place` only on a cache miss, which is why its result must depend
- * on its arguments alone. An adapter that caches its frames (frames_again) returns how many outer
- * frames are the same as at the event before. Each frame then has the serial number of the answer
- * since which it is the same, and each cached node has the number of the latest answer equal to it.
- * Frames older than this number are equal, so only newer ones are compared. An unchanged answer
- * keeps its number, so one comparison finds the node of the event before.
+ * The recorder calls an adapter's `place` only on a cache miss, so its result must depend on its
+ * arguments alone. An adapter that caches its frames (frames_again) returns the number of outer
+ * frames that are unchanged since the previous event. Each frame then has the serial number of the
+ * answer that last changed it, and each cached node has the serial number of the latest answer
+ * equal to the node's. Frames with an older number are equal, so only newer frames are compared. An
+ * unchanged answer has the same number as before, so one comparison finds the node of the previous
+ * event.
  *
- * Deep stacks. A path keeps its innermost depth_max frames. The recorder reads as many frames of an
- * answer, and one more that shows the cut (language_frames_wanted); an adapter need not read
- * further out. Such an answer has no serial numbers, because no event reads its outer end. It is
- * compared whole with the latest ones: a recursion that repeats finds its node there.
+ * Deep stacks. A path has only the innermost depth_max frames of a stack. The recorder reads this
+ * number of frames of an answer, and one more that shows the cut (language_frames_wanted); an
+ * adapter need not read further out. Such an answer has no serial numbers, because no event reads
+ * its outer end. It is compared with the latest answers as a whole, so a repeated recursion finds
+ * its node there.
  *
- * Threads of processes without an adapter pay nothing: where there is one, tls.apart is set
+ * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
  * (thread.h), and events take the slow path. */
 #define HEAPTAP_IS_RECORDER
 
@@ -51,7 +53,7 @@ memo_of(struct thread *t)
     return t->language;
 }
 
-/* Hash TARGET and an answer of COUNT frames by its innermost frames. */
+/* Return a hash of TARGET and of the innermost frames of an answer with COUNT frames. */
 static inline uint32_t
 language_frames_hash_of(const struct language_memo *m, const struct stack_target *target,
                         uint32_t count)
@@ -69,7 +71,7 @@ language_frames_hash_of(const struct language_memo *m, const struct stack_target
 }
 
 /* Return true if the answer, of COUNT frames, equals K's. With serial numbers, compare only the
- * frames that changed since K's; more of them than K holds count as different. */
+ * frames that changed since K's; if K has room for fewer than that, return false. */
 static inline bool
 is_answer(const struct language_kept *k, const struct language_memo *m, uint32_t count)
 {
@@ -99,7 +101,7 @@ is_kept(const struct language_kept *k, const struct thread *t, const struct stac
 /* --- Calling adapters
  * --------------------------------------------------------------------------- */
 
-/* Have adapters look at the C stack. */
+/* Let the adapters examine the C stack of TARGET, and store their notes in N. */
 static void
 language_frames_look(struct thread *t, struct language_memo *m, const struct stack_target *target,
                      struct language_noted *n)
@@ -120,7 +122,7 @@ language_frames_look(struct thread *t, struct language_memo *m, const struct sta
     n->stamp = target->stamp;
 }
 
-/* Return the notes of adapters about the C stack of TARGET. */
+/* Return the adapters' notes about the C stack of TARGET. */
 static const struct language_noted *
 notes_of(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
@@ -133,8 +135,8 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
     return n;
 }
 
-/* Call L, number I, which reports unchanged frames. Its answer is the last frames of the result.
- * Return NULL without memory. */
+/* Call L, number I, which reports unchanged frames. The answer is at the end of the result's
+ * frames. Return NULL without memory. */
 static INLINE struct language_said *
 ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
           const struct language_noted *noted, size_t *ret_same)
@@ -155,7 +157,7 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
-    // Numbers count from the outer end, which was not read.
+    // Frames are numbered from the outer end, which was not read.
     if (unlikely(s->count > language_frames_wanted()))
         return s;
     if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
@@ -170,7 +172,8 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
     return s;
 }
 
-/* Call the only language, which reports unchanged frames. Return the number of frames. */
+/* Call the only language, which reports unchanged frames. Return the number of frames in its
+ * answer. */
 static uint32_t
 ask_only(struct language_memo *m, const struct language_noted *noted)
 {
@@ -188,8 +191,8 @@ ask_only(struct language_memo *m, const struct language_noted *noted)
     return count;
 }
 
-/* Store up to MAX frames of language number I in TO. Return their number; a language without
- * frames_again may return more than MAX. */
+/* Store up to MAX frames of language number I in TO. Return their number. A language without
+ * frames_again may return a number above MAX. */
 static size_t
 ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
         struct heaptap_frame *to, size_t max)
@@ -209,7 +212,7 @@ ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
     return max;
 }
 
-/* Call all languages. Return the number of frames. */
+/* Call all languages. Return the number of frames in the answer. */
 static inline uint32_t
 language_frames_ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
@@ -231,12 +234,12 @@ language_frames_ask(struct thread *t, struct language_memo *m, const struct stac
     return count;
 }
 
-/* Store NODE, for the COUNT frames of the answer, in F, and up to MAX of the frames in FRAMES. */
+/* Store NODE, for an answer of COUNT frames, in F, and up to MAX of the frames in FRAMES. */
 static void
 keep_found(struct language_found *f, struct heaptap_frame *frames, uint32_t max,
            const struct thread *t, const struct stack_target *target, uint32_t count, uint32_t node)
 {
-    // Unused until it is complete: a handler may jump out of here.
+    // Mark F as unused until it is complete: a handler may jump out of here.
     f->stamp = 0;
     signal_fence();
     f->node = node;
@@ -262,7 +265,7 @@ language_frames_keep(struct language_kept *k, const struct thread *t,
     k->serial = only != NULL ? only->serial : 0;
 }
 
-/* Return the node of a long answer without serial numbers. */
+/* Return the node for a long answer without serial numbers. */
 static NOINLINE uint32_t
 merge_deep(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t count)
@@ -289,7 +292,7 @@ language_merge(struct thread *t, const struct stack_target *target)
     if (!t->merges || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
     count = language_frames_ask(t, m, target);
-    // Fast path: the same whole answer as at the latest event.
+    // Fast path: the same complete answer as at the latest event.
     if (m->only != NULL && m->latest->serial == m->only->serial &&
         likely(is_of_target(&m->latest->found, t, target)))
         return m->latest->found.node;

@@ -1,4 +1,4 @@
-/* language_frames.h: stacks with the frames of the program's own language in them. */
+/* language_frames.h: adds the frames of the program's own language to stacks. */
 #ifndef STACK_LANGUAGE_FRAMES_H
 #define STACK_LANGUAGE_FRAMES_H
 
@@ -17,11 +17,11 @@ language_is_there(void)
  * the latest result of stack_target. Call in an event of T. */
 uint32_t language_merge(struct thread *t, const struct stack_target *target);
 
-/* Slow path of language_sites, for a thread with tls.apart set. */
+/* Slow path of language_sites, for a thread with tls.needs_slow_path set. */
 uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
 
-/* Mark the events of the calling thread until language_moved as a move of block OLD from FROM,
- * which can no longer be read, to TO. A runtime may still hold the old address. */
+/* Until language_moved, declare that the calling thread's events belong to a move of block OLD from
+ * FROM, which is no longer readable, to TO. A runtime may still have the old address. */
 static inline void
 language_moves(struct ledger_entry old, const void *from, const void *to)
 {
@@ -41,8 +41,8 @@ language_moved(void)
         tls.moved_from = NULL;
 }
 
-/* Return where the calling thread counts blocks of TARGET's stack, with the frames of languages and
- * its labels. TARGET is the latest result of stack_target. */
+/* Return the sites where the calling thread counts blocks of TARGET's stack, with the frames of
+ * languages and the thread's labels. TARGET is the latest result of stack_target. */
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {
@@ -50,7 +50,7 @@ language_sites(struct thread *t, struct stack_target *target)
 }
 
 /* Return the node of the stack that called the intercepted function from CALLER, with the frames of
- * languages and without labels. */
+ * languages, without labels. */
 static inline uint32_t
 language_node(struct thread *t, struct arch_caller caller)
 {

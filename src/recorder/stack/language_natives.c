@@ -1,8 +1,8 @@
-/* language_natives.c: the C frames of a stack as adapters for languages see them.
+/* language_natives.c: prepares the C frames of a stack for language adapters.
  *
  * The outer frames are those that the stack shares with the memo. The inner ones come from the
- * checks of a variant stack or from the walk that has just ended. Frames of the memo stay here
- * until the memo changes. */
+ * checks of a variant stack, or from the walk that has just ended. Frames of the memo are stored
+ * here until the memo changes. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_natives.h"
@@ -23,9 +23,9 @@ take_frame(struct language_memo *m, uint32_t number, const struct stack_frame *f
     take_native(m, number, f->frame, f->flags, f->slot);
 }
 
-/* Take the C frames of variant stack P inside the remembered frame that it joins, outermost first.
- * P's checks hold their slots and return addresses. The rules supply the rest, with the result of
- * the original walk: if code had been unloaded since, P would have been forgotten. */
+/* Store the C frames of variant stack P inside the memo frame that it joins, outermost first. P's
+ * checks have their slots and return addresses. The rules supply the other facts, with the results
+ * of the original walk: if code had been unloaded since, P would have been dropped. */
 static void
 take_variant(struct thread *t, struct language_memo *m, const struct stack_variant *p)
 {
@@ -38,7 +38,7 @@ take_variant(struct thread *t, struct language_memo *m, const struct stack_varia
         if (!(p->slots >> i & 1))
             continue;
         e = rules_find(t->rules, p->checks[i].value);
-        // See breaks_off in stack.c.
+        // The same test as breaks_off in stack.c.
         ends = number == 0 && p->root == DISK_NODE_ROOT;
         take_native(m, ++number, e->frame,
                     e->rule.kind == RULE_NO_TABLE && !ends ? DISK_NODE_GUESSED : 0,
@@ -46,7 +46,7 @@ take_variant(struct thread *t, struct language_memo *m, const struct stack_varia
     }
 }
 
-/* Return how many outer frames TARGET shares with the memo. */
+/* Return the number of outer frames that TARGET shares with the memo. */
 static inline uint32_t
 joined_of(const struct thread *t, const struct stack_target *target)
 {
@@ -70,7 +70,7 @@ forget_changed(struct thread *t, struct language_memo *m)
     t->memo_same = t->memo_count;
 }
 
-/* Take the C frames of TARGET inside number JOINED of the memo. */
+/* Store the C frames of TARGET inside memo frame number JOINED. */
 static void
 find_inner(struct thread *t, struct language_memo *m, const struct stack_target *target,
            uint32_t joined)

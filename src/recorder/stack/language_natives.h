@@ -1,13 +1,13 @@
-/* language_natives.h: the C frames of a stack as adapters for languages see them. Call in an event
- * of T. */
+/* language_natives.h: prepares the C frames of a stack for language adapters. Call in an event of
+ * T. */
 #ifndef STACK_LANGUAGE_NATIVES_H
 #define STACK_LANGUAGE_NATIVES_H
 
 #include "stack/language_memo.h"
 #include "stack/stack.h"
 
-/* Drop results in M that depend on memo frames that have changed, then store the C frames of TARGET
- * inside those that it shares with the memo. Return the number of shared frames. */
+/* Drop results in M that depend on changed memo frames. Then store the C frames of TARGET inside
+ * those that it shares with the memo. Return the number of shared frames. */
 uint32_t language_natives_inner(struct thread *t, struct language_memo *m,
                                 const struct stack_target *target);
 

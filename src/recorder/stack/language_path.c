@@ -1,4 +1,4 @@
-/* language_path.c: the path of a C stack with the frames of a language among its own.
+/* language_path.c: builds the path of a C stack with the frames of a language among the C frames.
  *
  *     C frames, by slot          frames of the language, by address      the path in the tree
  *
@@ -8,15 +8,15 @@
  *     lua_pcall        s3                                                "fill"
  *     main             s4                                                luaV_execute …
  *
- * A frame whose address lies between the slots of two C frames belongs to the outer one. It becomes
- * a child of that frame and the parent of the inner one. All C frames stay in the tree; runtime
- * frames get a flag, so that readers can leave them out.
+ * A language frame whose address is between the slots of two C frames belongs to the outer one. It
+ * becomes a child of that frame and the parent of the inner one. All C frames stay in the tree;
+ * runtime frames get a flag, so that readers can omit them.
  *
  * Deep stacks. Successive stacks mostly share their outer frames, and so their outer path. The
- * *spine* caches, for each memo frame, the node of the path up to there and the number of language
- * frames in it. A new path is built only inside the innermost frame whose path is proved unchanged.
- * stack.c proves the C frames: it counts the memo frames that stayed. Language frames are compared
- * word by word.
+ * *spine* caches, for each memo frame, the node of the path up to that frame and the number of
+ * language frames in it. A new path is built only inside the innermost frame whose path is proved
+ * unchanged. stack.c proves the C frames by counting the unchanged memo frames. Language frames are
+ * compared word by word.
  *
  *     memo       [1] main … [40] ecl_interpret  [41] ecl_interpret │ [42] cl_list
  *     spine           node          node             node          │  made for this event
@@ -24,14 +24,14 @@
  *
  * If an adapter reports unchanged outer frames, these are not compared and placed again.
  *
- * An adapter that needs the C frames to place its own is not called again for the outer ones
- * either, if it can place the inner ones alone (place_inner).
+ * An adapter that needs the C frames to place its own frames is not called again for the outer
+ * frames either, if it can place the inner frames alone (place_inner).
  *
- * The spine requires that each frame was placed by its address. If one was put beside another, or
- * several languages run, the whole path is built again.
+ * The spine requires that the address of each language frame was in a C frame. If a frame was put
+ * beside another one, or if several languages run, the whole path is built again.
  *
- * A wrong answer of an adapter spoils only its own names: a frame whose address lies in no C frame
- * goes beside the frame before it, and the path never has more frames than the depth limit. */
+ * A wrong answer of an adapter can only spoil names: a frame whose address is in no C frame goes
+ * beside the frame before it, and the path never has more frames than the depth limit. */
 #define HEAPTAP_IS_RECORDER
 
 #include "stack/language_path.h"
@@ -42,8 +42,8 @@
 #include "stack/language_natives.h"
 #include "stack/stack_state.h"
 
-/* Return the number of the C frame that contains ADDRESS, from number AT outwards to OUTERMOST; 0
- * if none does. */
+/* Return the number of the C frame that contains ADDRESS, searching from number AT outwards to
+ * OUTERMOST; 0 if none does. */
 static uint32_t
 native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t outermost)
 {
@@ -70,7 +70,7 @@ fill_addresses(struct heaptap_frame *placed, uint32_t count)
     }
 }
 
-/* Place the COUNT frames of the answer, with the adapters that compute addresses. */
+/* Place the COUNT frames of the answer: call the adapters that compute addresses. */
 static void
 find_all_addresses(struct language_memo *m, uint32_t count)
 {
@@ -86,15 +86,15 @@ find_all_addresses(struct language_memo *m, uint32_t count)
     }
 }
 
-/* Return true if there is one language, and it can place inner frames without all outer ones. */
+/* Return true if there is one language, and it can place inner frames without all outer frames. */
 static inline bool
 places_inner(void)
 {
     return load_acquire(&language_count) == 1 && language_adapters[0]->place_inner != NULL;
 }
 
-/* Return how many of the answer's COUNT frames, from the outermost on, equal the spine's up to
- * number I. */
+/* Return the number of the answer's outermost frames that equal those of the spine up to entry I.
+ * COUNT is the length of the answer. */
 static uint32_t
 count_same(struct language_memo *m, uint32_t i, uint32_t count)
 {
@@ -110,10 +110,10 @@ count_same(struct language_memo *m, uint32_t i, uint32_t count)
     return same;
 }
 
-/* Let the adapter place only the frames inside the spine's up to number I, and the spine's
- * innermost one once more. If that one has not moved, the frames outside it have not either,
- * because no inner frame influences them. Return how many outer frames are the spine's; 0 if that
- * cannot be decided. */
+/* Let the adapter place only the frames inside those of the spine up to entry I, and the innermost
+ * of the latter once more. If this frame has not moved, the frames outside it have not moved
+ * either, because no inner frame influences them. Return the number of outer frames that are the
+ * spine's; 0 if that cannot be decided. */
 static uint32_t
 place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -122,7 +122,7 @@ place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (same == 0)
         return 0;
-    // The C frame that contained it.
+    // Find the C frame that contained it.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
     language_natives_outer(t, m, joined, i);
@@ -143,8 +143,8 @@ find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
 }
 
 /* Assign each of the placed frames [FROM, END) to the C frame that contains it, among number
- * OUTERMOST and those inside it. A frame in none goes with the frame before it; then return
- * false. */
+ * OUTERMOST and those inside it. Assign a frame that is in none to the C frame of the frame before
+ * it, and return false. */
 static bool
 language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
 {
@@ -166,13 +166,13 @@ language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32
 /* A path of both kinds of frames, built from the outermost in. */
 struct path {
     uint32_t node;
-    uint32_t left_out;        // Outermost frames still to omit.
-    uint32_t frames;          // Frames in it.
-    uint32_t left[LANGUAGES]; // By language: end of the placed frames not in it yet.
-    bool folds;               // Omits frames of a runtime, as readers do.
+    uint32_t left_out;        // Number of outermost frames still to omit.
+    uint32_t frames;          // Number of frames in the path.
+    uint32_t left[LANGUAGES]; // By language: end of the placed frames that are not yet in the path.
+    bool folds;               // The path omits frames of a runtime, like readers do.
 };
 
-/* Count one more frame. Return true if PATH includes it, false if it is one to omit. */
+/* Count one more frame. Return true if PATH includes it, false if the frame must be omitted. */
 static inline bool
 goes_in(struct path *path)
 {
@@ -184,9 +184,9 @@ goes_in(struct path *path)
     return true;
 }
 
-/* Return true if a path that folds omits the C frame with facts F and return address PC. Readers
- * omit it where a named frame stands for it. Frames of an adapter stay: events of the adapter's
- * heaps skip them, and they show which memory belongs to the interpreter. */
+/* Return true if a path that folds omits the C frame with the facts F and the return address PC.
+ * Readers omit it where a named frame represents it. Frames of an adapter stay: events of the
+ * adapter's heaps skip them, and they show which memory belongs to the interpreter. */
 static bool
 is_folded(const struct native_facts *f, uint64_t pc)
 {
@@ -216,9 +216,9 @@ language_path_add_named(struct path *path, uint32_t id)
 }
 
 /* Find the C frames from number FIRST inwards that run compiled functions of a language, and store
- * the ids of these functions. Leave out a C frame that contains one of the COUNT innermost placed
- * frames, which stand for the same functions. Requires that these are assigned to C frames. Return
- * the number of ids. */
+ * the ids of these functions. Skip a C frame that contains one of the COUNT innermost placed
+ * frames, because the two represent the same function. Requires that the placed frames are assigned
+ * to C frames. Return the number of ids. */
 static uint32_t
 find_codes(struct language_memo *m, uint32_t first, uint32_t count)
 {
@@ -248,8 +248,8 @@ has_placed(const struct language_memo *m, const struct path *path, uint32_t l, u
     return path->left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[path->left[l] - 1] == number;
 }
 
-/* Append C frame NUMBER and the language frames inside it. NUMBER 0 is no C frame: append the
- * language frames outside all of them. */
+/* Append C frame NUMBER and the language frames inside it. If NUMBER is 0, append the language
+ * frames outside all C frames. */
 static void
 add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 {
@@ -267,17 +267,17 @@ add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 
 /* --- The spine -------------------------------------------------------------------------------- */
 
-/* Return the address of frame N + 1, counted from the outermost. The outer KNOWN frames are in the
- * spine, the others are placed. */
+/* Return the address of language frame N + 1, counted from the outermost. The outer KNOWN frames
+ * are in the spine, the others are placed. */
 static inline uint64_t
 place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t count)
 {
     return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
 }
 
-/* Return the number of the innermost memo frame, I at most, whose spine entry fits the path with
- * these COUNT frames; 0 if the whole path must be built. The outer KNOWN frames are the spine's,
- * the others are placed. */
+/* Return the number of the innermost memo frame, at most I, whose spine entry fits the path with
+ * these COUNT language frames; 0 if the whole path must be built. The outer KNOWN frames are the
+ * spine's, the others are placed. */
 static uint32_t
 same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t count,
            uint32_t known)
@@ -297,18 +297,18 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
         m->spine_same = same;
     while (i > 0 && m->spine[i].asked > same)
         i--;
-    // The next frame must be in a C frame further in.
+    // The next language frame must be in a C frame further in.
     while (i > 0 && m->spine[i].asked < count &&
            place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
         i--;
-    // A cut path that became short would hide frames that fit again.
+    // If the stack has become short, a cut path would omit frames that would now fit.
     if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
         return 0;
     return i;
 }
 
-/* Return how many outer frames are proved to lie where the spine up to number I has them, and place
- * the others. Return 0, with nothing placed, if none is. */
+/* Return the number of outer language frames whose place in the spine up to entry I is proved, and
+ * place the other frames. Return 0, with no frame placed, if there are none. */
 static uint32_t
 known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -317,7 +317,7 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (places_inner())
         return place_inner(t, m, joined, i, count);
-    // A frame without an address takes the next inner one's, which may have changed.
+    // A frame without an address gets the address of the next inner frame, which may have changed.
     if (m->only == NULL || same == 0 || load_relaxed(&language_needs.place) ||
         m->asked[count - same].at == 0)
         return 0;
@@ -327,8 +327,8 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
     return same;
 }
 
-/* Like same_spine, for a stack that shares JOINED frames with the memo. Also place the frames, out
- * of COUNT, that lie inside the spine entry; all if the result is 0. */
+/* Like same_spine, for a stack that shares JOINED frames with the memo. Also place those of the
+ * COUNT language frames that are inside the spine entry; all of them if the result is 0. */
 static uint32_t
 join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -347,9 +347,9 @@ join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
     return from;
 }
 
-/* Build the rest of the path from the spine's number FROM inwards, and return its node. Requires
- * that the placed frames not in it yet, out of COUNT, are assigned to C frames. If KEEPS, the spine
- * covers the memo up to JOINED afterwards. */
+/* Build the rest of the path from spine entry FROM inwards, and return its node. Requires that
+ * those of the COUNT placed frames that are not yet in the path are assigned to C frames. If KEEPS,
+ * the spine covers the memo up to JOINED afterwards. */
 static uint32_t
 language_path_make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
                         uint32_t count, bool keeps)
@@ -357,7 +357,7 @@ language_path_make_path(struct language_memo *m, struct path *path, uint32_t fro
     if (from == 0)
         add_all_in(path, m, 0);
     if (keeps && from < joined) {
-        // Absent until it is complete: a handler may jump out of here.
+        // Mark as absent until it is complete: a handler may jump out of here.
         m->spine_count = from;
         if (from == 0)
             m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
@@ -386,8 +386,8 @@ language_path_make_path(struct language_memo *m, struct path *path, uint32_t fro
     return path->node;
 }
 
-/* Return true if a path with COUNT named frames omits the runtime's frames: a tree that is nearly
- * full has no room for frames that reports hide. */
+/* Return true if a path with COUNT named frames omits the frames of the runtime. It does so in a
+ * nearly full tree, which has no room for frames that reports hide. */
 static bool
 folds(uint32_t count)
 {
@@ -400,7 +400,7 @@ folds(uint32_t count)
     return true;
 }
 
-/* Return how many C frames a path that folds omits. */
+/* Return the number of C frames that a path that folds omits. */
 static uint32_t
 count_folded(struct language_memo *m)
 {
@@ -411,8 +411,9 @@ count_folded(struct language_memo *m)
     return n;
 }
 
-/* Build the whole path. If it is too long, omit its outermost frames: keep depth_max, or only half
- * of that if depth_max is the limit, so that the path can grow before it is cut again. */
+/* Build the whole path. If it is too long, omit its outermost frames. Keep depth_max frames; but if
+ * depth_max is the limit, keep only half of it, so that the path can grow before it is cut
+ * again. */
 static uint32_t
 merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -435,7 +436,7 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     return language_path_make_path(m, &path, 0, joined, count, keeps);
 }
 
-/* Append a frame to FRAMES. Return false when FRAMES is full. */
+/* Append a frame to FRAMES. Return false if FRAMES is then full. */
 static inline bool
 add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t flags)
 {
@@ -444,7 +445,7 @@ add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t 
 }
 
 /* Store the innermost frames of both kinds in FRAMES, without the runtime's if FOLDS. Requires that
- * the placed frames are assigned to C frames. Return the number stored. */
+ * the placed frames are assigned to C frames. Return the number of stored frames. */
 static uint32_t
 find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
 {
@@ -469,8 +470,8 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
     return n;
 }
 
-/* Return a node with the innermost frames of a stack that does not fit into the tree. Frames of the
- * runtime are omitted where others stand for them. */
+/* Return a node with the innermost frames of a stack that does not fit into the tree. Runtime
+ * frames are omitted if other frames represent them. */
 static COLD uint32_t
 language_path_shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -497,7 +498,7 @@ language_path(struct thread *t, struct language_memo *m, const struct stack_targ
     from = join_spine(t, m, joined, count);
     if (from > 0) {
         left = count - m->spine[from].asked;
-        language_natives_outer(t, m, joined, from); // It bounds the frames inside it.
+        language_natives_outer(t, m, joined, from); // This frame bounds the frames inside it.
         path = (struct path){.node = m->spine[from].node,
                              .frames = m->spine[from].frames,
                              .left = {left},

@@ -1,11 +1,12 @@
-/* language_path.h: the path of a C stack with the frames of a language among its own. */
+/* language_path.h: builds the path of a C stack with the frames of a language among the C
+ * frames. */
 #ifndef STACK_LANGUAGE_PATH_H
 #define STACK_LANGUAGE_PATH_H
 
 #include "stack/language_memo.h"
 #include "stack/stack.h"
 
-/* Return the node of the C frames of TARGET merged with the COUNT frames of M's answer. Call in an
+/* Return the node for the C frames of TARGET merged with the COUNT frames of M's answer. Call in an
  * event of T. */
 uint32_t language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
                        uint32_t count);

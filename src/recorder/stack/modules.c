@@ -1,17 +1,17 @@
-/* modules.c: permanent ids of the objects that contain code.
+/* modules.c: permanent ids for the objects that contain code.
  *
  * A module is one loading of an object at one place. It is recorded, with its build id and path,
- * when the first frame in it is seen, so its frames still resolve after it is unloaded. An object
- * loaded again at the same place gets its old id, so a program that loads and unloads in a loop
- * does not grow.
+ * when its first frame is seen, so its frames can be resolved after it is unloaded. An object that
+ * is loaded again at the same place gets its old id. So the table does not grow in a program that
+ * loads and unloads in a loop.
  *
  * Unloading is noticed in two ways: dlclose is intercepted, and a new module that overlaps an old
- * one shows that the old one was unloaded without dlclose (libc unloads some itself). Either way
- * state->generation rises, which makes every cached rule and remembered stack stale.
+ * one proves that the old one was unloaded without dlclose (libc unloads some itself). In both
+ * cases state->generation rises, which makes every cached rule and memo stale.
  *
  * Another thread may unload a library at any time, so the sweep after a dlclose asks the dynamic
- * linker only where objects lie and reads none of them. A frame's object is read when its rule is
- * compiled: its code is on the stack, so the program may not unload it. */
+ * linker only for the addresses of objects and reads none of them. A frame's object is read when
+ * the frame's rule is compiled: its code is on the stack, so the program may not unload it. */
 #include "stack/modules.h"
 
 #include <elf.h>
@@ -51,7 +51,7 @@ find_live(const struct unwind_object *o)
     return 0;
 }
 
-/* Read the build id from the notes of the object mapped at O, if its headers are in their usual
+/* Read the build id from the notes of the object mapped at O, if its headers are in the usual
  * place. */
 static void
 read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *m)
@@ -103,7 +103,7 @@ object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
             host_executable(ret_path, path_bytes);
             return;
         }
-        // Recorded at the start: the program may have been renamed since.
+        // Use the path recorded at the start, because the program may have been renamed since.
         memcpy(ret_path, table_record(&state->tables[DISK_STRINGS], program->off), program->bytes);
         ret_path[program->bytes] = '\0';
         return;
@@ -129,12 +129,13 @@ same_object(const struct disk_module *a, const struct disk_module *b, const char
            a->build_id_bytes == b->build_id_bytes &&
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 &&
            a->path.bytes == path_bytes &&
-           // The file is shared: an offset that another process wrote must not lead out of it.
+           // The file is shared: an offset written by another process must not point outside the
+           // table.
            a->path.off + (uint64_t)path_bytes <= load_acquire(&strings->mapped_bytes) &&
            memcmp(strings->base + a->path.off, path, path_bytes) == 0;
 }
 
-/* Mark module ID as gone, in memory and in the file. */
+/* Mark module ID as unloaded, in memory and in the file. */
 static void
 mark_gone(uint32_t id)
 {
@@ -170,8 +171,8 @@ displace(const struct unwind_object *o)
         new_generation();
 }
 
-/* Record O, or revive the record of an unloaded module at its place. Only one thread at a time may
- * call this. Return the id, 0 without room. */
+/* Record O, or reuse the record of an unloaded module at its place. Return the id; 0 if there is no
+ * room. Only one thread at a time may call this. */
 static uint32_t
 modules_record(const struct unwind_object *o)
 {
@@ -206,7 +207,8 @@ modules_record(const struct unwind_object *o)
     return (uint32_t)id;
 }
 
-/* Record OBJECT under the `modules_busy` lock, unless another thread has recorded it meanwhile. */
+/* Record OBJECT under the lock `modules_busy`, unless another thread has recorded it in the
+ * meantime. */
 static COLD uint32_t
 record_alone(const struct unwind_object *object)
 {
@@ -253,7 +255,7 @@ modules_sweep(void)
         struct module_range *m = &stack_state()->modules[i];
         uint64_t start;
 
-        // Another thread may be unmapping the object, so nothing of it is read here.
+        // Another thread may be unmapping the object, so it is not read here.
         if (load_relaxed(&m->gone) ||
             (unwind_identity(m->start, &start) == m->link_map && start == m->start))
             continue;

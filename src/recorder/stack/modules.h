@@ -4,21 +4,20 @@
 
 #include "platform/state.h"
 
-/* The recorder's private data of a module, beside the file's record of the same id. */
+/* Private data of a module, beside the file's record with the same id. */
 struct module_range {
     uint64_t start, end;
     const void *link_map;
-    uint32_t gone; // Atomic: unloaded.
+    uint32_t gone; // Atomic: the module is unloaded.
 };
 
 /* Allocate the table when recording starts. Return false without memory. */
 bool modules_start(void);
 
-/* Return the module id of OBJECT, recording it if new; 0 when there is no room. */
+/* Return the module id of OBJECT, recording OBJECT if it is new; 0 if there is no room. */
 uint32_t modules_id(const struct unwind_object *object);
 
-/* Mark the modules that were unloaded and invalidate cached rules. Call when something may have
- * been unloaded. */
+/* Mark unloaded modules and invalidate cached rules. Call when an object may have been unloaded. */
 void modules_sweep(void);
 
 #endif

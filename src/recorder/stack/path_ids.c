@@ -1,22 +1,24 @@
-/* path_ids.c: ids for paths that have no node, and the nodes that count their blocks.
+/* path_ids.c: ids for paths without a node, and the nodes that count their blocks.
  *
- * For each frame of the memo, stack.c keeps the node of the path that ends there. The node has two
- * uses: to find the node of the next inner frame, and to prove that a path is unchanged, because
- * equal nodes mean equal paths. The second use alone needs no node. Two kinds of paths have none:
+ * For each frame of the memo, stack.c stores the node of the path that ends there. The node has two
+ * uses: it leads to the node of the next inner frame, and it proves that a path is unchanged,
+ * because equal nodes mean equal paths. The second use does not require a node. Two kinds of paths
+ * have none:
  *
- *     - paths for which the tree has no more room;
+ *     - paths that find no room in the tree;
  *     - paths of C frames in a thread whose stacks get frames of a language. Blocks are charged to
  *       the merged paths (language_path.c), so nodes of C frames alone would fill the tree without
  *       ever having a site.
  *
- * They get *ids* instead, from a cache of (id of the outer path, frame). A cache miss gets a new
- * id. Equal ids mean equal paths, by induction: as long as an id is in use, it stands for one such
- * pair. Conversely, one path may have several ids, when its cache entry was displaced; then stacks
- * that build on it are walked once more. So the cache can be small, and running without one does no
- * harm. An id is not reused before the thread has forgotten its memo and variant stacks.
+ * They get *ids* instead, from a cache whose key is (id of the outer path, frame). A cache miss
+ * creates a new id. Equal ids mean equal paths, by induction: as long as an id is in use, it
+ * represents one such pair. The converse does not hold: if its cache entry was displaced, one path
+ * may have several ids, and stacks that build on it are walked once more. So the cache can be
+ * small, or even missing. An id is not reused before the thread has dropped its memo and variant
+ * stacks.
  *
  * The blocks of a stack without room are counted at its innermost frames (nodes_shorten), which are
- * at hand after a walk. */
+ * available after a walk. */
 #include "stack/path_ids.h"
 
 #include "base/atomics.h"
@@ -25,7 +27,7 @@
 
 enum { PLACES = 1 << 14 };
 
-/* From here on the thread is marked stale, to start over. One event needs some 2,000. */
+/* From this id on the thread is marked stale, to start again. One event needs some 2,000 ids. */
 #define ID_LAST (3 * PATH_IDS_FIRST)
 
 struct path_ids {
@@ -55,7 +57,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
         return path_ids_new_id(t);
     p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
-        // Unused until it is complete: a handler may jump out of here.
+        // Mark as unused until it is complete: a handler may jump out of here.
         p->id = 0;
         signal_fence();
         p->frame = frame;
@@ -74,7 +76,7 @@ path_ids_assign(struct thread *t, uint32_t first, uint32_t last)
             f->node = id_of(t, f - 1 != t->memo ? f[-1].node : t->memo_root, f->frame);
 }
 
-/* Append F to FRAMES. Return false when FRAMES is full. */
+/* Append F to FRAMES. Return false if FRAMES is then full. */
 static inline bool
 path_ids_take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
 {

@@ -6,28 +6,28 @@
 #include "account/nodes.h"
 #include "account/thread.h"
 
-/* Ids of paths are greater than all nodes. */
+/* First id of a path. All ids are greater than all nodes. */
 #define PATH_IDS_FIRST ((uint32_t)1 << 30)
 static_assert(LIMIT_NODES < 1 << 30, "an id says which it is");
 
-/* Return the node to add children to, for the node or id NODE of a remembered frame. */
+/* Return the node that gets children of a memo frame whose node or id is NODE. */
 static inline uint32_t
 path_ids_parent(uint32_t node)
 {
     return likely(node < PATH_IDS_FIRST) ? node : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* Give ids to T's remembered frames [FIRST, LAST] that have no nodes. */
+/* Assign ids to T's memo frames [FIRST, LAST], which have no nodes. */
 void path_ids_assign(struct thread *t, uint32_t first, uint32_t last);
 
-/* Return the node that counts the blocks of a stack without a node. path_ids_leaf: all C frames are
- * in the memo. path_ids_walked: WALKED frames lie inside number JOINED of the memo, whose outermost
- * frame, or theirs if JOINED is 0, is a child of ROOT. Return DISK_NODE_OTHER if frames of
- * languages belong to the stack, or there is no room. */
+/* Return the node that counts the blocks of a stack without a node. path_ids_leaf: all its C frames
+ * are in the memo. path_ids_walked: WALKED frames are inside memo frame number JOINED; the stack's
+ * outermost frame (the memo's, or the walk's if JOINED is 0) is a child of ROOT. Return
+ * DISK_NODE_OTHER if the stack has frames of languages, or if there is no room. */
 uint32_t path_ids_leaf(struct thread *t);
 uint32_t path_ids_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t root);
 
-/* Return true if T has used most ids. The caller then forgets the memo and all variant stacks, and
+/* Return true if T has used most ids. The caller then drops the memo and all variant stacks, and
  * calls path_ids_reset. */
 bool path_ids_are_used_up(const struct thread *t);
 void path_ids_reset(struct thread *t);

@@ -1,17 +1,17 @@
-/* rules.c: two levels of cache in front of the unwind tables.
+/* rules.c: two levels of cache before the unwind tables.
  *
- * The first belongs to the thread: direct-mapped, no synchronisation, one load on a hit. The second
- * is shared: it holds rules that the first displaced or that another thread compiled, so these cost
- * a cache miss instead of a walk through .eh_frame.
+ * The first level belongs to the thread: direct-mapped, no synchronisation, one load on a hit. The
+ * second level is shared. It has rules that the first level displaced or that another thread
+ * compiled, so these cost a cache miss instead of a walk through .eh_frame.
  *
- * A second-level slot is two words, with two halves beside it. One half is the rule's generation;
- * its low bits are also in the key. So a rise of state->generation (code was unloaded) makes all
- * rules stale without touching them. A writer empties the key, writes the rest, then the key with
- * release; a reader takes the rest between two reads of the key. In a full bucket one slot is
- * replaced.
+ * A second-level slot consists of two words, with two halves beside it. One half is the rule's
+ * generation; its low bits are also in the key. So a rise of state->generation (code was unloaded)
+ * makes all rules stale without touching them. A writer clears the key, writes the other parts,
+ * then stores the key with release order. A reader reads the other parts between two reads of the
+ * key. In a full bucket, one slot is replaced.
  *
  * Few programs need all buckets, and touching them costs page faults. So new rules go to the first
- * few buckets until these are half full; then more are used. Rules never move. */
+ * few buckets until these are half full; then more are used. Rules are never moved. */
 #include "stack/rules.h"
 
 #include <string.h>
@@ -24,21 +24,21 @@
 
 enum {
     BUCKET_SLOTS = 4,
-    BUCKETS_FIRST_SHIFT = 8, // Log2 of the buckets used at first; a step is a factor of 4.
+    BUCKETS_FIRST_SHIFT = 8, // Log2 of the initial number of buckets; each step quadruples it.
     BUCKETS_SHIFT = 14,
     BUCKETS_STEP = 2,
     KEY_BUSY = 1
 };
 
 struct rule_slot {
-    // Address | low 16 bits of the generation << 48; 0 = empty, KEY_BUSY while being written.
+    // Address | low 16 bits of the generation << 48; 0 = empty, KEY_BUSY during a write.
     uint64_t key;
     uint64_t rule; // A struct unwind_rule.
 };
 
 struct rule_bucket {
     struct rule_slot slots[BUCKET_SLOTS];
-    // By slot index; written before its key.
+    // By slot index; written before the slot's key.
     uint32_t modules[BUCKET_SLOTS], generations[BUCKET_SLOTS];
 };
 
@@ -48,12 +48,12 @@ rules_start(void)
     stack_state()->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
     if (stack_state()->rules == NULL)
         return false;
-    // Rules are scattered over the first buckets, so a short program needs all of their pages.
+    // Rules are scattered over the first buckets, so even a short program needs all their pages.
     mem_touch(stack_state()->rules, stack_state()->rules + (1u << BUCKETS_FIRST_SHIFT));
     return true;
 }
 
-/* Return log2 of the number of buckets used for new rules. */
+/* Return log2 of the number of buckets in use for new rules. */
 static uint32_t
 bucket_shift(void)
 {
@@ -130,7 +130,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     }
     there = load_relaxed(&b->slots[victim].key);
     if (there == KEY_BUSY || !cas_acq_rel(&b->slots[victim].key, &there, (uint64_t)KEY_BUSY))
-        return; // Another thread is writing it; the rule stays in the thread's cache.
+        return; // Another thread is writing this slot; the rule stays in the thread's cache.
     memcpy(&rule, &e->rule, sizeof rule);
     store_release(&b->slots[victim].rule, rule);
     store_release(&b->modules[victim], (uint32_t)(e->frame >> DISK_ADDRESS_BITS));
@@ -139,7 +139,7 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     add_relaxed(&stack_state()->rules_added, UINT64_C(1));
 }
 
-/* Return true if RULE has the properties that struct rule_entry requires of kind RULE_RSP. */
+/* Return true if RULE has the properties that struct rule_entry requires for RULE_RSP. */
 static bool
 rules_leads_out(const struct unwind_rule *rule)
 {

@@ -1,4 +1,4 @@
-/* rules.h: return address -> {module, how to step out}, cached. */
+/* rules.h: caches, for a return address, its module and the rule for stepping out of its frame. */
 #ifndef STACK_RULES_H
 #define STACK_RULES_H
 
@@ -8,10 +8,10 @@
 bool rules_start(void);
 
 /* Fill in E for return address RA, from the second level or the unwind tables. E is RA's entry in a
- * thread's cache, or the caller's own. */
+ * thread's cache, or a variable of the caller. */
 void rules_fill(struct rule_entry *e, uint64_t ra);
 
-/* Return the place for return address RA in CACHE, whatever it holds. */
+/* Return RA's place in CACHE, whatever entry it contains. */
 static inline struct rule_entry *
 rules_slot(struct rule_entry *cache, uint64_t ra)
 {
@@ -19,8 +19,8 @@ rules_slot(struct rule_entry *cache, uint64_t ra)
     return &cache[(ra * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
-/* Return the entry for return address RA in CACHE, this thread's, of RULE_CACHE_ENTRIES. Fills it
- * in on a miss. Valid until the next call. */
+/* Return the entry for return address RA in CACHE, which belongs to this thread and has
+ * RULE_CACHE_ENTRIES. Fill it in on a miss. The result is valid until the next call. */
 static inline const struct rule_entry *
 rules_find(struct rule_entry *cache, uint64_t ra)
 {

@@ -1,19 +1,19 @@
-/* walk.c: whole stacks with all registers.
+/* walk.c: walks whole stacks with all registers.
  *
- * Used where the fast walk of stack.c cannot go: signal frames, functions whose frame needs another
- * register than rsp and rbp, and stacks other than the thread's own (alternate signal stacks,
- * coroutines). Starts from this function's registers and steps out through the recorder's frames
- * until it has left the intercepted function.
+ * It is the fallback where the fast walk of stack.c cannot proceed: signal frames, functions whose
+ * frame needs a register other than rsp and rbp, and stacks other than the thread's own (alternate
+ * signal stacks, coroutines). The walk starts from the registers of a function in this file and
+ * steps out through the recorder's frames until it has left the intercepted function.
  *
- * Rules step out of most frames here as well, because a handler that allocates may not take longer
- * than the time to its next signal. Rules restore rsp, rbp and pc only. A frame that no rule can
- * express is first tried by the tables with these. If they are not enough, the tables repeat the
- * walk from the latest frame with all registers: the beginning, or the latest signal frame, which
- * has them in memory. So rsp, rbp and pc are at each frame as the tables define them, and rbp is
- * known exactly where the tables say so.
+ * Rules step out of most frames here too, because a handler that allocates may not take longer than
+ * the time to its next signal. Rules restore only rsp, rbp and pc. If no rule can express a frame,
+ * the tables are first tried with these three. If they do not suffice, the tables repeat the walk
+ * from the latest frame with all registers: the first frame, or the latest signal frame, which has
+ * them in memory. So rsp, rbp and pc have the values that the tables define, and rbp is known
+ * exactly where the tables say so.
  *
  * The thread's own cache of rules is for its events. A search for signal frames before an event may
- * itself be interrupted by an event while it fills in a rule, so it uses the second level only. */
+ * be interrupted by another event while it fills in a rule, so it uses only the second level. */
 #include "stack/walk.h"
 
 #include "account/nodes.h"
@@ -24,7 +24,7 @@
 #include "stack/rules.h"
 #include "stack/stack_state.h"
 
-/* Step by the frame pointer where there is no table. Return false if its value is implausible. */
+/* Step by the frame pointer if there is no table. Return false if its value is implausible. */
 static bool
 guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 {
@@ -42,20 +42,20 @@ guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 
 enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 
-/* A walk outwards. Its first frame is the function that began it. */
+/* A walk outwards. Its first frame is the function that began the walk. */
 struct walk {
     struct thread *t;
     struct bounds bounds;
-    struct unwind_registers r;     // Registers in the present frame; rsp, rbp, pc at least.
-    struct unwind_registers whole; // All registers, in this frame or an earlier one.
-    uint32_t at, whole_at;         // Numbers of these frames.
-    bool doubtful, whole_doubtful; // A step on the way to them was guessed.
-    struct rule_entry *rules;      // The thread's cache; NULL = do not use it.
+    struct unwind_registers r;     // Registers in the present frame; at least rsp, rbp and pc.
+    struct unwind_registers whole; // All registers, in the present frame or an earlier one.
+    uint32_t at, whole_at;         // Numbers of these two frames.
+    bool doubtful, whole_doubtful; // A step on the way to that frame was guessed.
+    struct rule_entry *rules;      // The thread's cache; NULL = use only the second level.
     struct rule_entry entry;       // Scratch for rules outside the cache.
 };
 
-/* There is no table for R's pc: guess. If that fails in a loaded object, it is the end of the stack
- * (see breaks_off in stack.c). */
+/* Guess the caller, because no table covers R's pc. If the guess fails in a loaded object, this is
+ * the end of the stack (see breaks_off in stack.c). */
 static enum outcome
 step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
 {
@@ -67,7 +67,7 @@ step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *re
     return unwind_find_object(unwind_lookup(r), &o) ? WALK_ENDS : WALK_BREAKS;
 }
 
-/* Like step_blindly, within the bounds of a guess. */
+/* Like step_blindly, with the bounds for a guess. */
 static enum outcome
 step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_guessed)
 {
@@ -78,8 +78,8 @@ step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_
     return step_blindly(r, &b, ret_guessed);
 }
 
-/* Step outwards by the tables. Set *RET_GUESSED if the step had to be guessed. DOUBTFUL: an earlier
- * one was. */
+/* Step outwards by the tables. Set *RET_GUESSED if this step was guessed. DOUBTFUL: an earlier step
+ * was guessed. */
 static enum outcome
 step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
 {
@@ -100,8 +100,8 @@ step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful,
     }
 }
 
-/* Step W out of a frame that needs registers which the rules did not keep: repeat all steps by the
- * tables, from the latest frame with all registers. */
+/* Step W out of a frame that needs registers which the rules did not restore: repeat all steps by
+ * the tables, from the latest frame with all registers. */
 static enum outcome
 step_whole(struct walk *w, bool *ret_guessed)
 {
@@ -115,7 +115,7 @@ step_whole(struct walk *w, bool *ret_guessed)
     return outcome;
 }
 
-/* Step W out of a frame that no rule can express, within B. */
+/* Step W, within the bounds B, out of a frame that no rule can express. */
 static enum outcome
 step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
 {
@@ -132,7 +132,7 @@ step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
 }
 
 /* Return the present frame of W and its rule; valid until the next call. An interrupted instruction
- * is looked up itself, so its key is the address just behind it, like a return address. */
+ * is itself looked up, so its key is the address after it, like a return address. */
 static inline const struct rule_entry *
 rule_at(struct walk *w)
 {
@@ -161,7 +161,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     case RULE_FULL:
         return step_full(w, &b, ret_guessed);
     case RULE_SIGNAL:
-        // The tables can restart from here: a signal frame has all registers.
+        // The tables can restart from here, because a signal frame has all registers.
         w->whole = w->r;
         w->whole_at = w->at;
         w->whole_doubtful = w->doubtful;
@@ -179,7 +179,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     }
 }
 
-/* Step W outwards by RULE. Set *RET_GUESSED if the step had to be guessed. */
+/* Step W outwards by RULE. Set *RET_GUESSED if this step was guessed. */
 static enum outcome
 step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 {
@@ -192,7 +192,8 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     return outcome;
 }
 
-/* Begin W at the registers captured in W->whole, in the recorder, which was called from SLOT. */
+/* Begin W with the registers captured in W->whole, in the recorder, whose caller has its return
+ * address at SLOT. */
 static void
 walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
 {
@@ -204,7 +205,8 @@ walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *r
     w->doubtful = w->whole_doubtful = false;
 }
 
-/* Step out of the recorder's own frames to the caller of the intercepted function. */
+/* Step out of the recorder's own frames to the caller of the intercepted function, whose return
+ * address is at SLOT. */
 static bool
 leave_recorder(struct walk *w, uint64_t slot)
 {
@@ -238,7 +240,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
     return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
 }
 
-/* Store the frames from W on in its thread's `walked`, and their number in RET_COUNT. */
+/* Store the frames from W on in its thread's `walked`, and their number in *RET_COUNT. */
 static enum outcome
 walk_outwards(struct walk *w, uint32_t *ret_count)
 {
