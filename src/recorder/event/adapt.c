@@ -1,8 +1,8 @@
-/* adapt.c: register an adapter for a language.
+/* adapt.c: registers language adapters.
  *
- * An adapter may register before anything is recorded, in its constructor, or later, when the
- * runtime is loaded. Threads that already record look it up before their next event, because from
- * then on their allocations may have frames of the language. */
+ * An adapter may register before recording starts, in its constructor, or later, when the runtime
+ * is loaded. Threads that already record must notice it before their next event, because from then
+ * on their allocations may have frames of the language. */
 #include "event/adapt.h"
 
 #include "account/thread.h"

@@ -1,10 +1,11 @@
-/* filter.c: pages with blocks whose free must be recorded although other blocks are left out.
+/* filter.c: the set of pages with blocks whose free must be recorded while other blocks are not
+ * recorded.
  *
- * Most frees are then of blocks that were left out. A table with one byte for each page holds how
- * many samples live there. Its zeros are exact; for any other value the ledger decides. When exact
- * recording ends, the ledger is full of blocks that the table does not count, so every byte is set
- * to "many". The sample that a thread has freed last stays in the table until the thread next looks
- * at the gate, so that a second free of it is seen. */
+ * In such modes most frees concern blocks that were not recorded. A table with one byte per page
+ * counts the samples that live there. Its zeros are exact; for any other value the ledger decides.
+ * When exact recording ends, the ledger is full of blocks that the table does not count, so every
+ * byte is set to "many". The sample that a thread freed last stays in the table until the thread's
+ * next refill at the gate, so that a second free of it is seen. */
 #include "event/filter.h"
 
 #include "base/atomics.h"
@@ -45,7 +46,8 @@ filter_drop(const void *p)
 void
 filter_fill(void)
 {
-    // Other threads read it meanwhile: store word by word, and import no further libc function.
+    // Other threads read the table meanwhile. So store word by word, and import no further libc
+    // function.
     for (size_t i = 0; i < FILTER_PAGES; i += sizeof(uint64_t))
         store_relaxed((uint64_t *)(void *)&filter_pages[i], UINT64_MAX);
 }
@@ -67,8 +69,8 @@ filter_is_nothing(const void *p)
 
     if (unlikely(dormant_here()))
         return true;
-    // A child that has not started yet has no ledger. Blocks of other heaps may be in the hooked
-    // one.
+    // A child that has not started recording has no ledger. Blocks of other heaps may be in the
+    // hooked ledger.
     if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS ||
         ledger_hooked_is_used())
         return false;

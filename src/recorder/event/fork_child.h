@@ -1,4 +1,4 @@
-/* fork_child.h: fork in a signal handler that has interrupted the recorder. */
+/* fork_child.h: handles a fork in a signal handler that has interrupted the recorder. */
 #ifndef EVENT_FORK_CHILD_H
 #define EVENT_FORK_CHILD_H
 
@@ -6,16 +6,16 @@
 
 #include "base/base.h"
 
-/* Call the C library's FORK_FUNCTION so that the child can finish the event that the handler has
+/* Call the C library's FORK_FUNCTION, and let the child finish the event that the handler has
  * interrupted. Requires REENTRY_IN_RECORDER. */
 pid_t fork_child_fork(pid_t (*fork_function)(void));
 
-/* Return true if this is the child of such a fork, still in the interrupted event or in its
- * handler; counts the caller's event as lost. Return false once the event is over: recording starts
- * anew. */
+/* Return true, and count the caller's event as lost, if this is the child of such a fork and is
+ * still in the interrupted event or in its handler. Return false after that event: recording can
+ * then start again. */
 bool fork_child_waits(void);
 
-/* Add the events that an orphan has lost to its profile, which has just begun. */
+/* Add the events that the child has lost so far to its profile, which has just been created. */
 void fork_child_report(void);
 
 #endif

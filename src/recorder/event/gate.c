@@ -1,9 +1,9 @@
-/* gate.c: which blocks are recorded when not all are.
+/* gate.c: selects the blocks to record in modes that do not record every block.
  *
  *     gate ─► credit left ─► the real allocator                          (gate.h, inline)
- *          └► none: look ─┬► poll: clock, control words, way
- *                         ├► not yet a sample: new credit, pass
- *                         └► sample: draw the next distance, record with weight */
+ *          └► none ─┬► poll: clock, control words, recording mode
+ *                   ├► not yet a sample: new credit, pass
+ *                   └► sample: draw the next distance, record with weight */
 #include "event/gate.h"
 
 #include "base/fmt.h"
@@ -17,10 +17,10 @@
 #include "platform/host.h"
 #include "platform/sys.h"
 
-/* Charge that passes before an idle thread looks again; additions cannot overflow it. */
+/* Credit of an idle thread until its next poll; additions cannot overflow it. */
 #define IDLE_CREDIT (INT64_MAX / 2)
 
-/* The next sample is CHARGE away. */
+/* Set the thread's credit so that the next sample is CHARGE away. */
 static void
 set_distance(int64_t charge)
 {
@@ -41,7 +41,7 @@ gate_seed(void)
         word = arch_cycles() ^ sys_clock_ns() << 20 ^ (uint64_t)(uintptr_t)&tls ^
                (uint64_t)sys_gettid() << 40;
     else if (tls.self != NULL)
-        // Threads must differ, also those that share a row one after another.
+        // Threads must differ, even those that use a row one after another.
         word += hash_u64((uint64_t)tls.self->row << 32 | tls.self->disk->uses);
     tls.random = hash_u64(word) | 1;
 }
@@ -54,8 +54,8 @@ next_distance(void)
     return draw_distance(&sample.modes[tls.mode], &tls.random);
 }
 
-/* Decide about a call for SIZE_BYTES. The call has been charged already, unless this thread has
- * just adopted the recording mode. */
+/* Decide about a call for SIZE_BYTES. It was already charged, unless this thread has just adopted
+ * the recording mode. */
 static enum gate
 decide(uint64_t size_bytes)
 {
@@ -79,8 +79,8 @@ decide(uint64_t size_bytes)
     return GATE_SAMPLE;
 }
 
-/* Decide in a signal handler, or when the real allocator has called back: the recording mode must
- * not change now. */
+/* Decide in a signal handler, or when the real allocator has called back. The recording mode must
+ * not change here. */
 static enum gate
 refill_nested(uint64_t size_bytes)
 {
@@ -89,8 +89,8 @@ refill_nested(uint64_t size_bytes)
     return decide(size_bytes);
 }
 
-/* In a process that is never recorded: this thread practically never looks again, and frees are not
- * looked up. */
+/* Let all calls pass, in a process that is never recorded: this thread practically never polls
+ * again, and frees are not looked up. */
 static enum gate
 pass_for_ever(void)
 {
@@ -108,25 +108,25 @@ gate_refill(uint64_t size_bytes, uint64_t slot)
         return pass_for_ever();
     if (!reentry_is_idle())
         return refill_nested(size_bytes);
-    // The real allocator may have to start before the recorder does.
+    // The real allocator may have to be initialised before the recorder.
     if (ready == READY_NO)
         return GATE_FIRST;
-    // A process that is not recorded, or the child of a handler that must end its event.
+    // The process is not recorded, or is the child of a handler and must end its event.
     return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
 }
 
 /* Return true if this call was charged in the recording mode that decides about it. Threads of a
- * child begin anew. */
+ * child start without a mode. */
 static bool
 is_charged(void)
 {
     return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
 }
 
-/* A change of the recording mode takes effect after the call that meets it. The sample point that
- * brought the thread here was drawn for the former way. If the new way decided about this call, the
- * point would be lost, and the calls left out since the thread's last sample would never be
- * counted. */
+/* Start recording if necessary, and decide. A change of the recording mode takes effect after the
+ * call that detects it. The sample point that brought the thread here was drawn for the former
+ * mode. If the new mode decided about this call, the point would be lost, and the calls since the
+ * thread's last sample would never be represented. */
 COLD enum gate
 gate_first(uint64_t size_bytes, uint64_t slot)
 {

@@ -1,9 +1,9 @@
-/* gate.h: the gate in front of every allocation and free when not everything is recorded.
+/* gate.h: the gate before every allocation and free in modes that do not record every block.
  *
  * Each thread has credit; an allocation is charged its size (or 1, when calls are counted). While
- * credit is left, the call passes straight to the real allocator. In exact mode the credit is so
- * low that nothing passes, for the price of one subtraction and one branch. A new thread has no
- * credit, so its first call looks. */
+ * credit is left, the call passes directly to the real allocator. In exact mode the credit is so
+ * low that no call passes, at the cost of one subtraction and one branch. A new thread has no
+ * credit, so its first call takes the slow path. */
 #ifndef EVENT_GATE_H
 #define EVENT_GATE_H
 
@@ -14,19 +14,19 @@
 #include "event/reentry.h"
 
 enum gate {
-    GATE_PASS,   // Not chosen: only call the real allocator.
-    GATE_EXACT,  // Record it as an exact block.
-    GATE_SAMPLE, // Record it as a sample, in tls.sampled_mode.
+    GATE_PASS,   // Not recorded: only call the real allocator.
+    GATE_EXACT,  // Record the block exactly.
+    GATE_SAMPLE, // Record the block as a sample, in tls.sampled_mode.
     GATE_FIRST,  // Recording has not started: call the real allocator, then gate_first.
 };
 
-/* The credit is used up: decide about this call from SLOT for SIZE_BYTES. */
+/* Decide about a call from SLOT for SIZE_BYTES whose thread has used up its credit. */
 enum gate gate_refill(uint64_t size_bytes, uint64_t slot);
 
-/* Like gate_refill, after the real allocator has been called; starts recording. */
+/* Start recording and decide like gate_refill, after the real allocator was called. */
 enum gate gate_first(uint64_t size_bytes, uint64_t slot);
 
-/* Charge a call for SIZE_BYTES. Return true if it passes: it needs no event. */
+/* Charge a call for SIZE_BYTES. Return true if it passes, i.e. needs no event. */
 static inline bool
 gate_passes(uint64_t size_bytes)
 {
@@ -36,8 +36,8 @@ gate_passes(uint64_t size_bytes)
     return likely(left >= 0);
 }
 
-/* Return true if the thread is not in the recorder and records every call. Uses two loads: one load
- * of both words would have to wait for the latest store to the first. */
+/* Return true if the thread is not in the recorder and records every call. Two loads: a single load
+ * of both words would wait for the latest store to the first. */
 static inline bool
 gate_is_plain(void)
 {
@@ -58,15 +58,15 @@ gate_of(uint64_t size_bytes, uint64_t slot)
     return gate_passes(size_bytes) ? GATE_PASS : gate_what(size_bytes, slot);
 }
 
-/* Return true if every block is recorded now. */
+/* Return true if every block is recorded at present. */
 static inline bool
 gate_leaves_nothing_out(void)
 {
     return likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT);
 }
 
-/* Return true if some blocks are left out now and no recorded block is at P: its free needs no
- * event. */
+/* Return true if P is not recorded, so that its free needs no event: some blocks are not recorded
+ * at present, and no recorded block is at P. */
 static inline bool
 gate_leaves_out(const void *p)
 {

@@ -1,25 +1,25 @@
-/* guard.c: the signals that the recorder handles: SIGBUS from its own mappings, and the snapshot
- * signal.
+/* guard.c: handles two signals: SIGBUS from the recorder's own mappings, and the snapshot signal.
  *
- * If the mapped profile is truncated, its disk fails, or a file system that could not reserve
- * blocks is full, the next store into a missing page raises SIGBUS and would kill the program. So
- * while the program leaves SIGBUS at its default, the recorder handles it: it replaces the missing
- * page by zeroed memory, marks the profile as failed, and the program continues. Any other SIGBUS
- * gets the default action, as without the recorder.
+ * The next store into a missing page of the mapped profile raises SIGBUS and would kill the
+ * program. Pages are missing if the profile was truncated, if its disk fails, or if a file system
+ * that could not reserve blocks is full. So while the program leaves SIGBUS at its default, the
+ * recorder handles it: it replaces the missing page by zeroed memory, marks the profile as failed,
+ * and the program continues. Any other SIGBUS gets the default action, as without the recorder.
  *
- * With a reserve, the handler could not map that memory, so SIGBUS keeps its default: a handler
- * that may make no system call could not pass a SIGBUS on, either.
+ * With a reserve, the handler could make no system call. So it could neither map that memory nor
+ * pass on a SIGBUS, and SIGBUS keeps its default.
  *
  * The snapshot signal (HEAPTAP_SNAPSHOT_SIGNAL) is handled while the program leaves it at its
  * default. A forked child that will be recorded ignores it until its first event. A child that will
  * never be recorded gets the default action.
  *
- * The program must not notice. The functions that return dispositions are intercepted, and return
- * the default where they would name a handler of the recorder. A program that sets a disposition
- * simply replaces the recorder's, and is without a guard from then on; so is one that had SIGBUS
- * ignored from the start, and a thread that blocks it. The only state is the handler's address, so
- * fork and exec need no care. A child made by vfork has separate handlers. If recording starts in
- * it, its parent still lacks the recorder's, and installs them at its next event (guard_settle). */
+ * The handlers are hidden from the program. The functions that return dispositions are intercepted,
+ * and return the default instead of a handler of the recorder. A program that sets a disposition
+ * simply replaces the recorder's, and has no guard from then on. A program that starts with SIGBUS
+ * ignored has none, and a thread that blocks SIGBUS has none. The only state is the handler's
+ * address, so fork and exec need no special treatment. A child made by vfork has separate handlers.
+ * If recording starts in it, its parent lacks the recorder's handlers, and installs them at its
+ * next event (guard_settle). */
 #include "event/guard.h"
 
 #include <errno.h>
@@ -54,8 +54,8 @@ next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_ol
     return f(number, new, ret_old);
 }
 
-/* Take the default action of signal NUMBER. A fault repeats by itself once the handler returns. Any
- * other signal, SENT, has to be raised once more. */
+/* Perform the default action of signal NUMBER. A fault repeats by itself when the handler returns.
+ * Any other signal, SENT, must be raised again. */
 static void
 act_by_default(int number, const siginfo_t *sent)
 {
@@ -93,8 +93,8 @@ on_snapshot(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* Return true if signal NUMBER can be the snapshot signal. Faults repeat if they are not
- * handled. */
+/* Return true if signal NUMBER can be the snapshot signal. Faults cannot, because they repeat if
+ * they are not handled. */
 static bool
 may_be_snapshot(int number)
 {

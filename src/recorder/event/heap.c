@@ -1,29 +1,28 @@
-/* heap.c: blocks of the program's own heaps.
+/* heap.c: records blocks of the program's own heaps.
  *
- * The program's heap is an *instance* here; the program may make millions, one for each request.
- * The profile has names only. A block is charged to the stack that called, without the allocator's
- * own frames, and below that to a tag with the heap's record. The tag is a node with sites and
- * counters like any other, so every table shows it.
+ * Each heap of the program is an *instance* here; the program may create millions, one for each
+ * request. The profile has only names. A block is charged to the stack that called, without the
+ * allocator's own frames, and below that to a tag with the heap's record. The tag is a node with
+ * sites and counters like any other, so every table shows it.
  *
  *     handle ──► instance ─┬► objects: address -> site, count, bytes      (heap_objects.c)
  *     (heap_instance.c)    └► lives: site -> live count, live bytes       (heap_table.c)
  *
- * An instance keeps live values per site. So a reset ends a million blocks in as many steps as
- * there are sites, whether they had addresses or not. Instances of runtimes, which are never reset,
- * have none.
+ * An instance has live values per site. So a reset ends a million blocks in one step per site, even
+ * blocks without addresses. Instances of runtimes, which are never reset, have no live values.
  *
- * Caches. The site depends on the stack, the handle and the size class alone, so each thread caches
- * a thousand of these. For some hundred sites it also caches where they were counted last: the
- * counter, the instance, and the live values in it. Most events need no more: heap_fast_path.h.
+ * Caches. The site depends only on the stack, the handle and the size class, so each thread caches
+ * a thousand sites. For some hundred sites it also caches the places of the latest count: the
+ * counter, the instance, and the live values in it. Most events need only these: heap_fast_path.h.
  *
- * Backing. A block of malloc that a heap makes its blocks from leaves its site as if it had never
- * been allocated there. It is counted below a separate tag, which no total includes. Its entry in
- * the ledger looks like a sample of a recording mode that does not exist. So the fast path of
- * free, which must not pay for this, takes it for a sample and gets here through block_sample_ends.
+ * Backing. When a heap makes its blocks from a block of malloc, that block leaves its site as if it
+ * had never been allocated there. It is counted below a separate tag, which no total includes. Its
+ * entry in the ledger looks like a sample of a recording mode that does not exist. So the fast path
+ * of free, which must not get slower, treats it as a sample, and block_sample_ends leads here.
  *
- * All of it may run in several threads at once. A reset while another thread allocates from the
- * same instance is the program's race. Then a block may be counted on either side of the reset, but
- * sums stay right. */
+ * All functions are thread-safe. A reset while another thread allocates from the same instance is a
+ * race in the program. A block may then be counted before or after the reset, but the sums are
+ * correct. */
 #include "event/heap.h"
 
 #include "account/account_state.h"
@@ -72,7 +71,7 @@ name_of_handle(uint64_t handle)
 static struct disk_heap *
 record_of(uint64_t handle)
 {
-    // Another thread may have made it just now.
+    // Another thread may just have created the record.
     return table_record(&state->tables[DISK_HEAPS], load_acquire(&name_of_handle(handle)->record));
 }
 
@@ -132,15 +131,15 @@ heap_collected(uint64_t handle, uint64_t elapsed_ns)
 
 /* --- Sites ------------------------------------------------------------------------------------ */
 
-/* Return NODE without its innermost SKIP frames; keep at least one. */
+/* Return NODE without its innermost SKIP frames, but with at least one frame. */
 static uint32_t
 skip_frames(uint32_t node, uint32_t skip)
 {
     for (; skip > 0; skip--) {
         uint32_t parent = load_relaxed(&account_state()->nodes[node].parent);
 
-        // Other processes can write to the file, so a parent must lead outwards. The parent of a
-        // shortened stack is no frame.
+        // Other processes can write to the file, so check that the parent leads outwards. The
+        // parent of a shortened stack is no frame.
         if (parent < DISK_NODE_FIRST || parent >= node ||
             load_relaxed(&account_state()->nodes[parent].frame) == DISK_SHORTENED)
             break;
@@ -150,7 +149,7 @@ skip_frames(uint32_t node, uint32_t skip)
 }
 
 /* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG; 0
- * without memory. *RET_SITES gets the sites of the tag's node; NULL if the tree has no room. */
+ * without memory. Store the sites of the tag's node in *RET_SITES; NULL if the tree has no room. */
 static uint32_t
 heap_site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
              uint32_t **ret_sites)
@@ -185,7 +184,7 @@ find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
     if (unlikely(t->heaps == NULL) && (t->heaps = mem_private(sizeof *t->heaps)) == NULL)
         return site;
     p = heap_place(t->heaps, key);
-    // Unused until it is complete: a handler may jump out of here.
+    // Mark as unused until it is complete: a handler may jump out of here.
     p->key = 0;
     signal_fence();
     p->site = site;
@@ -212,7 +211,7 @@ object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_byte
     return likely(site != 0) ? site : find_site(t, node, handle, size_bytes);
 }
 
-/* Cache in T where SITE is counted while its objects belong to H. */
+/* Cache in T the places that count SITE, for as long as its objects belong to H. */
 static inline void
 note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_instance *h,
           struct heap_live *live)
@@ -236,7 +235,7 @@ note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_i
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* Upper bound of one event's amounts: sums stay far from 2^63. */
+/* Upper bound of the amounts of one event, so that sums stay far below 2^63. */
 #define AMOUNT_MAX ((uint64_t)1 << 46)
 
 static uint64_t
@@ -254,14 +253,14 @@ each_bytes_of(struct heap_block b)
     return b.count != 0 ? b.size_bytes / b.count : 0;
 }
 
-/* Return true if H keeps live values per site. */
+/* Return true if H has live values per site. */
 static inline bool
 has_lives(const struct heap_instance *h)
 {
     return heap_has_lives(load_relaxed(&h->owner));
 }
 
-/* Return true if T is the thread that owns H: the first one that asked. */
+/* Return true if T owns H. The first thread that asks becomes the owner. */
 static inline bool
 is_owner(struct heap_instance *h, const struct thread *t)
 {
@@ -286,8 +285,8 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
     bump_by(&c->allocated_bytes, b.size_bytes);
 }
 
-/* End the block B of H. Return the change of live bytes. *RET_C gets its counter; NULL if it could
- * not be counted. */
+/* End the block B of H. Return the change of live bytes. Store its counter in *RET_C; NULL if it
+ * could not be counted. */
 static INLINE int64_t
 object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
             struct disk_counter **ret_c)
@@ -308,7 +307,8 @@ object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
     return -(int64_t)b.size_bytes;
 }
 
-/* Count the unseen free of OLD, where another object is now. Return the change of live bytes. */
+/* Count the free of OLD, which was not seen: another object is there. Return the change of live
+ * bytes. */
 static NOINLINE int64_t
 overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
 {
@@ -318,8 +318,8 @@ overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
     return object_ends(t, h, old, &c);
 }
 
-/* An object of H was allocated where OLD was. KEPT: there was room to store it. Return the change
- * of live bytes due to OLD. */
+/* Handle the allocation of an object of H where OLD was. KEPT: there was room to store it. Return
+ * the change of live bytes due to OLD. */
 static INLINE int64_t
 note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_block old)
 {
@@ -328,8 +328,8 @@ note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_bloc
     return likely(old.site == 0) ? 0 : overwritten(t, h, old);
 }
 
-/* Store the address P of B, unless it is NULL. Return the change of live bytes due to a block that
- * was still there. */
+/* Store the address P of B, unless P is NULL. Return the change of live bytes due to a block that
+ * was still recorded there. */
 static INLINE int64_t
 keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
@@ -342,7 +342,7 @@ keep_object(struct thread *t, struct heap_instance *h, const void *p, struct hea
     return note_kept(t, h, kept, old);
 }
 
-/* Begin a block of COUNT objects and SIZE_BYTES with the stack NODE, at P. Return its counter, NULL
+/* Begin a block of COUNT objects and SIZE_BYTES with the stack NODE, at P. Return its counter; NULL
  * if it is lost. */
 static INLINE struct disk_counter *
 object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
@@ -403,7 +403,8 @@ heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
     reentry_leave();
 }
 
-/* Act on RESULT, of an allocation at P with the stack of TARGET that B describes. */
+/* Complete an allocation at P, described by B, with the stack of TARGET. RESULT is the fast
+ * path's. */
 static INLINE void
 finish_alloc(enum heap_fast_path result, uint64_t handle, const void *p, uint64_t size_bytes,
              const struct stack_target *target, struct heap_block b)
@@ -462,7 +463,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     struct thread *t = tls.self;
     int64_t change = (int64_t)size_bytes;
 
-    // Gone if another thread has destroyed it, and ended its objects.
+    // NULL if another thread has destroyed the instance and ended its objects.
     if (likely(h != NULL)) {
         bool kept = heap_objects_insert_slow(&h->objects, p, b, &old);
 
@@ -478,7 +479,7 @@ static COLD void
 not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
     if (heap_is_off())
-        return; // The block probably began while recording was off as well.
+        return; // The block was probably allocated while recording was off, too.
     if (event_state()->gaps)
         bump(&t->disk->unrecorded_frees);
     else
@@ -486,7 +487,7 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
                             language_node(t, caller), 0, p);
 }
 
-/* Remove the block at P and return it; site 0, and counted, if there is none. */
+/* Remove the block at P and return it. If there is none, count that and return site 0. */
 static INLINE struct heap_block
 heap_take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
@@ -515,7 +516,7 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
     peak_change(t, change);
 }
 
-/* As heap_fast_path_free, in TIER. */
+/* Like heap_fast_path_free, in TIER. */
 static INLINE enum heap_fast_path
 free_in_tier(struct thread *t, uint64_t handle, const void *p, uint32_t tier)
 {
@@ -531,7 +532,7 @@ heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
     struct thread *t = tls.self;
     enum heap_fast_path result = HEAP_MISS;
 
-    // Each tier has code of its own: shifts by constants take half the instructions.
+    // Unrolled, because shifts by constants need half the instructions.
 #pragma GCC unroll 4
     for (uint32_t tier = 1; tier < HEAP_TIERS && result == HEAP_MISS; tier++)
         result = free_in_tier(t, handle, p, tier);
@@ -628,7 +629,8 @@ heap_destroy(struct thread *t, uint64_t handle)
 
     if (h == NULL)
         return;
-    // From here on no other thread finds it, so only this one puts it on the free list.
+    // No other thread finds the instance from here on, so only this thread puts it on the free
+    // list.
     if (!cas_acq_rel(&h->owner, &handle, HEAP_NOBODY))
         return;
     end_all(t, h);
@@ -653,7 +655,7 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
-    // Another thread's row may have counted it, so this one may not have a size yet.
+    // If another thread's row has counted the block, this row may have no size yet.
     if (c->allocations == 0)
         store_relaxed(&c->size_min, UINT64_MAX);
     bump_by(&c->allocations, UINT64_MAX);
@@ -662,7 +664,7 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         store_relaxed(&c->size_max, UINT64_C(0));
 }
 
-/* Return true if the ledger has no live block at P's granule: P must not lie inside another
+/* Return true if the ledger has no live block in P's granule: P must not be inside another
  * block. */
 static bool
 is_free_place(const void *p)
@@ -700,7 +702,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         return;
     old = ledger_remove(p);
     if (ledger_is_backing(old)) {
-        block_keep_again(t, p, old); // It backs one heap at a time.
+        block_keep_again(t, p, old); // A block backs one heap at a time.
         return;
     }
     b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
@@ -721,12 +723,12 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
     count_in(t, c, b);
 }
 
-/* Make P of SIZE_BYTES a block of malloc again, as if allocated now. */
+/* Record P of SIZE_BYTES as a block of malloc again, as if it had just been allocated. */
 static void
 back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
 {
     uint32_t *sites = language_sites(t, stack_target(t, caller));
-    // The ledger did not keep which allocator it came from, so no size word is trusted.
+    // The ledger did not store its allocator, so no size word is trusted.
     struct ledger_entry now = {.site = nodes_site(sites, size_bytes),
                                .odd = ledger_state()->usable == USABLE_CALL,
                                .size_bytes = size_bytes};

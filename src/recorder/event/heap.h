@@ -1,4 +1,4 @@
-/* heap.h: events of the program's own heaps; see heap.c. */
+/* heap.h: records events of the program's own heaps; see heap.c. */
 #ifndef EVENT_HEAP_H
 #define EVENT_HEAP_H
 
@@ -8,18 +8,18 @@
 
 enum heap_form {
     HEAP_PLAIN,
-    HEAP_LASTS,     // Never reset, and destroyed only when nothing lives in it.
-    HEAP_COLLECTED, // Like HEAP_LASTS; objects end when a collector has found them dead.
+    HEAP_LASTS,     // Never reset, and destroyed only when no object is live.
+    HEAP_COLLECTED, // Like HEAP_LASTS; objects end when a collector finds them dead.
 };
 
-/* Create a heap called NAME, whose events are charged to their stacks without the SKIP_FRAMES
- * innermost frames. Return its handle; 0 if there is no room, which is counted. */
+/* Create a heap called NAME. Its events are charged to their stacks without the SKIP_FRAMES
+ * innermost frames. Return its handle. If there is no room, count that and return 0. */
 uint64_t heap_create(const char *name, unsigned skip_frames, enum heap_form form);
 
 /* Record that a collection of the heap HANDLE, if it exists, ended at ELAPSED_NS. */
 void heap_collected(uint64_t handle, uint64_t elapsed_ns);
 
-/* Record an operation of the program on the heap HANDLE, by the stack that called from CALLER. Call
+/* Record an operation of the program on the heap HANDLE, at the stack that called from CALLER. Call
  * in an event of T. Events that cannot be recorded are counted. */
 void heap_destroy(struct thread *t, uint64_t handle);
 void heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count,
@@ -31,13 +31,14 @@ void heap_reset(struct thread *t, uint64_t handle);
 void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
                   struct arch_caller caller);
 
-/* P no longer backs the heap. If it was a block of malloc, it is one again, allocated at CALLER. */
+/* Record that P no longer backs the heap. If it was a block of malloc before, record it as
+ * allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
-/* Slow paths of heap_fast_path.h. Each requires that reentry_enter has begun the event of a thread
- * to which the fast path is open, and ends it. These record the allocation of one object at P, by
- * the stack that called from CALLER or belongs to TARGET; the first, of more than
- * HEAP_FINE_BYTES. */
+/* Slow paths of heap_fast_path.h. Requires an event begun by reentry_enter, of a thread to which
+ * the fast path is open; each function ends the event. They record the allocation of one object at
+ * P, at the stack that called from CALLER or belongs to TARGET. heap_alloc_coarse is for objects
+ * larger than HEAP_FINE_BYTES. */
 void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                        const struct stack_target *target);
 void heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,
@@ -45,7 +46,7 @@ void heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,
 void heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
                    const struct stack_target *target);
 
-/* Store the address of P, an object of SITE with BIRTH that is counted already. */
+/* Store the address P of an object of SITE with BIRTH that is already counted. */
 void heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t site,
                        uint32_t birth);
 

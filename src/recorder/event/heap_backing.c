@@ -1,4 +1,4 @@
-/* heap_backing.c: end a block that backs a heap of the program. heap.c begins one. */
+/* heap_backing.c: ends a block that backs a heap of the program. heap.c begins such blocks. */
 #include "event/heap_backing.h"
 
 #include "account/count.h"

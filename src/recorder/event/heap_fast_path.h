@@ -1,7 +1,7 @@
 /* heap_fast_path.h: the fast path for events of the program's own heaps.
  *
- * As in fast_path.h, all conditions are checked before anything changes, so any other event can
- * still take the slow path (heap.c) from the start. An allocation takes it if
+ * As in fast_path.h, all conditions are checked before the first change, so any other event can
+ * still take the slow path (heap.c) from its start. An allocation takes the fast path if
  *
  *     - it is one object;
  *     - its stack is in the memo or predicted, and the thread has seen it with this heap's name and
@@ -10,16 +10,17 @@
  *       instance and its live values are cached;
  *     - the counter needs no new bounds.
  *
- * A free takes it if the object has a word in the shadow, and its site is cached likewise. So
- * two lookups in the thread's own tables replace lookups of the instance, the live values and the
- * thread's counters.
+ * A free takes the fast path if the object has a word in the shadow, and its site is cached in the
+ * same way. So two lookups in the thread's own tables replace lookups of the instance, the live
+ * values and the thread's counters.
  *
  *     stack, name, size class ──► place ──► site ──► counter, instance, live values
  *                                    address ──► word ──┘
  *
- * Only the place in the shadow cannot be checked in advance: another thread, or a signal handler,
- * may take it meanwhile. An object is counted before any thread can find it. So if the place is
- * taken, the object is already counted and only has to be stored elsewhere (HEAP_TO_STORE). */
+ * One condition cannot be checked in advance: another thread, or a signal handler, may occupy the
+ * place in the shadow meanwhile. An object is counted before any thread can find it. So if the
+ * place is occupied, the object is already counted and must only be stored elsewhere
+ * (HEAP_TO_STORE). */
 #ifndef EVENT_HEAP_FAST_PATH_H
 #define EVENT_HEAP_FAST_PATH_H
 
@@ -36,32 +37,33 @@
 #include "heaps/heap_table.h"
 #include "stack/stack.h"
 
-/* A thread's cache of lookups. All zero is empty; after a fork in a handler, the child sees
+/* A thread's cache of lookups. All zero = empty; after a fork in a handler, the child sees
  * zeros. */
 struct heap_memo {
-    /* The site is a function of the stack, the number of frames to skip, the heap's name and the
-     * size class. It never changes. */
+    /* Cache of sites. The site is a function of the stack, the number of frames to skip, the heap's
+     * name and the size class. It never changes. */
     struct heap_place {
         uint64_t key;  // 0 = unused.
-        uint32_t site; // 0 = not known.
+        uint32_t site; // 0 = unknown.
         uint32_t reserved;
     } places[1 << 10];
-    /* Where a site is counted. */
+    /* Cache of the places where a site is counted. */
     struct heap_site {
         uint32_t site; // 0 = unused.
         uint32_t reserved;
-        struct disk_counter *counter;   // The thread's.
-        struct heap_instance *instance; // Holds the latest object of that site.
-        struct heap_live *live;         // Its live values there; NULL if it keeps none.
+        struct disk_counter *counter;   // The thread's counter.
+        struct heap_instance *instance; // Instance with the latest object of that site.
+        struct heap_live *live;         // The site's live values in that instance; NULL if it has
+                                        // none.
     } sites[1 << 9];
 };
 static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32, "in lines");
 
 enum heap_fast_path {
     HEAP_DONE,
-    HEAP_TO_SETTLE, // Done except for peak_settle; leave the event afterwards.
-    HEAP_TO_STORE,  // Only the address is not stored; the event has not ended.
-    HEAP_MISS,      // Nothing was done.
+    HEAP_TO_SETTLE, // Done except for peak_settle; leave the event after it.
+    HEAP_TO_STORE,  // Counted, but the address is not stored; the event has not ended.
+    HEAP_MISS,      // Nothing was changed.
 };
 
 /* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
@@ -88,8 +90,8 @@ heap_site(struct heap_memo *m, uint32_t site)
     return &m->sites[site % countof(m->sites)];
 }
 
-/* Return true if S is the entry for SITE, with the instance H of HANDLE and the live values LIVE,
- * all read from S before. */
+/* Return true if S is the entry for SITE, has the instance H of HANDLE, and LIVE is valid. H and
+ * LIVE were read from S before. */
 static INLINE bool
 heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
              const struct heap_instance *h, const struct heap_live *live)
@@ -100,31 +102,30 @@ heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
             (likely(live != NULL) && likely(load_acquire(&live->site) == site)));
 }
 
-/* Return true if T is the thread that owns H. Other threads change its live values by atomic
- * operations. */
+/* Return true if T owns H. Other threads change H's live values by atomic operations. */
 static inline bool
 heap_is_own(const struct heap_instance *h, const struct thread *t)
 {
     return likely(load_relaxed(&h->thread) == t);
 }
 
-/* Return the entry for an object of SITE among the thread's latest blocks, beside its address
- * (recent.h). */
+/* Return the entry for an object of SITE in the thread's list of latest blocks, to be combined with
+ * its address (recent.h). */
 static inline uint32_t
 heap_recent_entry(uint32_t site)
 {
     return site;
 }
 
-/* Return true if events of the program's heaps are left out, which is the case only while recording
- * is off: they are never sampled. */
+/* Return true if events of the program's heaps are not recorded. This is the case only while
+ * recording is off: they are never sampled. */
 static inline bool
 heap_is_off(void)
 {
     return unlikely(load_relaxed(&sample.mode) == DISK_MODE_OFF);
 }
 
-/* Return true if the present stack is the one in T's memo. Its target is t->leaf. */
+/* Return true if the present stack is T's memo. Its target is then t->leaf. */
 static inline bool
 heap_is_leaf(struct thread *t, struct arch_caller caller)
 {
@@ -134,9 +135,9 @@ heap_is_leaf(struct thread *t, struct arch_caller caller)
     return true;
 }
 
-/* Count the allocation of P, one object of the heap HANDLE with the stack of TARGET. *RET_BLOCK
- * describes it for HEAP_TO_STORE. FINE: it has at most HEAP_FINE_BYTES. Requires a begun event;
- * ends it on HEAP_DONE only. */
+/* Count the allocation of P, one object of the heap HANDLE, at the stack of TARGET. On
+ * HEAP_TO_STORE, *RET_BLOCK describes it. FINE: it has at most HEAP_FINE_BYTES. Requires a begun
+ * event; ends it only on HEAP_DONE. */
 static INLINE enum heap_fast_path
 heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
                      const struct stack_target *target, bool fine, struct heap_block *ret_block)
@@ -176,7 +177,7 @@ heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t 
 }
 
 /* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires a begun
- * event; ends it on HEAP_DONE only. */
+ * event; ends it only on HEAP_DONE. */
 static INLINE enum heap_fast_path
 heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
                        struct heap_leaf *leaf, uint64_t *place)
@@ -216,7 +217,7 @@ heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_
     return HEAP_DONE;
 }
 
-/* Like heap_fast_path_free_at, if P is in the first tier, where most objects are. */
+/* Like heap_fast_path_free_at, for an object in the first tier, where most objects are. */
 static INLINE enum heap_fast_path
 heap_fast_path_free(struct thread *t, uint64_t handle, const void *p)
 {

@@ -1,18 +1,18 @@
-/* held.c: blocks that a function of the real allocator has requested, held back until it returns.
+/* held.c: holds back blocks that a function of the real allocator has requested, until it returns.
  *
- * Events inside such a function are recorded like any others: an operator may log, keep lists,
- * raise an exception, free blocks of others. The one exception is the block that the outermost call
- * returns. It is counted at that call, under its caller, and not at the inner call that allocated
- * it. Which inner block that will be is not known until the call returns. So the recorder holds
- * inner blocks back, with the sites of their stacks, until the call is over. Then it counts them,
- * except the one that is the result or contains it, as with an operator that puts a header in
- * front, or carves up a large block. A held block that is freed earlier is counted at once.
+ * Events inside such a function are recorded like any others: an operator may log, maintain lists,
+ * raise an exception, or free other blocks. The one exception is the block that the outermost call
+ * returns. It is counted at that call, under its caller, instead of at the inner call that
+ * allocated it. Before the call returns, it is unknown which inner block that is. So the recorder
+ * holds inner blocks back, with the sites of their stacks, until the call is over. Then it counts
+ * them, except the block that is the result or contains it; an operator may add a header, or divide
+ * a large block. A held block that is freed earlier is counted at once.
  *
  *     operator new ── malloc ── 0x500 held back
  *          │       ── malloc ── 0x600 held back
  *          └► 0x510: within 0x500, which is dropped; 0x600 is counted
  *
- * Another thread that frees a held block does not find it, but functions do not publish blocks
+ * If another thread frees a held block, it does not find it. But functions do not publish blocks
  * before operator new returns. */
 #include "event/held.h"
 
@@ -35,12 +35,12 @@ count(struct thread *t, uint32_t i)
 {
     struct inner_block b = t->inner[i];
 
-    drop(t, i); // First: a jump out of a handler must not leave it to be counted twice.
+    drop(t, i); // First, so that a longjmp out of a handler cannot cause a second count.
     block_count_in(t, b.p, b.size_bytes, b.odd, b.sites);
 }
 
-/* Return the index of T's inner block, from MARK on, that begins at P or contains it;
- * t->inner_count if there is none. */
+/* Return the index of T's inner block, from MARK on, that contains P; t->inner_count if there is
+ * none. */
 static uint32_t
 source_of(const struct thread *t, uint32_t mark, const void *p)
 {
@@ -53,8 +53,8 @@ source_of(const struct thread *t, uint32_t mark, const void *p)
     return t->inner_count;
 }
 
-/* Like source_of, for a function's result P. It may also be the very end of a block: a header with
- * nothing behind. */
+/* Like source_of, for the result P of a function. P may also be the very end of a block, which then
+ * consists of a header only. */
 static uint32_t
 source_of_result(const struct thread *t, uint32_t mark, const void *p)
 {
@@ -96,10 +96,10 @@ held_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch_cal
                             .sites = language_sites(t, stack_target(t, caller)),
                             .odd = odd};
 
-    // An inner function may itself return part of an inner block.
+    // An inner function may itself return a part of an inner block.
     if (source < t->inner_count)
         drop(t, source);
-    // The result is most likely in the first or in the latest ones.
+    // The result is most likely in one of the first blocks or one of the latest.
     if (t->inner_count == INNER_BLOCKS)
         count(t, INNER_BLOCKS / 2);
     t->inner[t->inner_count++] = b;
@@ -115,7 +115,7 @@ held_count_before_free(struct thread *t, const void *p)
     if (i == 0)
         return;
     count(t, i - 1);
-    // Later blocks have been allocated since, but are not counted yet.
+    // Later blocks were allocated since, but are not yet counted.
     for (; i <= t->inner_count; i++)
         recent_begins_unseen(t);
 }

@@ -1,11 +1,11 @@
-/* inner.c: events of the real allocator itself.
+/* inner.c: records inner events.
  *
  * A function of the real allocator, such as operator new, has called back into the recorder. Its
  * frees and reallocations are recorded like any others. Its blocks are held back until it returns,
- * because one of them may be its result (held.c). A free of an unknown block is ignored: it is the
- * function's own affair, like a block with a header in front.
+ * because one of them may be its result (held.c). A free of an unknown block is ignored, because it
+ * is internal to the function, like a block with a header.
  *
- * The event of the outer call goes on afterwards, so each event here steps out of it and back in
+ * The event of the outer call continues afterwards, so each event here steps out of it and back in
  * (reentry.c). */
 #include "event/inner.h"
 
@@ -24,14 +24,14 @@ hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
     reentry_leave_cold();
 }
 
-/* Samples are not drawn inside: the gate decides about the function's result. */
+/* Samples are not drawn here: the gate decides about the function's result. */
 COLD void
 inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller)
 {
     struct reentry_nest n = reentry_here();
 
     if (p == NULL)
-        return; // If that makes the function fail, the function's failure is counted.
+        return; // If this makes the outer function fail, its failure is counted.
     reentry_step_out(&n);
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);
@@ -40,7 +40,7 @@ inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_ca
     reentry_step_back(&n);
 }
 
-/* Count the block at P, if it is held back, in a separate event. */
+/* Count the block at P in a separate event, if it is held back. */
 static void
 count_before_free(const void *p, uint64_t slot)
 {

@@ -1,5 +1,6 @@
-/* inner.h: events of the real allocator itself, which a function in progress has called back; see
- * inner.c. Each requires that reentry_begin returned REENTRY_CALLED_BACK. Async-signal-safe. */
+/* inner.h: records inner events: a function of the real allocator has called back into the
+ * recorder. See inner.c. Requires that reentry_begin returned REENTRY_CALLED_BACK.
+ * Async-signal-safe. */
 #ifndef EVENT_INNER_H
 #define EVENT_INNER_H
 
@@ -7,17 +8,18 @@
 #include "ledger/ledger.h"
 #include "platform/arch_x86_64.h"
 
-/* The real allocator's function has allocated P, or NULL. ODD as in block.h. */
+/* Record that the function in progress has allocated P; NULL = the allocation failed. ODD: see
+ * block.h. */
 void inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller);
 
-/* That function is about to free P. */
+/* Record that the function in progress is about to free P. */
 void inner_free(void *p, struct arch_caller caller);
 
-/* It is about to reallocate P, which may be NULL: remove its entry from the ledger and return
+/* Prepare for the reallocation of P, which may be NULL: remove its entry from the ledger and return
  * it. */
 struct ledger_entry inner_realloc_begin(void *p, struct arch_caller caller);
 
-/* It has reallocated P, whose entry was OLD, and got RESULT. */
+/* Record the reallocation of P, whose entry was OLD. RESULT is the new block. */
 void inner_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes,
                        enum gate gate, struct arch_caller caller);
 

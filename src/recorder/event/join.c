@@ -1,11 +1,11 @@
-/* join.c: how a thread gets its struct, and leaves it.
+/* join.c: assigns a struct to each thread, and frees it when the thread has ended.
  *
- * A thread gets a row at its first event. There is no usable notice of its end: hooks at thread
- * exit are limited in number, run in an order outside the recorder's control, and miss later
- * allocations. Instead a row counts as free when its owner's thread id no longer exists in this
+ * A thread gets a row at its first event. There is no usable notice of a thread's end: hooks at
+ * thread exit are limited in number, run in an order outside the recorder's control, and miss later
+ * allocations. Instead a row counts as free if its owner's thread id no longer exists in this
  * process; each new thread checks a few rows. A free row goes to the next thread of the same name,
- * which simply adds to its counters. So the file grows with the number of threads alive at once,
- * per name, and not with the number of all threads ever. */
+ * which simply adds to its counters. So the file grows with the number of threads that are alive at
+ * the same time, per name, instead of with the number of all threads ever. */
 #include "event/join.h"
 
 #include <errno.h>
@@ -34,18 +34,19 @@
 #include "stack/stack_state.h"
 
 enum {
-    SWEEP_ROWS = 8,        // Rows whose owner a new thread checks.
-    NAMED_ROWS_MAX = 1024, // From so many rows on, a free one is reused whatever its name.
+    SWEEP_ROWS = 8,        // Number of rows whose owner a new thread checks.
+    NAMED_ROWS_MAX = 1024, // From this number of rows on, any free row is reused, whatever its
+                           // name.
     TID_BITS = 22,         // Linux has no larger ids.
-    TOUCHED_BLOCKS = 1024, // Pointers to blocks of counters in a page or two.
-    // Maximum depth of signal handlers that interrupt the recorder inside one another, and of jumps
-    // out of them: each costs a row.
+    TOUCHED_BLOCKS = 1024, // Number of pointers to blocks of counters to prefault, a page or two.
+    // Maximum depth of nested signal handlers that each interrupt the recorder, and of longjmps out
+    // of them. Each level needs a row.
     NESTED_MAX = 4,
 };
 
-/* Return the owner_tid of a row that thread TID uses for the USES-th time. A thread that finds a
- * dead owner may try to free the row late: the thread id may belong to a new thread by then, which
- * has freed and taken the same row. The use distinguishes the two. */
+/* Return the owner_tid of a row that thread TID uses as the USES-th user. A thread that finds a
+ * dead owner may be slow to free the row: by then the thread id may belong to a new thread, which
+ * has freed and taken the same row. The count distinguishes the two. */
 static uint32_t
 owner_word(uint32_t tid, uint32_t uses)
 {
@@ -75,13 +76,13 @@ sweep(uint32_t own_tid)
     }
 }
 
-/* Take a free row named NAME, or with any name if there are many rows; NULL if there is none. */
+/* Take a free row named NAME, or any free row if there are many rows; NULL if there is none. */
 static struct thread *
 take_over(uint32_t tid, const char *name)
 {
     uint32_t rows = thread_row_count();
     uint32_t first =
-        load_relaxed(&account_state()->sweep); // The rows just before it were freed last.
+        load_relaxed(&account_state()->sweep); // The rows just before this one were freed last.
 
     for (uint32_t i = 1; i <= rows && load_relaxed(&account_state()->free_rows) != 0; i++) {
         struct thread *t =
@@ -108,7 +109,7 @@ join_new_row(uint32_t tid)
     uint64_t row = TABLE_NONE, bins = TABLE_NONE;
     struct thread *t;
 
-    // Memory first, and all or nothing: each event of the thread tries again.
+    // Allocate all memory first, or none, because each event of the thread tries again.
     if (load_relaxed(&rows->full) || load_relaxed(&all_bins->full))
         return NULL;
     t = mem_private(sizeof *t + blocks_bytes);
@@ -128,8 +129,8 @@ join_new_row(uint32_t tid)
     t->ledger = ledger_state()->ledger;
     t->direct_units = ledger_direct_units();
     t->generation = load_acquire(&state->generation);
-    // A few walks touch each page of the cache, first to read and then to write. All events touch
-    // the first pointers to blocks, which lie right behind it.
+    // A few walks touch each page of the cache, first with a read and then with a write. All events
+    // touch the first pointers to blocks, which follow the cache.
     mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
@@ -154,8 +155,8 @@ join(uint32_t tid)
     thread_set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    // Variant stacks of a few frames have no join frame to prove that they can be read: they may
-    // lie further out than this thread's stack reaches.
+    // Variant stacks of a few frames have no joining frame to prove that they are readable: they
+    // may be further out than this thread's stack reaches.
     if (stack_state()->depth_max != LIMIT_DEPTH)
         stack_forget_all(t);
     else
@@ -164,10 +165,11 @@ join(uint32_t tid)
     recent_forget(t);
     t->inner_count = 0;
     t->countdown = t->tick_events = 1;
-    // Only the first thread, because a program may have many short ones.
+    // Only for the first thread, because a program may have many short ones.
     t->close_ticks =
         load_relaxed(&account_state()->ticked_events) == 0 ? TICK_CLOSE_EVENTS : 0;
-    t->nested = NULL; // Its owner has ended like T's, so it is free for any thread.
+    t->nested = NULL; // The nested struct's owner has ended together with T's, so it is free for
+                      // any thread.
     t->outer = NULL;
     t->level = 0;
     add_relaxed(&account_state()->live_threads, 1u);
@@ -176,9 +178,9 @@ join(uint32_t tid)
     return t;
 }
 
-/* Return the thread id for the owner of the caller's row. A guest (platform/identity.h) uses its
- * parent's thread, which outlives it. Nothing shows which thread that is, so the row belongs to the
- * main thread and never becomes free. */
+/* Return the thread id for the owner of the caller's row. A guest (platform/identity.h) uses a
+ * thread of its parent, which outlives the guest. It is unknown which thread that is, so the row
+ * belongs to the main thread and never becomes free. */
 static uint32_t
 owning_tid(bool guest)
 {
@@ -192,8 +194,9 @@ join_first(void)
     uint32_t tid = owning_tid(guest);
     struct thread *t;
 
-    // In quiet mode ended threads cannot be found: the own id is made up, and may equal a live
-    // thread's. A guest finds none of its parent's threads. A new process has no earlier threads.
+    // In three cases no row can be freed. In a quiet process, ended threads cannot be found: the
+    // own id is invented and may equal a live thread's. A guest cannot find its parent's threads. A
+    // new process has no earlier threads.
     if (!sys_is_quiet() && !guest && load_relaxed(&account_state()->live_threads) != 0)
         sweep(tid);
     t = join(tid);
@@ -225,9 +228,9 @@ join_thread(void)
 
     if (is_lost())
         return NULL;
-    // A handler that jumped out of here would leave the thread without a row for good.
+    // If a handler jumped out of here, the thread would never get a row.
     mask = sys_block_signals();
-    // A handler may have joined since the caller looked.
+    // A handler may have joined since the caller's check.
     if (thread_is_ready(tls.self)) {
         sys_unblock_signals(mask);
         return tls.self;
@@ -256,7 +259,7 @@ forget_stale(struct thread *t)
 {
     stack_forget_all(t);
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
-        if (t->rules[i].rule.kind != RULE_NONE) // Does not touch pages without rules.
+        if (t->rules[i].rule.kind != RULE_NONE) // Do not touch pages without rules.
             t->rules[i].rule.kind = RULE_NONE;
 }
 
@@ -274,7 +277,7 @@ join_refresh(struct thread *t)
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).
     if (unlikely(language_is_there() != languages))
-        thread_invalidate(t); // An adapter registered meanwhile: look again.
+        thread_invalidate(t); // An adapter has registered in the meantime: check again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;
@@ -287,7 +290,7 @@ join_refresh(struct thread *t)
     }
     peak_refresh(t);
     if (unlikely(event_state()->guard_due) && !guard_settle())
-        thread_invalidate(t); // Look again when the owner runs.
+        thread_invalidate(t); // Check again when the owner runs.
 }
 
 static COLD struct thread *

@@ -1,24 +1,24 @@
-/* join.h: how a thread gets its struct; see join.c. */
+/* join.h: assigns a struct to each thread; see join.c. */
 #ifndef EVENT_JOIN_H
 #define EVENT_JOIN_H
 
 #include "account/thread.h"
 
-/* Return the calling thread's struct, made or reused if it has none; starts recording if need be.
- * NULL: this event cannot be recorded, which is counted. Call in an event. */
+/* Return the calling thread's struct. If it has none, start recording if necessary, and create a
+ * struct or reuse one. If that fails, count the event as lost and return NULL. Call in an event. */
 struct thread *join_thread(void);
 
-/* A forked child begins: drop the calling thread's reference to its parent's struct, which another
- * thread of the child could reuse or unmap. Requires that no event is in progress: there the struct
- * is still needed, and fork_child.c has put it back. Async-signal-safe. */
+/* In a forked child, drop the calling thread's reference to the parent's struct, which another
+ * thread of the child could reuse or unmap. Requires that no event is in progress: during an event
+ * the struct is still needed, and fork_child.c has restored it. Async-signal-safe. */
 void join_forked(void);
 
-/* Return the struct for events of a handler that has interrupted the recorder at work with T; NULL
- * if there is none (not counted). It is a second row of this thread: to the shared tables, its
- * events look like another thread's, which may occur at any moment. */
+/* Return the struct for events of a handler that has interrupted the recorder while it used T; NULL
+ * if there is none (not counted). The struct is a second row of this thread. So to the shared
+ * tables its events look like those of another thread, which may occur at any moment. */
 struct thread *join_nested(struct thread *t);
 
-/* Look up the changes since T, the calling thread's, was marked stale (thread_invalidate). */
+/* Read the changes since T, the calling thread's struct, was marked stale (thread_invalidate). */
 void join_refresh(struct thread *t);
 
 #endif

@@ -1,9 +1,9 @@
-/* mode.c: the recording modes, one after another.
+/* mode.c: the sequence of recording modes.
  *
- * A *way* of recording, from one change to the next, is exact, sampled or off. A sample's entry in
- * the ledger has the number of its way, so its free subtracts exactly what its allocation added,
- * whatever way is in force by then. A thread adopts a new way when it next looks at the gate, or at
- * its next event when it records them all. */
+ * A recording mode, in force from one change to the next, is exact, sampled or off. A sample's
+ * entry in the ledger has the number of its mode, so its free subtracts exactly the amount that its
+ * allocation added, whatever mode is in force by then. A thread adopts a new mode at its next
+ * refill at the gate, or at its next event in exact mode. */
 #include "event/mode.h"
 
 #include "account/account_state.h"
@@ -27,8 +27,8 @@ struct sample sample;
 
 static_assert(LIMIT_MODES < 1 << (32 - LEDGER_MODE_SHIFT), "a way fits into an entry");
 
-/* Read the user's choice from the environment. A program that a forked child has executed reads it
- * anew, so its delay and duration begin again. */
+/* Read the user's choice from the environment. A program that a forked child executes reads it
+ * again, so its delay and duration start again. */
 static void
 mode_learn(void)
 {
@@ -55,7 +55,7 @@ mode_record(uint32_t index)
     return table_record(&state->tables[DISK_PHASES], index);
 }
 
-/* Add a way to the profile. Return its index; LIMIT_MODES when there is no room. */
+/* Add a mode to the profile. Return its index; LIMIT_MODES if there is no room. */
 static uint32_t
 mode_add_mode(const struct draw_mode *mode)
 {
@@ -74,7 +74,7 @@ mode_add_mode(const struct draw_mode *mode)
     return (uint32_t)index;
 }
 
-/* Return the index of an earlier way like WAY; LIMIT_MODES if there is none. */
+/* Return the index of an earlier mode equal to MODE; LIMIT_MODES if there is none. */
 static uint32_t
 find_mode(const struct draw_mode *mode)
 {
@@ -96,7 +96,7 @@ make_present(uint32_t index)
         store_relaxed(&event_state()->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
-    // After the stores that it publishes; paired with mode_adopt.
+    // Follows the stores that it publishes; paired with mode_adopt.
     store_release(&sample.change, sample.change + 1);
     thread_invalidate_all();
 }
@@ -127,11 +127,11 @@ mode_adopt(void)
     tls.change = change;
     tls.mode = index;
     tls.charge_mask = p->mask;
-    tls.reserve = -1; // No distance yet.
+    tls.reserve = -1; // No distance was drawn yet.
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
     tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
     if (tls.self != NULL)
-        recent_forget(tls.self); // Later calls may go unseen.
+        recent_forget(tls.self); // Later calls may go unrecorded.
 }
 
 enum disk_answer

@@ -6,29 +6,32 @@
 #include "platform/limits.h"
 #include "sampling/draw.h"
 
-/* In exact mode a thread's credit starts here and falls by one per call. */
+/* Credit of a thread at the start of exact mode; each call lowers it by one. */
 #define MODE_EXACT_CREDIT (INT64_MIN / 2)
 
-/* Process constants: a child made by fork continues in the same way. */
+/* The present recording mode. Process constants: a child made by fork continues in the same
+ * mode. */
 struct sample {
-    uint32_t mode;             // Atomic, enum disk_mode: the present way's.
-    uint32_t change;           // Atomic: rises with each new way, and at the start; 0 before.
-    uint32_t present;          // Atomic: index into ways.
-    bool known;                // The environment has been read.
-    uint64_t begin_ns, end_ns; // By the clock: when recording begins and stops; 0 = never.
+    uint32_t mode;             // Atomic, enum disk_mode of the present mode.
+    uint32_t change;           // Atomic: incremented at each change of the mode, and at the start;
+                               // 0 before.
+    uint32_t present;          // Atomic: index of the present mode in `modes`.
+    bool known;                // The environment was read.
+    uint64_t begin_ns, end_ns; // Clock times at which recording begins and stops; 0 = never.
     struct draw_mode wanted;   // The user's choice, in force from begin_ns on.
     struct draw_mode modes[LIMIT_MODES];
 };
 extern struct sample sample;
 
-/* Before the first event: read the user's choice and write it to the profile. */
+/* Read the user's choice and write it to the profile. Call before the first event. */
 void mode_start(void);
 
-/* Adopt the present recording mode, unless that is done. Call from a thread that is in the
+/* Adopt the present recording mode if the thread has not done so. Call from a thread that is in the
  * recorder. */
 void mode_adopt(void);
 
-/* Record in WAY from now on. Return the answer to a request. One thread at a time: request.c. */
+/* Switch to recording mode MODE. Return the answer to a request. One thread at a time:
+ * request.c. */
 enum disk_answer mode_change(const struct draw_mode *mode);
 
 #endif

@@ -1,9 +1,9 @@
-/* reentry.c: events that occur while another is in progress in the same thread.
+/* reentry.c: handles events that occur while another event of the same thread is in progress.
  *
- * The busy word, tls.busy, holds the state; only this file and its header store to it.
- * REENTRY_IN_RECORDER: the recorder is at work. REENTRY_IN_REAL: a function of the real allocator
- * that may call back, such as operator new, is at work. Letters name the edges; below are the tests
- * of each.
+ * The busy word, tls.busy, is the state; only this file and its header store to it.
+ * REENTRY_IN_RECORDER: the recorder is running. REENTRY_IN_REAL: a function of the real allocator
+ * that may call back, such as operator new, is running. Letters name the edges; the table lists the
+ * tests of each.
  *
  *              a enter, b join              c real_begin
  *     IN_RECORDER ◄────────────── IDLE ──────────────► IN_REAL
@@ -33,17 +33,19 @@
  *     Lines of the table in interrupt.sh: (1) thread, return (2) malloc, nested (3) malloc, jump
  *     (4) new, jump (5) malloc, fork (6) new, stack (7) dlclose, return
  *
- * Nothing marks the last event of a thread: its word ends with it, in any state, and a later thread
- * takes over its struct (join.c; run/thread_rows).
+ * The last event of a thread is not marked: the busy word ends with the thread, in any state, and a
+ * later thread takes over the struct (join.c; run/thread_rows).
  *
- * Handlers. A handler that has interrupted the recorder gets a second struct thread. One that has
- * interrupted the real allocator uses the thread's own, which is free then. The return addresses
- * and the stack distinguish a handler's call from the real allocator's (call_from).
+ * Handlers. A handler that has interrupted the recorder gets a second struct thread. A handler that
+ * has interrupted the real allocator uses the thread's own struct, which is free at that time. The
+ * return addresses and the stack distinguish a handler's call from the real allocator's
+ * (call_from).
  *
- * Jumps. A handler may leave by siglongjmp, and abandon the event that it has interrupted; so does
- * a thread that is cancelled. There is no notice. An event shows it if it comes from further out on
- * the same stack than the one in progress, or if that one is not among its callers. Then the
- * recorder returns to the struct of the innermost event that may still be in progress.
+ * Jumps. A handler may leave by siglongjmp and abandon the event that it has interrupted; a
+ * cancelled thread does so too. The recorder gets no notice. A later event proves the jump in two
+ * cases: its frame is shallower on the same stack than the event in progress, or the call in
+ * progress is not among its callers. Then the recorder returns to the struct of the innermost event
+ * that may still be in progress.
  *
  * Exceptions run the cleanup of struct reentry_call, the one guard of all entries. */
 #include "event/reentry.h"
@@ -86,15 +88,15 @@ reentry_leave_cold(void)
 /* --- Callers ---------------------------------------------------------------------------------- */
 
 /* Return true if SLOT and ENTERED can be compared, because both are on T's own stack. A handler's
- * stack may lie within the thread's, in a local array: a call from there proves nothing. */
+ * stack may be inside the thread's stack, in a local array: a call from there proves nothing. */
 static bool
 same_stack(const struct thread *t, uint64_t slot, uint64_t entered)
 {
     return entered >= t->stack_low && slot < t->stack_high && !sys_on_signal_stack();
 }
 
-/* Return true if a longjmp out of a signal handler has left the call that set tls.busy. The proof
- * is a call from SLOT on the same stack that is not further in. */
+/* Return true if a longjmp out of a signal handler has left the call that set tls.busy. A call from
+ * SLOT on the same stack that is not further in proves this. */
 static bool
 abandoned(uint64_t slot)
 {
@@ -114,7 +116,8 @@ count_reentrant(void)
         add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
 }
 
-/* Move RA to the front of LIST. The element at index I, RA itself or the oldest, makes room. */
+/* Move RA to the front of LIST. It replaces the element at index I, which is RA itself or the
+ * oldest one. */
 static void
 to_front(uint64_t *list, size_t i, uint64_t ra)
 {
@@ -125,13 +128,14 @@ to_front(uint64_t *list, size_t i, uint64_t ra)
 
 /* Callers while tls.busy is set. */
 enum from {
-    FROM_REAL,    // The real allocator's function in progress.
-    FROM_HANDLER, // A signal handler that has interrupted it, or the recorder.
-    FROM_OUTSIDE, // The first caller after a jump out of it.
+    FROM_REAL,    // The function of the real allocator in progress.
+    FROM_HANDLER, // A signal handler that has interrupted that function, or the recorder.
+    FROM_OUTSIDE, // The first caller after a longjmp out of that function.
 };
 
 /* Identify the caller while the real allocator is in progress. The call from SLOT has the return
- * address RA, which is not the first in LIST, that allocator's latest callback addresses. */
+ * address RA, which is not the first element of LIST, the latest callback addresses of that
+ * allocator. */
 static COLD enum from
 from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
 {
@@ -145,7 +149,7 @@ from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
             return FROM_REAL;
         }
     }
-    // Without a struct to walk with, assume the usual case.
+    // Without a struct a walk is impossible, so assume the usual case.
     if (!thread_is_ready(t))
         return FROM_REAL;
     between = walk_between(t, slot, tls.entered);
@@ -181,7 +185,7 @@ reentry_here(void)
                                  .first = !thread_is_ready(tls.self)};
 }
 
-/* Return true if the thread still has its struct. A start that fails unmaps it. */
+/* Return true if the thread still has its struct. A failed start unmaps it. */
 static inline bool
 self_is_ready(const struct reentry_nest *n)
 {
@@ -202,7 +206,8 @@ reentry_step_back(const struct reentry_nest *n)
     tls.busy = REENTRY_IN_RECORDER;
     signal_fence();
     tls.nests -= n->first;
-    // Not ready: the nested event was the first, or the handler has forked and this is the child.
+    // The struct is not ready if the nested event was the first, or if this is the child of a fork
+    // in the handler.
     if (self_is_ready(n))
         tls.self = n->self;
     tls.entered = n->entered;
@@ -217,8 +222,8 @@ abandon(struct thread *t)
     held_count(t, 0);
 }
 
-/* A jump out of the event in progress has led to a caller of SLOT's function. Return to the
- * innermost outer event that may still be in progress. */
+/* Handle a longjmp out of the event in progress, which has led to a caller of SLOT's function.
+ * Return to the innermost outer event that may still be in progress. */
 static COLD void
 leave_abandoned(uint64_t slot)
 {
@@ -272,8 +277,8 @@ reentry_nest(struct reentry_call *c)
         return;
     }
     n->first &= n->busy != REENTRY_IDLE;
-    // Otherwise the struct is not in use: the allocator was interrupted, or the thread's first
-    // event at its very beginning.
+    // Otherwise the struct is not in use: the allocator was interrupted, or the very beginning of
+    // the thread's first event.
     if (n->busy == REENTRY_IN_RECORDER && self_is_ready(n) && !take_nested_struct(n)) {
         c->kind = REENTRY_LOST;
         return;
@@ -321,7 +326,7 @@ count_failed(const struct reentry_call *c)
     reentry_leave();
 }
 
-/* The block of C was not reallocated: it returns to the ledger. */
+/* Put the block of C, which was not reallocated, back into the ledger. */
 static void
 put_block_back(struct reentry_call *c)
 {
@@ -332,7 +337,7 @@ put_block_back(struct reentry_call *c)
     reentry_leave();
 }
 
-/* From the inside out. Unless only the nest is left, an exception is leaving C. */
+/* Undo the changes, innermost first. Unless only the nest is left, an exception is leaving C. */
 COLD void
 reentry_unwind(struct reentry_call *c)
 {

@@ -1,4 +1,4 @@
-/* reentry.h: the busy word, its transitions, and the guard of a call of the real allocator; see
+/* reentry.h: the busy word, its transitions, and the guard for calls of the real allocator; see
  * reentry.c. No other file stores to tls.busy. All functions are async-signal-safe. */
 #ifndef EVENT_REENTRY_H
 #define EVENT_REENTRY_H
@@ -10,8 +10,8 @@
 #include "platform/state.h"
 #include "sampling/draw.h"
 
-// The cleanup of a guard needs them when an exception passes. They come from the program's own
-// libgcc_s and are weak: a C program has none and never gets here.
+// When an exception passes, the cleanup of a guard needs these functions. They come from the
+// program's own libgcc_s and are weak: a C program may lack them and never calls them.
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
 /* --- The state -------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ reentry_is_in_recorder(void)
 
 /* --- Entering --------------------------------------------------------------------------------- */
 
-/* Begin an event of the function called from SLOT. Requires REENTRY_IDLE. */
+/* Begin an event of the function that was called from SLOT. Requires REENTRY_IDLE. */
 static inline void
 reentry_enter(uint64_t slot)
 {
@@ -53,13 +53,14 @@ reentry_leave(void)
     tls.busy = REENTRY_IDLE;
 }
 
-/* Slow path of reentry_enter_thread: the thread, whose struct is T (NULL: none), must join or look
- * up changes. Return its struct; NULL if the event cannot be recorded, which is counted. Call in an
- * event. */
+/* Slow path of reentry_enter_thread: let the thread, whose struct is T (NULL: none), join or read
+ * changes. Return its struct. If the event cannot be recorded, count it as lost and return NULL.
+ * Call in an event. */
 struct thread *reentry_join(struct thread *t);
 
-/* Like reentry_enter, and return this thread's struct, made if it is the thread's first event; NULL
- * if the event cannot be recorded, which is counted. End with reentry_leave in either case. */
+/* Begin an event like reentry_enter, and return this thread's struct, which its first event
+ * creates. If the event cannot be recorded, count it as lost and return NULL. End with
+ * reentry_leave in either case. */
 static inline struct thread *
 reentry_enter_thread(uint64_t slot)
 {
@@ -71,13 +72,13 @@ reentry_enter_thread(uint64_t slot)
     return t;
 }
 
-/* reentry_enter_thread and reentry_leave out of line, for rare events. */
+/* Out-of-line versions of reentry_enter_thread and reentry_leave, for rare events. */
 struct thread *reentry_enter_thread_cold(uint64_t slot);
 void reentry_leave_cold(void);
 
 /* --- Interrupting ----------------------------------------------------------------------------- */
 
-/* The state of this thread, to be restored after work of the recorder that is no event. */
+/* The state of this thread, saved during work of the recorder that is no event. */
 struct reentry_saved {
     uint64_t entered;
     uint32_t busy;
@@ -89,13 +90,14 @@ reentry_save(void)
     return (struct reentry_saved){.entered = tls.entered, .busy = tls.busy};
 }
 
-/* Enter for such work, on a call from SLOT, in any state. Return the state before. */
+/* Enter the recorder for such work, in a call from SLOT, in any state. Return the previous
+ * state. */
 static inline struct reentry_saved
 reentry_interrupt(uint64_t slot)
 {
     struct reentry_saved saved = reentry_save();
 
-    // In an event, the interrupted call's slot still shows whether a jump has left it.
+    // In an event, keep the interrupted call's slot: it shows if a longjmp has left that call.
     reentry_enter(saved.busy == REENTRY_IDLE ? slot : saved.entered);
     return saved;
 }
@@ -111,18 +113,18 @@ reentry_restore(const struct reentry_saved *saved)
 
 /* --- Nesting ---------------------------------------------------------------------------------- */
 
-/* An event in progress, while another one of the same thread is recorded. */
+/* An interrupted event, while another event of the same thread is recorded. */
 struct reentry_nest {
     struct thread *self;
     uint64_t entered;
     uint32_t busy;
-    bool first; // There was no struct to nest in.
+    bool first; // There was no struct at its start.
 };
 
 /* Return the event in progress. */
 struct reentry_nest reentry_here(void);
 
-/* Step out of event N, so that another can begin; then back into it. */
+/* reentry_step_out: leave event N, so that another can begin. reentry_step_back: return to N. */
 void reentry_step_out(const struct reentry_nest *n);
 void reentry_step_back(const struct reentry_nest *n);
 
@@ -131,27 +133,30 @@ void reentry_step_back(const struct reentry_nest *n);
 enum reentry_kind {
     REENTRY_RECORDED,    // Record the event as usual.
     REENTRY_CALLED_BACK, // Part of the event in progress, which will be recorded: inner.h.
-    REENTRY_LOST,        // Counted as lost.
-    REENTRY_NO_EVENT,    // Only a call of the real allocator, within some event.
+    REENTRY_LOST,        // Count the event as lost.
+    REENTRY_NO_EVENT,    // A call of the real allocator inside an event.
 };
 
-/* What reentry_end restores. */
+/* State that reentry_end restores, and the fields of the guard with the saved values. */
 enum {
     REENTRY_UNDO_NEST = 1,        // The interrupted event: nest.
     REENTRY_UNDO_ORIGIN = 2,      // tls.origin_*: origin.
     REENTRY_UNDO_ANNOTATING = 4,  // tls.annotating: annotating.
-    REENTRY_UNDO_BLOCK = 8,       // The ledger's entry of a block being reallocated: p, old.
+    REENTRY_UNDO_BLOCK = 8,       // The ledger's entry of a block that is being reallocated: p,
+                                  // old.
     REENTRY_UNDO_CREDIT = 16,     // The distance to the next sample: credit, reserve.
     REENTRY_UNDO_REAL = 32,       // tls.busy: the real allocator has not returned.
 };
 
-/* The re-entry guard of one intercepted call. reentry_end, its cleanup, undoes what is left to
- * undo, whether the call returns or an exception leaves it. A jump runs no cleanup: reentry.c. */
+/* The re-entry guard of one intercepted call. Its cleanup, reentry_end, undoes the changes listed
+ * in `undo` when the call returns or an exception leaves it. A longjmp runs no cleanup: see
+ * reentry.c. */
 struct reentry_call {
     enum reentry_kind kind;
-    uint32_t undo; // Bits of REENTRY_UNDO_*; fields without their bit are not initialized.
+    uint32_t undo; // Bits of REENTRY_UNDO_*. A field whose bit is not set is not initialised.
     struct arch_caller caller;
-    union { // One or the other, because two guards lie on the stack below malloc.
+    union { // Only one is in use at a time; the union saves stack, because two guards are on it
+            // below malloc.
         struct reentry_nest nest;
         uint64_t annotating;
     };
@@ -159,27 +164,29 @@ struct reentry_call {
     void *p;
     struct ledger_entry old;
     int64_t credit, reserve;
-    uint32_t change; // sample.change; if it differs afterwards, the credit is not restored.
-    uint32_t mark;   // Number of blocks held back before.
+    uint32_t change; // Value of sample.change; if it differs at the end, the credit is not
+                     // restored.
+    uint32_t mark;   // Number of blocks held back before the call.
 };
 
-/* Upper bound for the inner request of an aligned allocation, a multiple of the alignment. */
+/* Upper bound of the inner request of an aligned allocation, a multiple of the alignment. */
 enum { REENTRY_INNER_BYTES = 4096 };
 
-/* Slow path of reentry_begin, when an event is in progress. */
+/* Slow path of reentry_begin, if an event is in progress. */
 void reentry_nest(struct reentry_call *c);
 
-/* Nest C, of heaptap.h, like reentry_nest; the real allocator's own calls are recorded as well. */
+/* Nest C, a call through heaptap.h, like reentry_nest. Calls from inside the real allocator are
+ * recorded too. */
 void reentry_nest_own(struct reentry_call *c);
 
 /* Slow path of reentry_end. */
 void reentry_unwind(struct reentry_call *c);
 
-/* Slow path of reentry_real_end: count the blocks held back from index MARK on. Leaves
- * REENTRY_IN_REAL for REENTRY_IDLE. */
+/* Slow path of reentry_real_end: count the blocks held back from index MARK on. Changes
+ * REENTRY_IN_REAL to REENTRY_IDLE. */
 void reentry_settle(uint32_t mark, const void *result);
 
-/* Return a guard with nothing to undo, for a call from CALLER. */
+/* Return a guard that undoes nothing, for a call from CALLER. */
 static inline struct reentry_call
 reentry_guard(enum reentry_kind kind, struct arch_caller caller)
 {
@@ -191,8 +198,8 @@ reentry_guard(enum reentry_kind kind, struct arch_caller caller)
     return c;
 }
 
-/* Begin an intercepted call from CALLER in any state. kind is the result. Costs one branch unless
- * an event is in progress. */
+/* Begin an intercepted call from CALLER in any state. The result's `kind` is the decision. Costs
+ * one branch unless an event is in progress. */
 static inline struct reentry_call
 reentry_begin(struct arch_caller caller)
 {
@@ -202,7 +209,7 @@ reentry_begin(struct arch_caller caller)
         reentry_nest(&c);
     c.origin = (struct arch_caller){.slot = tls.origin_slot, .rbp = tls.origin_rbp};
     c.undo |= REENTRY_UNDO_ORIGIN;
-    // A call that is part of another one keeps the origin of that one.
+    // A call that is part of another one keeps the outer call's origin.
     if (likely(c.kind != REENTRY_CALLED_BACK)) {
         tls.origin_rbp = caller.rbp;
         tls.origin_slot = caller.slot;
@@ -214,7 +221,8 @@ static inline void
 reentry_end(struct reentry_call *c)
 {
     if (unlikely((c->undo & ~(uint32_t)REENTRY_UNDO_ORIGIN) != 0)) {
-        struct reentry_call copy = *c; // So that the compiler can keep C itself in registers.
+        struct reentry_call copy = *c; // A copy, so that the compiler can keep C itself in
+                                       // registers.
 
         reentry_unwind(&copy);
     }
@@ -224,10 +232,11 @@ reentry_end(struct reentry_call *c)
     }
 }
 
-/* Declare the guard NAME, which ends when the block is left, also by an exception. */
+/* Declare the guard NAME. It ends when the enclosing block is left, even by an exception. */
 #define REENTRY_CALL(name) struct reentry_call name __attribute__((cleanup(reentry_end), unused))
 
-/* C has been charged SIZE_BYTES at the gate: the real allocator's own requests cost nothing. */
+/* Save the credit after C was charged SIZE_BYTES at the gate, so that the real allocator's own
+ * requests are not charged. */
 static inline void
 reentry_hold_credit(struct reentry_call *c, size_t size_bytes)
 {
@@ -248,8 +257,8 @@ reentry_return_credit(struct reentry_call *c)
     tls.reserve = c->reserve;
 }
 
-/* Call a function of the real allocator that may call back: its requests are inner events, and its
- * result is recorded once, under the caller of C. Does nothing inside another such call. */
+/* Begin a call of a real allocator function that may call back. Its requests are inner events, and
+ * its result is recorded once, under the caller of C. Has no effect inside another such call. */
 static inline void
 reentry_real_begin(struct reentry_call *c)
 {
@@ -262,7 +271,7 @@ reentry_real_begin(struct reentry_call *c)
     signal_fence();
 }
 
-/* The function has returned RESULT; NULL: no block. */
+/* End the call. The function has returned RESULT; NULL = no block. */
 static inline void
 reentry_real_end(struct reentry_call *c, const void *result)
 {
@@ -280,8 +289,9 @@ reentry_real_end(struct reentry_call *c, const void *result)
         reentry_return_credit(c);
 }
 
-/* Block P, whose entry OLD has left the ledger, is being reallocated within C; an exception puts it
- * back. Then it has been reallocated, or not. */
+/* reentry_take_block: block P, whose entry OLD was removed from the ledger, is being reallocated
+ * within C; an exception puts the entry back. The function after it ends this, when the block was
+ * reallocated or not. */
 static inline void
 reentry_take_block(struct reentry_call *c, void *p, struct ledger_entry old)
 {
@@ -296,7 +306,7 @@ reentry_block_taken(struct reentry_call *c)
     c->undo &= ~(uint32_t)REENTRY_UNDO_BLOCK;
 }
 
-/* Return the guard of a call of the real allocator by the annotator, from SLOT: calls from further
+/* Return the guard for a call of the real allocator by the annotator, from SLOT. Calls from further
  * in are the allocator's own. */
 static inline struct reentry_call
 reentry_annotate(uint64_t slot)

@@ -1,8 +1,8 @@
-/* request.c: requests to change recording while the program runs: by a tool, through words in the
- * profile; by the program itself; and by the clock.
+/* request.c: handles requests to change recording while the program runs: by a tool, through words
+ * in the profile; by the program itself; and by the clock.
  *
- * The profile is a file that other processes can write to, so its words are only requests: mode and
- * period are checked, and a name is taken as bytes. */
+ * Other processes can write to the profile, so its words are only requests: mode and period are
+ * checked, and a name may consist of any bytes. */
 #include "event/request.h"
 
 #include "access/counted_blocks.h"
@@ -32,11 +32,11 @@ set_mode(uint64_t mode, uint64_t period)
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
     chosen = draw_mode(mode, period);
-    sample.begin_ns = sample.end_ns = 0; // A change by hand is not undone by the clock.
+    sample.begin_ns = sample.end_ns = 0; // The clock must not undo an explicit change.
     return mode_change(&chosen);
 }
 
-/* Become the one thread that changes the recording mode. Return false after a bounded wait. */
+/* Get the exclusive right to change the recording mode. Return false after a bounded wait. */
 static bool
 request_take_turn(void)
 {
@@ -80,7 +80,7 @@ take_request(uint64_t generation)
 
     for (size_t i = 0; i < countof(words); i++)
         words[i] = load_relaxed(&h->control[i]);
-    // Another request is being written over this one: a later poll will see it.
+    // Another request is being written over this one: a later poll will read it.
     if (load_acquire(&h->control_generation) != generation)
         return;
     event_state()->control_seen = generation;
@@ -94,7 +94,7 @@ take_request(uint64_t generation)
     store_release(&h->control_taken, generation);
 }
 
-/* Apply delay and duration at NOW_NS. */
+/* Apply delay and duration at time NOW_NS. */
 static void
 keep_time(uint64_t now_ns)
 {

@@ -1,10 +1,11 @@
-/* sampled.c: events of blocks that were chosen as samples, and frees of blocks that were not.
+/* sampled.c: handles events of blocks that were selected as samples, and frees of blocks that were
+ * not recorded.
  *
- * A free finds an exact block or a sample in the ledger. If it finds nothing, the block was left
- * out, which is no loss. That may still be so after a change to exact recording, so from then on
- * unknown frees are counted separately. A double free looks like the free of a left-out block at
- * the same address. The two are distinguished only if the thread has not allocated since the first
- * free, and is the only one. */
+ * A free finds an exact block or a sample in the ledger. If it finds neither, the block was not
+ * recorded, which is no loss. After a change to exact recording this is still possible, so from
+ * then on unknown frees are counted separately. A double free looks like the free of an unrecorded
+ * block at the same address. The two are distinguished only if the thread has not allocated since
+ * the first free, and is the only thread. */
 #include "event/sampled.h"
 
 #include "account/peak.h"
@@ -45,7 +46,7 @@ sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
     }
     if (load_relaxed(&sample.mode) == DISK_MODE_EXACT)
         bump(&t->disk->unrecorded_frees);
-    // A block that is left out may get this address next.
+    // An unrecorded block may get this address next.
     if (freed_site != 0)
         ledger_forget(p);
 }
@@ -66,7 +67,7 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         if (old.site != 0)
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
-            filter_forget_freed(); // The block may live on in the same place.
+            filter_forget_freed(); // The block may still exist at the same address.
         language_moves(old, p, result);
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);

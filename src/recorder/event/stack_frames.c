@@ -1,13 +1,13 @@
-/* stack_frames.c: a stack as addresses that are valid without the profile.
+/* stack_frames.c: collects a stack as addresses that are valid without the profile.
  *
  * stack/stack.c finds the stack as for any event, and the allocation's own event, which follows,
- * finds it in the memo. A node's frame is the address and the module that it lies in; here only the
- * address is wanted. If frames of languages go between C frames, or the tree is full, the node
- * lacks part of the C stack (stack/path_ids.c). Then the frames come from the memo, the variant
- * stack or the latest walk.
+ * finds it in the memo. A node's frame is an address and its module; here only the address is used.
+ * If frames of languages go between C frames, or if the tree is full, the node lacks a part of the
+ * C stack (stack/path_ids.c). Then the frames come from the memo, the variant stack or the latest
+ * walk.
  *
- * This is an event within an event if operator new has called malloc. The thread's struct is free
- * to be used then, as for inner blocks (inner.c), and the outer event continues unchanged
+ * If operator new has called malloc, this is an event within an event. The thread's struct is free
+ * at that time, as for inner blocks (inner.c), and the outer event continues unchanged
  * afterwards. */
 #include "event/stack_frames.h"
 
@@ -55,8 +55,8 @@ frames_node(struct arch_caller caller)
     return node;
 }
 
-/* Store the innermost MAX frames of NODE. Return false if the stack has more frames than the
- * tree. */
+/* Store the innermost MAX frames of NODE. Return false if the stack has frames that the tree
+ * lacks. */
 static bool
 frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_count)
 {
@@ -71,8 +71,8 @@ frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_
     return count == max || node != DISK_NODE_OTHER;
 }
 
-/* Store the innermost MAX frames of a stack that the tree does not hold completely. TARGET is the
- * latest result of stack_target. Return their number. */
+/* Store the innermost MAX frames of a stack that is not complete in the tree. TARGET is the latest
+ * result of stack_target. Return their number. */
 static uint32_t
 frames_of_thread(const struct thread *t, const struct stack_target *target, uint64_t *ret_frames,
                  uint32_t max)

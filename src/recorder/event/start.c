@@ -1,8 +1,8 @@
-/* start.c: start recording at the first event of a process.
+/* start.c: starts recording at the first event of a process.
  *
- * The state is made once per process image and keeps its address. In a child made by fork it reads
- * as zeros, so the child starts here again, with a new file. Nothing is done before the first
- * event: a process that never allocates leaves nothing behind. */
+ * The state is allocated once per process image and keeps its address. In a child made by fork it
+ * reads as zeros, so the child starts here again, with a new file. Before the first event there is
+ * no work: a process that never allocates leaves no file. */
 #include "event/start.h"
 
 #include <errno.h>
@@ -54,26 +54,26 @@
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
-/* Address space taken at the start: a fixed part for the ledger's top level, caches and a few
+/* Address space reserved at the start: a fixed part for the ledger's top level, caches and a few
  * threads, and a share of the limit for tables of the file and the index of nodes. */
 #define START_BYTES ((uint64_t)80 << 20)
 #define START_LIMIT_SHARE 6
 
-/* Upper bound of the writable private memory in small programs: two leaves of the ledger and some
+/* Upper bound of the writable private memory for small programs: two leaves of the ledger and some
  * threads. */
 #define START_DATA_BYTES ((uint64_t)16 << 20)
 
-/* With a reserve: address space for private memory, touched as it is used. */
+/* With a reserve: address space for private memory, touched on demand. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
 
-/* Set by the first start. A later start, with wiped state, is then a forked child's. */
+/* Set by the first start. If a later start finds the state wiped, it is in a forked child. */
 static bool started_before;
 
-/* Used by one thread, once per process. Each start writes to its first page in any case, so a
- * child's copy costs no further page fault. */
+/* Used by one thread, once per process. Each start writes to its first page anyhow, so a child's
+ * copy of the page costs no further page fault. */
 static union {
-    char text[COMMAND_BYTES_MAX]; // While the header is filled in.
-    struct core_origin origin;    // Afterwards.
+    char text[COMMAND_BYTES_MAX]; // Used while the header is filled in.
+    struct core_origin origin;    // Used afterwards.
 } starting;
 
 static size_t
@@ -87,7 +87,7 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
 
         if (n > 0)
             got += (size_t)n;
-        if (n <= 0 || got < size_bytes) // These files return all they have at once.
+        if (n <= 0 || got < size_bytes) // These files return their whole content in one read.
             break;
     }
     if (fd >= 0)
@@ -95,8 +95,8 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* Return field NUMBER, from 3 on, of STAT, the text of a file /proc/PID/stat; 0 if it is missing.
- * The name in field 2 may hold any character, so count from its last ')'. */
+/* Return field NUMBER, 3 or more, of STAT, the text of a file /proc/PID/stat; 0 if it is missing.
+ * The name in field 2 may contain any character, so fields are counted from its last ')'. */
 static uint64_t
 stat_field(const char *stat, uint32_t number)
 {
@@ -109,7 +109,8 @@ stat_field(const char *stat, uint32_t number)
     return p != NULL ? parse_uint(&p) : 0;
 }
 
-/* Describe the process that owns this memory. A guest (platform/identity.h) is another one. */
+/* Describe the process that owns this memory. For a guest (platform/identity.h) it is another
+ * process. */
 static void
 identify_process(struct disk_header *h)
 {
@@ -196,23 +197,23 @@ choose_ledger(void)
     ledger_state()->usable = real_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         ledger_state()->usable = USABLE_GLIBC;
-    // An annotated block has no size word of the allocator in front. Its size from
-    // malloc_usable_size is only as true as the annotation.
+    // An annotated block is not preceded by the allocator's size word. Its size from
+    // malloc_usable_size is only as reliable as the annotation.
     if (annotation_is_on())
         ledger_state()->usable = USABLE_NONE;
     ledger_state()->granule_shift = ledger_state()->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
-/* Return true if WANTED is at most half of the rest of LIMIT after USED. The program comes
- * first. */
+/* Return true if WANTED is at most half of the rest of LIMIT after USED, because the program has
+ * priority. */
 static bool
 start_is_within(uint64_t limit, uint64_t used, uint64_t wanted)
 {
     return limit == UINT64_MAX || (used < limit && wanted <= (limit - used) / 2);
 }
 
-/* Return the size behind NAME in TEXT, the text of /proc/self/status, in bytes; 0 if it has
- * none. */
+/* Return the size after NAME in TEXT, the text of /proc/self/status, in bytes; 0 if it is
+ * missing. */
 static uint64_t
 status_bytes(const char *text, const char *name)
 {
@@ -229,8 +230,8 @@ status_bytes(const char *text, const char *name)
     return 0;
 }
 
-/* Return true if the limits on address space and on data leave room. A forked child has part of the
- * address space already. */
+/* Return true if the limits on address space and data leave room. A forked child already has a part
+ * of the address space. */
 static bool
 start_is_room(void)
 {
@@ -247,9 +248,9 @@ start_is_room(void)
            start_is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
-/* Reserve all memory that will ever be used, if the user requested a reserve. Return false on
- * failure. With a limit on memory, the file takes half of it, so that the call tree has the
- * rest. */
+/* If the user requested a reserve, reserve all memory that will ever be used. Return false on
+ * failure. With a limit on memory, the file gets half of it, so that the rest is left for the call
+ * tree. */
 static bool
 take_reserve(void)
 {
@@ -283,12 +284,12 @@ start_all(void)
     static bool in_memory;
     int error;
 
-    // A program with more rights than its user must not write files in that user's directory, or as
-    // that user's environment names them.
+    // A program with more rights than its user must write no files in that user's directory, and no
+    // files named by that user's environment.
     if (process_value(AT_SECURE) != 0)
         return false;
-    // A sanitizer's interceptors must not be called before it is ready, and it would take the
-    // recorder's blocks for errors.
+    // A sanitizer's interceptors must not be called before it is initialised, and it would report
+    // the recorder's blocks as errors.
     if (real_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
@@ -306,7 +307,8 @@ start_all(void)
     }
     if (error != 0) {
         mem_release_all();
-        if (!load_relaxed(&account_state()->file_failed)) // Otherwise that was reported.
+        if (!load_relaxed(&account_state()->file_failed)) // Otherwise the failure was already
+                                                          // reported.
             output_message(OUTPUT_NOT_RECORDING, error, account_state()->path);
         return false;
     }
@@ -329,8 +331,8 @@ start_has_failed(void)
     return load_relaxed(&state_failed) != 0;
 }
 
-/* Allocate the state unless it exists. After a failure it is not tried again: a program short of
- * memory has other worries. */
+/* Allocate the state unless it exists. After a failure there is no second attempt, because the
+ * program is short of memory. */
 static bool
 make_state(void)
 {
@@ -342,7 +344,8 @@ make_state(void)
         return true;
     if (start_has_failed())
         return false;
-    // Limited address space is left to the program, and with a reserve there is an arena.
+    // No pool with limited address space, which is left to the program, and none with a reserve,
+    // which has an arena.
     made = mem_new_state(host_address_limit() == UINT64_MAX &&
                              host_environment(ENVIRONMENT_RESERVE) == NULL,
                          &pool_bytes);
@@ -358,7 +361,7 @@ make_state(void)
     return true;
 }
 
-/* Move the events that came while another thread was starting to the header's counter. */
+/* Add the events that other threads lost during the start to the header's counter. */
 static void
 settle_early_events(void)
 {
@@ -371,13 +374,13 @@ settle_early_events(void)
 static bool
 start_here(void)
 {
-    // A child of a process that is quiet cannot create a file.
+    // A child of a quiet process cannot create a file.
     return !dormant_here() && !sys_is_quiet() && selection_here() && start_all();
 }
 
-/* Start on a separate stack, because paths and messages take more than a thread or a handler with
- * the smallest allowed stack has left. The stack does not come from the pool, which a forked child
- * sees as zeros. */
+/* Start on a separate stack, because paths and messages need more space than a thread or a handler
+ * with a stack of minimum size has left. The stack is not from the pool, which a forked child sees
+ * as zeros. */
 static bool
 start_on_own_stack(void)
 {
@@ -411,7 +414,7 @@ start_recording(void)
         if (ready == READY_YES)
             settle_early_events();
     } else {
-        // Waiting could be a deadlock: the other thread may want the loader's lock, and this one
+        // Waiting could deadlock: the other thread may wait for the loader's lock, and this thread
         // may have it.
         add_relaxed(&event_state()->early_events, UINT64_C(1));
         if (load_acquire(&state->ready) == READY_YES)
@@ -420,7 +423,7 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* Record the main program's module now: its path alone would have to be asked for later. */
+/* Record the main program's module in advance, because finding its path needs a system call. */
 void
 start_seal(void)
 {

@@ -1,20 +1,20 @@
-/* start.h: the beginning of recording in this process; see start.c. */
+/* start.h: starts recording in this process; see start.c. */
 #ifndef EVENT_START_H
 #define EVENT_START_H
 
 #include "base/base.h"
 
-/* Start recording unless that is done. Return true if this process records. Never blocks: events
- * are lost and counted while another thread is starting. Requires an event and signals
- * blocked. */
+/* Start recording if it has not started. Return true if this process records. Never blocks: while
+ * another thread is starting, events are lost and counted. Requires an event and blocked
+ * signals. */
 bool start_recording(void);
 
-/* Return true if the state could not be allocated, in this process or one that it was forked from.
- * Then there will be none, unless another thread has allocated it meanwhile. */
+/* Return true if the state could not be allocated, in this process or in one that it was forked
+ * from. It is not allocated later, unless another thread has done so in the meantime. */
 bool start_has_failed(void);
 
-/* With a reserve, which holds all memory that will ever be used: from here on the program may
- * forbid every system call. Requires that recording has started; call once, before main. */
+/* With a reserve, which contains all memory that will ever be used, prepare for a program that
+ * forbids every system call. Requires that recording has started. Call once, before main. */
 void start_seal(void);
 
 #endif

@@ -1,26 +1,27 @@
-/* tick.c: time, kept away from the hot path.
+/* tick.c: time-dependent work, kept off the fast path.
  *
  * A thread reads the clock once in LIMIT_TICK_EVENTS events. Two rules bring ticks forward, so that
- * slow programs get them in time and the fast path stays as it is:
- *  - The countdown adapts. It is 1 for the first TICK_CLOSE_EVENTS events of the process. When a
- *    tick comes later than TICK_LATE_NS, it is 1 for one event in each TICK_CLOSE_NS of that rest,
- *    at most for as many. Then it doubles while ticks follow within TICK_SOON_NS, and shrinks in
- *    proportion when a tick comes late.
- *  - A thread whose live bytes moved by TICK_BYTES ticks at once. Such a change passes peak_settle.
- * So in a program of few events each one ticks, and before an event that ends a rest the values are
- * those of the last tick: the snapshot taken then gets its time. Small events after a longer burst
- * may still wait for the countdown of that burst.
+ * slow programs tick in time while the fast path stays unchanged:
+ *  - The countdown adapts. It is 1 for the first TICK_CLOSE_EVENTS events of the process. After a
+ *    tick that comes later than TICK_LATE_NS, it is 1 for one event per TICK_CLOSE_NS of that rest,
+ *    but for at most TICK_CLOSE_EVENTS. Then it doubles while ticks follow within TICK_SOON_NS, and
+ *    shrinks in proportion when a tick comes late.
+ *  - A thread whose live bytes have changed by TICK_BYTES ticks at once. Such a change goes through
+ *    peak_settle.
+ * So in a program with few events each event ticks. Before an event that ends a rest, the values
+ * are those at the last tick, and the snapshot taken then gets the time of that tick. Small events
+ * after a longer burst may still wait for the countdown of the burst.
  *
- * The clock gives the times in the header, the moment of the peak (to within a tick) and the
+ * The clock gives the times in the header, the time of the peak (to within a tick) and the
  * timeline, a bounded list of totals. When the list is full, every second point is dropped and the
- * interval doubles. A reader sorts points by time and drops duplicates, so it loses nothing if it
+ * interval doubles. A reader sorts points by time and drops duplicates, so it loses no point if it
  * reads while points move.
  *
- * One event in TIMED_TICKS ticks is timed with the cycle counter: that estimates the recorder's
- * cost. The counter also runs while another thread has the processor. So an event that took long
- * counts only if it agrees with the thread's processor time since the tick before. That time is
- * read right after the tick before, because a system call just before the event would slow the
- * event down. */
+ * To estimate the recorder's cost, one event per TIMED_TICKS ticks is timed with the cycle counter.
+ * The counter also runs while another thread has the processor. So a long event counts only if its
+ * duration agrees with the thread's processor time since the previous tick. That time is read right
+ * after the previous tick, because a system call just before the event would slow the event
+ * down. */
 #include "event/tick.h"
 
 #include "access/counted_blocks.h"
@@ -37,8 +38,8 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* An event of SUSPECT_CYCLES, some 3 microseconds, may have been interrupted. One of
- * INTERRUPTED_CYCLES, some 50, has been, or is too rare to stand for others. */
+/* An event of SUSPECT_CYCLES, some 3 microseconds, may have been interrupted. An event of
+ * INTERRUPTED_CYCLES, some 50, was interrupted, or is too rare to represent others. */
 enum {
     NAME_REFRESH_EVENTS = 64 * LIMIT_TICK_EVENTS,
     TIMED_TICKS = 4,
@@ -50,8 +51,8 @@ enum {
 #define TICK_SOON_NS (UINT64_C(8) * 1000 * 1000)
 #define TICK_LATE_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Rest that pays for one event with a tick. A thread that others keep from the processor seems to
- * rest as well, and shall hardly notice. */
+/* Duration of a rest that permits one event with a tick. A thread that others keep from the
+ * processor seems to rest too, and must hardly slow down. */
 #define TICK_CLOSE_NS (UINT64_C(1) * 1000 * 1000)
 
 void
@@ -69,7 +70,7 @@ tick_clock(void)
     core_record_set_time(now_ns - state->start_ns);
 }
 
-/* Drop every second point. Return the number of points left. */
+/* Drop every second point. Return the number of remaining points. */
 static uint64_t
 thin_out(struct disk_time_point *points)
 {
@@ -161,7 +162,8 @@ tick_end(void)
     history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
-/* Return true if T had the processor since the tick before, except for less than half of CYCLES. */
+/* Return true if T had the processor since the previous tick, except for less than half of
+ * CYCLES. */
 static COLD bool
 was_at_work(const struct thread *t, uint64_t cycles)
 {
@@ -177,14 +179,14 @@ was_at_work(const struct thread *t, uint64_t cycles)
 uint64_t
 tick_begins(struct thread *t)
 {
-    // Only then has T counted nothing since its last tick.
+    // In this case T has counted no event since its last tick.
     if (t->tick_events == 1)
         history_rested(t, sys_clock_ns() - state->start_ns,
                        load_relaxed(&state->header->shared.last_ns));
     return t->timed_phase == 0 ? arch_cycles() : 0;
 }
 
-/* Count the event that took CYCLES. */
+/* Count the timed event, which took CYCLES. */
 static void
 tick_count_timed(struct thread *t, uint64_t cycles)
 {
@@ -202,7 +204,7 @@ expect_timed(struct thread *t)
     t->work_cycles = arch_cycles();
 }
 
-/* Return how many events of T tick one by one after a rest of ELAPSED_NS. */
+/* Return the number of T's events that tick one by one after a rest of ELAPSED_NS. */
 static uint32_t
 close_ticks_after(const struct thread *t, uint64_t elapsed_ns)
 {
@@ -243,7 +245,8 @@ tick(struct thread *t, uint64_t cycles)
     uint64_t before = after - t->tick_events;
     bool doubled = after >= LIMIT_TICK_EVENTS && (after ^ before) > before;
 
-    t->countdown = t->tick_events; // At once: a handler may jump out of what follows.
+    t->countdown = t->tick_events; // Set first, because a handler may jump out of the following
+                                   // calls.
     if (t->timed_phase == 0)
         tick_count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;

@@ -1,7 +1,7 @@
 /* core_leaves.c: lists the parts of the ledger in the core record.
  *
- * The ledger's top level is 64 MiB of address space, nearly all zeros, which tools that write dumps
- * through a pipe would write in full. So it is excluded from dumps. Instead each leaf is listed
+ * The ledger's top level is 64 MiB of address space, nearly all zeros. Tools that write dumps
+ * through a pipe would write it in full, so it is excluded from dumps. Instead each leaf is listed
  * here when it is created, once per 16 MiB of heap; no event takes this path. */
 #include "ledger/core_leaves.h"
 

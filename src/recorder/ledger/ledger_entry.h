@@ -6,20 +6,20 @@
 #include "platform/arch_x86_64.h"
 
 enum {
-    LEDGER_SITE_BITS = 22, // Sites must fit in this.
+    LEDGER_SITE_BITS = 22, // Maximum width of a site.
     LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
     LEDGER_SLACK_SHIFT = 24,
     LEDGER_SPAN_BITS = 24,
     LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
-    LEDGER_GLIBC_SHIFT = 5, // log2 of a granule with glibc's allocator.
+    LEDGER_GLIBC_SHIFT = 5, // Log2 of a granule with glibc's allocator.
     LEDGER_SLACK_SIDE = 254,
     LEDGER_SLACK_ENDED = 255,
 };
 
 #define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
 
-/* A bit above all addresses, set in the key of a block that another allocator than malloc returned
- * (ledger_hooked.c). */
+/* A bit above all addresses, set in the key of a block that was returned by an allocator other than
+ * malloc (ledger_hooked.c). */
 #define LEDGER_HOOKED (UINT64_C(1) << 62)
 
 static inline void *
@@ -34,33 +34,33 @@ ledger_is_hooked(const void *p)
     return (uintptr_t)p >> ARCH_ADDRESS_BITS == LEDGER_HOOKED >> ARCH_ADDRESS_BITS;
 }
 
-/* In a sample's entry, the bits above the site say how the sample was chosen. */
+/* In a sample's entry, the bits above the site: this one is set if the weight was rounded up. */
 #define LEDGER_ROUNDED_UP (1u << LEDGER_SITE_BITS)
-enum { LEDGER_MODE_SHIFT = LEDGER_SITE_BITS + 1 }; // Recording mode plus 1.
+enum { LEDGER_MODE_SHIFT = LEDGER_SITE_BITS + 1 }; // The bits above it: recording mode plus 1.
 
-/* The value of all these bits for a block that backs one of the program's own heaps: rounded up,
+/* Value of all these bits for a block that backs one of the program's own heaps: rounded up,
  * without a recording mode. */
 #define LEDGER_BACKING LEDGER_ROUNDED_UP
 
 struct ledger_entry {
-    uint32_t site;       // 0 = not recorded as live. A sample uses more than LEDGER_SITE_BITS.
-    // Set by ledger_remove: the site of a block that was here and has ended.
+    uint32_t site;       // 0 = not recorded as live. For a sample, it has more bits than
+                         // LEDGER_SITE_BITS.
+    // Set by ledger_remove: the site of a block that was freed here before.
     uint32_t freed_site : LEDGER_SITE_BITS;
     uint32_t birth : 8;  // Birth number (recent.h).
-    uint32_t odd : 1;    // Set by ledger_remove: no allocator may be asked about it.
-    uint64_t size_bytes; // Requested.
+    uint32_t odd : 1;    // Set by ledger_remove: no allocator must be asked about it.
+    uint64_t size_bytes; // Requested size.
 };
 
-/* The growth of a thread's heap as observed so far. Initially all zero. */
+/* The growth of a thread's heap as observed so far. All zero at the start. */
 struct ledger_prefaulted {
-    uintptr_t first; // Start of the stretch where it grew.
-    uintptr_t top;   // The highest block seen there.
+    uintptr_t first; // Start of the range where the heap grew.
+    uintptr_t top;   // The highest block seen in that range.
     uintptr_t made;  // The ledger is prefaulted below this address.
-    uintptr_t looks; // Blocks examined since `top` was set.
+    uintptr_t looks; // Number of blocks examined since `top` was set.
 };
 
-/* Return true if E is the entry of a block that was recorded exactly: neither unknown nor a
- * sample. */
+/* Return true if E is the entry of an exactly recorded block: neither unknown nor a sample. */
 static inline bool
 ledger_is_exact(struct ledger_entry e)
 {

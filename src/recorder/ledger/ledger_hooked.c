@@ -1,23 +1,23 @@
-/* ledger_hooked.c: the ledger of blocks from allocators that are hooked by name (hooks_dynamic.c).
+/* ledger_hooked.c: the ledger for blocks of allocators that are hooked by name (hooks_dynamic.c).
  *
- * The size of such a block cannot be read from its allocator, and two blocks may lie in one granule
- * of malloc's ledger. So these blocks have a separate ledger, flat like the other one, with eight
- * bytes for each 16 of address space, and site and size in full:
+ * The allocator of such a block cannot report its size, and two blocks may be in one granule of
+ * malloc's ledger. So these blocks have a separate ledger, flat like the other one, with eight
+ * bytes for each 16 of address space, which have the full site and size:
  *
  *     63                32 31                      0
- *     |       size        |          site          |       0 = no block has started here
+ *     |       size        |          site          |       0 = no block ever started here
  *
- * Behind its entries a leaf has one byte for each, the birth of the block (recent.h).
+ * After its entries, a leaf has one byte for each entry, the birth of the block (recent.h).
  *
- * SIZE_SIDE: the size is 4 GiB or more and in the side table. SIZE_ENDED: the block that was here
- * has ended. Blocks that are not 16-byte aligned, which may share a granule, are entirely in the
- * side table.
+ * SIZE_SIDE: the size is 4 GiB or more, and in the side table. SIZE_ENDED: the block was freed.
+ * Blocks that are not 16-byte aligned may share a granule, so they are entirely in the side table.
  *
- * The rest of the recorder identifies such a block by a key, its address with a bit above all
- * addresses (ledger_hooked_key), which no fast path mistakes for an address from malloc. So a
- * wrapper and the malloc behind it may return the same address, and both blocks are recorded.
+ * Other parts of the recorder identify such a block by a key: its address, with a bit set that is
+ * above all addresses (ledger_hooked_key). No fast path mistakes a key for an address from malloc.
+ * So a wrapper and the malloc that it calls may return the same address, and both blocks are
+ * recorded.
  *
- * As in ledger.c, an entry has one owner, the thread that holds the block, and leaves are never
+ * As in ledger.c, an entry has one owner, the thread that owns the block, and leaves are never
  * unmapped. */
 #include "ledger/ledger_hooked.h"
 
@@ -43,8 +43,8 @@ ledger_hooked_is_live(uint64_t e)
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
 
-/* Return the memory at *PLACE, allocated on demand with SIZE_BYTES by MAKE; NULL without memory.
- * *RET_NEW is true if this call allocated it. */
+/* Return the memory at *PLACE. If it is NULL, allocate SIZE_BYTES with MAKE, and set *RET_NEW to
+ * true. Return NULL without memory. */
 static void *
 ledger_hooked_take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
@@ -77,7 +77,7 @@ in_leaf(uint64_t *leaf, uintptr_t address)
     return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
 }
 
-/* Return the place of the birth of the block at ADDRESS, whose entry is in SLOT. */
+/* Return the address of the birth of the block at ADDRESS, whose entry is in SLOT. */
 static inline uint8_t *
 birth_at(uint64_t *slot, uintptr_t address)
 {
@@ -138,13 +138,14 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
     struct ledger_entry none;
 
     *ret_old = (struct ledger_entry){0};
-    // Also for a block that goes to the side table: ledger_hooked_is_used tests the top level.
+    // Create the slot even for a block that goes to the side table, because ledger_hooked_is_used
+    // tests the top level.
     if (unlikely(slot == NULL) && (slot = make_slot(address)) == NULL)
         return false;
     if (unlikely(address & 15))
         return ledger_side_insert(key, size_bytes, site, birth, false, ret_old);
     if (unlikely(ledger_hooked_is_live(load_relaxed(slot))))
-        *ret_old = says(load_relaxed(slot), key, slot); // Its free went unseen.
+        *ret_old = says(load_relaxed(slot), key, slot); // Its free was not seen.
     if (unlikely(size == SIZE_SIDE) &&
         !ledger_side_insert(key, size_bytes, site, birth, false, &none)) {
         store_relaxed(slot, UINT64_C(0));

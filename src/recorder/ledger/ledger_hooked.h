@@ -1,4 +1,4 @@
-/* ledger_hooked.h: the ledger of blocks that do not come from malloc. See ledger_hooked.c. */
+/* ledger_hooked.h: the ledger for blocks that do not come from malloc. See ledger_hooked.c. */
 #ifndef LEDGER_LEDGER_HOOKED_H
 #define LEDGER_LEDGER_HOOKED_H
 
@@ -7,7 +7,7 @@
 #include "ledger/ledger_state.h"
 #include "platform/state.h"
 
-/* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY of ledger_hooked_key. */
+/* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY from ledger_hooked_key. */
 bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
                           struct ledger_entry *ret_old);
 struct ledger_entry ledger_hooked_remove(uintptr_t key);

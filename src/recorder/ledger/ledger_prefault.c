@@ -1,20 +1,22 @@
 /* ledger_prefault.c: prefaults the ledger for a growing heap.
  *
- * An insertion first reads the entry's slot, to detect a block that still lives there, and then
- * writes it. On an untouched page the read faults in the zero page, and the write faults again and
- * replaces it. Together they cost three times as much as a page that is prefaulted with others
- * before it is needed. A heap of 64 MiB has 2,600 such pages.
+ * An insertion first reads the entry's slot, to detect a block that is still live there, and then
+ * writes it. On an untouched page the read faults in the zero page, and the write faults again to
+ * replace it. Both faults together cost three times as much as prefaulting the page with others in
+ * advance. A heap of 64 MiB has 2,600 such pages.
  *
- * Prefaulted pages are memory at once, so there must be no more of them than the heap will use.
- * Only a heap that was seen to grow is followed, no further ahead than half the growth and
- * PREFAULT_MAX_BYTES, which takes 80 KiB of ledger. One block in some hundred is examined, one at
- * each tick. A block below the highest one gives no information, because its slot was used before.
- * A distant block begins a new stretch, but only if the ledger behind it is not populated yet:
- * otherwise blocks from all over a large heap would look like a heap that grows by leaps.
+ * Prefaulted pages use memory at once, so there must be no more of them than the heap will use. The
+ * prefaulted range follows only a heap that was seen to grow. It is no further ahead than half the
+ * growth, and no further than PREFAULT_MAX_BYTES, which needs 80 KiB of ledger. One block in some
+ * hundred is examined, one at each tick. A block below the highest one gives no information,
+ * because its slot was used before. A distant block begins a new range, but only if the ledger
+ * after it is not yet populated. Otherwise blocks from all over a large heap would look like a heap
+ * that grows in leaps.
  *
- * The call of the program that waits for this must not be noticeably slower than others, and a page
- * takes a microsecond. So pages are prefaulted in small steps, two or three for each STEP_BYTES of
- * the heap. Only if the heap grows by more between two ticks does one step cover as much. */
+ * A call of the program waits for this. It must not be noticeably slower than other calls, and a
+ * page costs a microsecond. So pages are prefaulted in small steps, two or three pages for each
+ * STEP_BYTES of the heap. If the heap grows by more between two ticks, one step covers that
+ * growth. */
 #include "ledger/ledger_prefault.h"
 
 #include "ledger/ledger.h"
@@ -29,7 +31,7 @@
 #define PREFAULT_MIN_BYTES ((uintptr_t)64 << 10)
 #define STEP_BYTES ((uintptr_t)64 << 10)
 
-/* Return the end of the range to prefault from START on, if the heap's highest block is at
+/* Return the end of the range to prefault, which begins at START, if the heap's highest block is at
  * ADDRESS. */
 static uintptr_t
 end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t address, uintptr_t step)
@@ -43,7 +45,7 @@ end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t addres
     return end < last ? end : last;
 }
 
-/* Return true if the ledger behind ADDRESS is populated. */
+/* Return true if the ledger after ADDRESS is populated. */
 static bool
 is_used_behind(uintptr_t address)
 {

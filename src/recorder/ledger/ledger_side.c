@@ -1,14 +1,14 @@
-/* ledger_side.c: pointer -> {size, site} for blocks whose slack exceeds a byte, for blocks that
- * share a granule, for allocators that cannot return a block's size, and for samples, whose entry
- * records how they were chosen.
+/* ledger_side.c: a table from pointers to {size, site}, for four kinds of blocks: blocks whose
+ * slack exceeds a byte, blocks that share a granule, blocks of allocators that cannot report a
+ * block's size, and samples, whose entry records how they were selected.
  *
- * A sequence of tables, each four times the size of the one before. A key may lie in any of them,
- * within one window of WINDOW slots that starts at its hash. So a lookup reads at most one window
- * per table, mostly one or two cache lines of one table, and nothing is ever moved.
+ * It is a sequence of tables, each four times the size of the previous one. A key may be in any of
+ * them, within one window of WINDOW slots that starts at its hash. So a lookup reads at most one
+ * window per table, mostly one or two cache lines of one table, and entries are never moved.
  *
- * No locks: a slot is claimed by a CAS of its key from EMPTY or GONE. The value needs none, because
- * a block has one owner from before its insertion until after its removal. Two entries for one key
- * cannot arise, because the insertion first removes an old one and the owner is alone. */
+ * No locks: a CAS of its key from EMPTY or GONE claims a slot. The value needs none, because a
+ * block has one owner from before its insertion until after its removal. Two entries for one key
+ * cannot arise, because the insertion first removes an old one, and only the owner inserts. */
 #include "ledger/ledger_side.h"
 
 #include "base/atomics.h"
@@ -29,13 +29,13 @@ enum {
 
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
-    uint64_t value; // Size in the low SIZE_BITS bits, site above.
-    uint64_t how;   // Bits above a sample's site, 0 for others; from HOW_BITS on the birth; at
-                    // CORE_HOW_ODD_SHIFT whether it is odd.
+    uint64_t value; // Size in the low SIZE_BITS bits, site above them.
+    uint64_t how;   // The bits above a sample's site, 0 for other blocks; from HOW_BITS on the
+                    // birth; at CORE_HOW_ODD_SHIFT the flag "odd".
 };
 
 struct side {
-    uint64_t mask; // Slots minus one.
+    uint64_t mask; // Number of slots minus one.
     uint64_t pad;
     struct side_slot slots[];
 };
@@ -134,8 +134,8 @@ ledger_side_remove(uintptr_t block)
             uint64_t value = load_acquire(&slot->value);
             uint64_t how = slot->how;
 
-            // A later claim may be cut off by a longjmp before it stores its value, and must not
-            // expose this one.
+            // A longjmp may interrupt a later claim before it stores its value. It must not expose
+            // this value.
             store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |

@@ -1,6 +1,6 @@
-/* ledger_side.h: the ledger's side table, for the few blocks that four bytes cannot describe. Same
- * contracts as ledger_insert_odd and ledger_remove. Thread-safe in an event, a signal handler's
- * included, for blocks that the caller owns. */
+/* ledger_side.h: the ledger's side table, for the few blocks that four bytes cannot describe. The
+ * contracts are those of ledger_insert_odd and ledger_remove. Thread-safe in an event, even in a
+ * signal handler, for blocks that the caller owns. */
 #ifndef LEDGER_LEDGER_SIDE_H
 #define LEDGER_LEDGER_SIDE_H
 

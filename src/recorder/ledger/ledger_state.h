@@ -1,4 +1,4 @@
-/* ledger_state.h: the ledger's part of the state. See platform/state.h. */
+/* ledger_state.h: the state for the ledger, a part of platform/state.h. */
 #ifndef LEDGER_LEDGER_STATE_H
 #define LEDGER_LEDGER_STATE_H
 
@@ -15,7 +15,7 @@ struct ledger_state {
 };
 static_assert(sizeof(struct ledger_state) <= STATE_LEDGER_BYTES, "platform/state.h reserves it");
 
-/* Requires `state` not to be NULL. */
+/* Return this part of the state. Requires that `state` is not NULL. */
 static inline struct ledger_state *
 ledger_state(void)
 {

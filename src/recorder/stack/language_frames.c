@@ -98,8 +98,7 @@ is_kept(const struct language_kept *k, const struct thread *t, const struct stac
            is_answer(k, t->language, count);
 }
 
-/* --- Calling adapters
- * --------------------------------------------------------------------------- */
+/* --- Calling adapters ------------------------------------------------------------------------- */
 
 /* Let the adapters examine the C stack of TARGET, and store their notes in N. */
 static void
