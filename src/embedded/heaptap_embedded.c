@@ -1,4 +1,4 @@
-/* heaptap_embedded.c: a heap whose blocks carry the stack that allocated them.
+/* heaptap_embedded.c: a heap that stores with each block the stack that allocated it.
  *
  *     the real allocator's pointer
  *     │
@@ -7,22 +7,22 @@
  *     │ 0 … len │ HeaP │ shape │ size │ return addresses │ check │ ProF │ the user's │ guard │
  *     └─────────┴──────┴───────┴──────┴──────────────────┴───────┴──────┴────────────┴───────┘
  *
- * There is no list of blocks, so there is no such structure to damage or to maintain. We, and the
- * readers of a dump, find a block by searching for its mark. We trust the block if its check
- * matches: a checksum of the whole annotation and of its address. Padding exists only if an
- * alignment was requested; its last word holds its length.
+ * There is no list of blocks that could be corrupted or that must be maintained. This code, and the
+ * readers of a dump, find a block by searching for its mark. A block is valid if its check matches,
+ * a checksum of the whole annotation and of its address. Padding exists only if an alignment was
+ * requested; its last word is its length.
  *
- * Invariant: while the lock is free, each block that was handed out and not freed has an annotation
- * whose check matches, and nothing else in the heap does. Hence the code clears a mark before it
- * returns memory to the real allocator, and before a realloc that may move the block.
+ * Invariant: while the lock is free, each allocated and not freed block has an annotation whose
+ * check matches, and no other bytes in the heap match. So the code clears a mark before it returns
+ * memory to the real allocator, and before a realloc that may move the block.
  *
- * A write past the end of a block hits the guard first, then the real allocator's own data, then
- * the annotation of the next block, starting with its mark. A write before the beginning hits the
+ * A write past the end of a block changes the guard first, then the real allocator's own data, then
+ * the annotation of the next block, starting with its mark. A write before the start changes the
  * annotation of the same block, starting at its end. This difference identifies the kind of damage:
  * see examine_annotation and examine_guard.
  *
- * We still free a damaged block if the start of its memory is known: the program would have
- * continued anyway, and a leak would change its behaviour. */
+ * A damaged block is still freed if the start of its memory is known: without this code the program
+ * would have continued, and a leak would change its behaviour. */
 #include "heaptap_embedded.h"
 
 #ifndef HEAPTAP_EMBEDDED_FRAMES
@@ -74,8 +74,9 @@ enum {
     WORD = sizeof(uintptr_t),
     ALIGN = HEAPTAP_EMBEDDED_ALIGN,
     GUARD = HEAPTAP_EMBEDDED_GUARD,
-    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Without return addresses.
-    // As many as fill the alignment: space that would be padding holds return addresses.
+    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Size without return addresses.
+    // Number of return addresses: as many as fill the alignment, so that they use the space of
+    // padding.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
              (ALIGN - (FIXED + HEAPTAP_EMBEDDED_FRAMES * WORD) % ALIGN) % ALIGN / WORD,
     KIND = 0xa0 | (sizeof(uintptr_t) == 8) | IS_BIG << 1,
@@ -83,7 +84,7 @@ enum {
     BIRTH = 2,
     THREAD = 4,
     EXTRAS = HAS_BIRTH * BIRTH | HAS_THREAD * THREAD, // Flags that every block has.
-    SPARE = 4,  // Number of our frames that a hook may return in front of the caller.
+    SPARE = 4,  // Number of frames of this code that a hook may return before the caller's.
 };
 
 struct annotation {
@@ -112,24 +113,26 @@ typedef char assert_layout[sizeof(struct annotation) == FIXED + FRAMES * WORD &&
 
 static const char mark_begin[4] = {'H', 'e', 'a', 'P'};
 static const char mark_end[4] = {'P', 'r', 'o', 'F'};
-static const char mark_freed[4] = {'F', 'r', 'e', 'E'}; // In place of ProF, until overwritten.
+static const char mark_freed[4] = {'F', 'r', 'e', 'E'}; // Replaces ProF in a freed block, until
+                                                        // overwritten.
 static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Repeated.
 
 static struct {
     struct heaptap_embedded_stats stats;
-    uintptr_t low, high; // Range of the memory that the real allocator has handed out.
-    uintptr_t next;      // Where the next step of a check begins; 0 = at the start of the heap.
+    uintptr_t low, high; // Range of the memory that the real allocator has returned.
+    uintptr_t next;      // Address where the next step of a check begins; 0 = the start of the
+                         // heap.
 } state;
 
 /* --- The allocator behind --------------------------------------------------------------------- */
 
 #ifdef HEAPTAP_EMBEDDED_POOL_BYTES
 
-/* The pool is chunks without gaps, each with its size in front; free ones are in a list by rising
- * address, so that neighbours become one again when both are free. */
+/* The pool consists of adjacent chunks, each beginning with its size. Free chunks are in a list by
+ * ascending address, so that two free neighbours can be merged. */
 struct chunk {
-    size_t size; // Including the head; a multiple of HEAD.
-    struct chunk *next; // Only while it is free.
+    size_t size; // Includes the head; a multiple of HEAD.
+    struct chunk *next; // Valid only while the chunk is free.
 };
 
 enum { HEAD = (sizeof(size_t) + ALIGN - 1) / ALIGN * ALIGN, CHUNK_MIN = 2 * HEAD };
@@ -182,7 +185,7 @@ pool_malloc(size_t size)
     return (unsigned char *)c + HEAD;
 }
 
-/* Merge A with the chunk behind it, if that is B. */
+/* Merge A with the chunk after it, if that is B. */
 static void
 pool_join(struct chunk *a, struct chunk *b)
 {
@@ -230,7 +233,8 @@ pool_give_back(void *p)
 #error "define HEAPTAP_EMBEDDED_REAL_MALLOC and _REAL_FREE, or HEAPTAP_EMBEDDED_POOL_BYTES"
 #endif
 
-/* Range that checks scan. Functions, since compilers warn about comparisons with a constant 0. */
+/* Bounds of the range that checks scan. Functions, because compilers warn about comparisons with a
+ * constant 0. */
 static uintptr_t
 look_begin(void)
 {
@@ -307,7 +311,7 @@ mix_word(uint32_t sum, uintptr_t word)
     return sum;
 }
 
-/* Return the last word of the padding in front of A, which must have some. */
+/* Return the last word of the padding before A, which must have padding. */
 static uintptr_t *
 padding_length(const struct annotation *a)
 {
@@ -335,7 +339,7 @@ check_of(const struct annotation *a)
     return sum + (uint32_t)(uintptr_t)bytes_of(a);
 }
 
-/* Return true if an annotation begins at A: all bits of its mark and shape match. */
+/* Return true if A is the start of an annotation: its mark and shape match in all bits. */
 static int
 has_shape(const struct annotation *a)
 {
@@ -358,7 +362,7 @@ write_guard(struct annotation *a)
         guard[i] = (unsigned char)mark_guard[i % 4];
 }
 
-/* Return the index of the first guard byte of A that has changed; GUARD if none has. */
+/* Return the index of the first changed guard byte of A; GUARD if none has changed. */
 static unsigned
 changed_guard(const struct annotation *a)
 {
@@ -404,7 +408,7 @@ clear_annotation(struct annotation *a)
     put_mark(a->prof, mark_freed);
 }
 
-/* Return the real allocator's pointer for A. */
+/* Return the pointer that the real allocator returned for A. */
 static unsigned char *
 start_of(struct annotation *a)
 {
@@ -470,7 +474,8 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 #define RETURN_AT 1
 #endif
 
-/* Accept a frame if it is above the last one, aligned, and has room below the stack's end. */
+/* Return true if FRAME can be the next frame: it is above the last one, aligned, and has room below
+ * the end of the stack. */
 static int
 is_frame(const uintptr_t *frame, const uintptr_t *below)
 {
@@ -486,7 +491,7 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
     const uintptr_t *frame = frame_pointer, *caller;
     unsigned count = 0;
 
-    // On PowerPC the return address lies in the caller's frame.
+    // On PowerPC the return address is in the caller's frame.
     while (count < max) {
         caller = (const uintptr_t *)frame[CALLER_AT];
 #if defined(__powerpc__)
@@ -519,7 +524,7 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 
 #endif
 
-/* Return true if two code addresses are the same. On ARM the lowest bit of a return address selects
+/* Return true if two code addresses are equal. On ARM the lowest bit of a return address selects
  * the instruction set, and unwinders clear it. */
 static int
 is_same_code(uintptr_t a, uintptr_t b)
@@ -531,8 +536,9 @@ is_same_code(uintptr_t a, uintptr_t b)
 #endif
 }
 
-/* Store the stack from RETURN_ADDRESS on in the FRAMES entries of FRAMES. Frames in front of
- * RETURN_ADDRESS are ours and are dropped; if it is missing, keep all frames. */
+/* Store the stack from RETURN_ADDRESS on in the array FRAMES, which has FRAMES elements. Frames
+ * before RETURN_ADDRESS belong to this code and are dropped; if it is not found, keep all
+ * frames. */
 static void
 capture(uintptr_t *frames, const void *return_address, const void *frame_pointer)
 {
@@ -549,7 +555,7 @@ capture(uintptr_t *frames, const void *return_address, const void *frame_pointer
         frames[i] = first + i < count ? found[first + i] : 0;
 }
 
-/* For use in a function that a program calls. */
+/* Capture the stack in a function that a program calls. */
 #define CAPTURE(frames)                                                                            \
     capture(frames, __builtin_extract_return_addr(__builtin_return_address(0)),                    \
             __builtin_frame_address(0))
@@ -569,8 +575,8 @@ describe(const struct annotation *a)
 struct check {
     heaptap_embedded_report *report;
     void *arg;
-    const struct annotation *front; // The last whole annotation.
-    int front_is_damaged;           // True if its guard is damaged.
+    const struct annotation *front; // The latest whole annotation.
+    int front_is_damaged;           // True if the guard of `front` is damaged.
     size_t found;
 };
 
@@ -587,8 +593,9 @@ report_damage(struct check *c, enum heaptap_embedded_damage_kind kind, const str
         c->report(c->arg, &d);
 }
 
-/* Report a write past the end of A, which is whole. An underrun of the next block NEXT may reach
- * the end of A's guard, but not its beginning. Such damage is reported for NEXT instead, below. */
+/* Report a write past the end of A, whose annotation is whole. An underrun of the next block NEXT
+ * may reach the end of A's guard, but not its start. Such damage is reported for NEXT instead,
+ * below. */
 static void
 examine_guard(struct check *c, const struct annotation *a, const struct annotation *next)
 {
@@ -605,8 +612,9 @@ examine_guard(struct check *c, const struct annotation *a, const struct annotati
     report_damage(c, HEAPTAP_EMBEDDED_PAST_END, a, guard + changed);
 }
 
-/* A has a valid mark and shape, but its end or its check is wrong. A write before the beginning of
- * a block overwrites that end. An overrun of the block in front has already been reported. */
+/* Report the damage of A, whose mark and shape are valid, but whose end or check is wrong. A write
+ * before the start of a block overwrites that end. An overrun of the block before A was already
+ * reported. */
 static void
 examine_annotation(struct check *c, const struct annotation *a)
 {
@@ -616,7 +624,7 @@ examine_annotation(struct check *c, const struct annotation *a)
         report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, &a->size);
 }
 
-/* Find the beginning of an annotation within [AT, AT + room for one), or return NULL. */
+/* Return the first annotation that begins in [AT, AT + the size of one); NULL if there is none. */
 static const struct annotation *
 find_next(uintptr_t at, uintptr_t end)
 {
@@ -629,7 +637,7 @@ find_next(uintptr_t at, uintptr_t end)
     return NULL;
 }
 
-/* Examine the memory at AT and return where to continue. END is the end of the heap. */
+/* Examine the memory at AT and return the address to continue at. END is the end of the heap. */
 static uintptr_t
 examine(struct check *c, uintptr_t at, uintptr_t end)
 {
@@ -647,8 +655,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
         }
         examine_annotation(c, a);
     } else if (room >= WORD && is_mark((const char *)at + WORD - 4, mark_end)) {
-        // The end of an annotation whose beginning is overwritten: the damage comes from the block
-        // in front.
+        // The end of an annotation whose start is overwritten: the damage comes from the block
+        // before it.
         a = annotation_of((const void *)(at + WORD));
         if ((uintptr_t)a >= look_begin() && !has_shape(a))
             report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, a);
@@ -656,8 +664,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
     return at + WORD;
 }
 
-/* Return the last whole block that begins before A, or NULL; A may lie outside the scanned range.
- * For damage that was found without a walk over the heap. */
+/* Return the last whole block that begins before A; NULL if there is none. A may be outside the
+ * scanned range. For damage that was found without a walk over the heap. */
 static const struct annotation *
 block_in_front(const struct annotation *a)
 {
@@ -674,8 +682,8 @@ block_in_front(const struct annotation *a)
     return NULL;
 }
 
-/* Return true if the address of A may hold an annotation. Check this before reading A: the memory
- * in front of a foreign pointer may not be mapped. */
+/* Return true if there may be an annotation at the address of A. Call before reading A: the memory
+ * before a foreign pointer may be unmapped. */
 static int
 is_among_ours(const struct annotation *a)
 {
@@ -751,7 +759,7 @@ uncount_block(const struct annotation *a)
     s->overhead_bytes -= sizeof *a + GUARD;
 }
 
-/* Return a new block, or NULL. ALIGNMENT is a power of two. */
+/* Return a new block; NULL if there is no memory. ALIGNMENT is a power of two. */
 static void *
 allocate(size_t size, size_t alignment, const uintptr_t *frames)
 {
@@ -773,7 +781,7 @@ allocate(size_t size, size_t alignment, const uintptr_t *frames)
     return (void *)block;
 }
 
-/* Return true if BLOCK can be given back. Damage has been reported by then. */
+/* Return true if A's memory can be released. Report any damage first. */
 static int
 may_release(struct annotation *a)
 {
@@ -802,7 +810,7 @@ release(void *block)
         clear_annotation(a);
         REAL_FREE(start);
     } else if (is_among_ours(a) && has_shape(a) && (a->flags & PADDED) == 0) {
-        // Damaged, but the start of its memory is known. Its size is not.
+        // The block is damaged, but the start of its memory is known. Its size is not.
         state.stats.frees++;
         state.stats.live_blocks--;
         clear_annotation(a);
@@ -814,7 +822,7 @@ release(void *block)
 
 #ifdef HEAPTAP_EMBEDDED_REAL_REALLOC
 
-/* Move or resize A to SIZE bytes; NULL if there is no memory. */
+/* Move or resize A to SIZE bytes. Return NULL if there is no memory. */
 static void *
 resize(struct annotation *a, size_t size, const uintptr_t *frames)
 {
@@ -822,7 +830,7 @@ resize(struct annotation *a, size_t size, const uintptr_t *frames)
 
     if (size > SIZE_MAX - sizeof *a - GUARD)
         return NULL;
-    // Its old place must not look like a block if it moves.
+    // If the block moves, its old memory must not look like a block.
     uncount_block(a);
     clear_annotation(a);
     to = HEAPTAP_EMBEDDED_REAL_REALLOC(a, sizeof *a + size + GUARD);
@@ -1023,13 +1031,14 @@ heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *
     HEAPTAP_EMBEDDED_LOCK();
     end = look_end();
     at = state.next;
-    // The heap may have changed since: inside a block its contents could pass for marks.
+    // The heap may have changed since the last step, so AT may be inside a block, whose contents
+    // could look like marks.
     if (at < look_begin() || at >= end)
         at = (look_begin() + WORD - 1) / WORD * WORD;
     c.front = block_in_front((const struct annotation *)at);
     if (c.front != NULL && (uintptr_t)bytes_of(c.front) + c.front->size + GUARD > at)
         at = ((uintptr_t)bytes_of(c.front) + c.front->size + GUARD + WORD - 1) / WORD * WORD;
-    // The rounded end of the last block may exceed the end of the heap.
+    // The rounded end of the last block may be beyond the end of the heap.
     stop = at < end && end - at > step ? at + step : end;
     while (at < stop)
         at = examine(&c, at, end);
