@@ -1,10 +1,10 @@
 /* hook_slot.h: the interface between the recorder and the library of stubs that `heaptap run
  * --hook` writes.
  *
- * The library (launch/hook_stub.c) defines the requested names. Each is a stub that loads the
- * address of its slot into the sixth argument register and jumps to the recorder's entry for its
- * shape, entry i of the table HOOK_TABLE. So the recorder needs no list of names, and passes on
- * unread the arguments that a shape does not mention.
+ * The library (launch/hook_stub.c) defines the requested names. Each is a stub with a slot and a
+ * shape. It loads the address of the slot into the sixth argument register and jumps to the
+ * recorder's entry for the shape, whose number is the index into HOOK_TABLE. So the recorder needs
+ * no list of names, and passes on unread the arguments that a shape does not mention.
  *
  * One resolver per stub follows the stubs. Resolvers jump to the entry HOOK_BIND in the same way.
  *

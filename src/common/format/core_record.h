@@ -105,8 +105,8 @@ struct core_table {
     uint64_t max_bytes; // Reserved address space in bytes.
 };
 
-/* docs/internals/annotated.md specifies the annotations in front of blocks. A leaf has a byte for
- * each granule of a span: it records if an annotated block begins there, and at which offset. */
+/* docs/internals/annotated.md specifies the annotations before blocks. A leaf has a byte for each
+ * granule of a span: it records if an annotated block begins there, and at which offset. */
 enum core_annotated {
     CORE_ANNOTATED_GRANULE = 64,
     CORE_ANNOTATED_SUB = 7,          // Offset of the block in its granule, in units of 8 bytes.

@@ -119,8 +119,8 @@ struct disk_counting {
     // Losses, in blocks that were freed or merged:
     uint64_t unmerged_blocks; // No memory was left for their counts.
     uint64_t undated_blocks;  // The time and cpu of their allocation are unknown.
-    uint64_t unaligned_blocks; // They may share a granule with a neighbour, whose accesses are then
-                               // included.
+    uint64_t unaligned_blocks; // They may share a granule with a neighbour, so their counts may
+                               // include its accesses.
     uint64_t unfielded_blocks; // FIELDS had no room for their granules.
     uint64_t outside_blocks;   // Their addresses have no counters.
     uint64_t resets;           // Number of resets of all counts on request.

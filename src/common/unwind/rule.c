@@ -1,8 +1,8 @@
 /* rule.c: compiles a row of the unwind table into the eight-byte rule of the fast path.
  *
- * Nearly all code addresses its CFA by rsp or rbp, keeps the return address at CFA - 8 and either
- * does not touch rbp or saves it near the CFA. A rule expresses exactly this. A row qualifies only
- * if the rule gives the same rsp, rbp and return address as unwind_step. In case of doubt the
+ * In nearly all code, the CFA is rsp or rbp plus an offset and the return address is at CFA - 8.
+ * rbp is either unchanged or saved near the CFA. A rule expresses exactly this. A row qualifies
+ * only if the rule gives the same rsp, rbp and return address as unwind_step. In case of doubt the
  * result is RULE_FULL.
  *
  * The kernel's signal frame has a separate kind: each event in a handler walks through it, and its

@@ -13,8 +13,8 @@
  * because it checks the return address just below the CFA.
  *
  * Invariants: R changes only when a whole step succeeds. Stack words are read within the bounds
- * only. The new rsp (the CFA, for all but a few hand-written functions) is above the old one and
- * within the bounds, so a walk over a finite stack ends; only a signal frame may lead to lower
+ * only. The new rsp is above the old one and within the bounds, so a walk over a finite stack ends.
+ * (It is the CFA, except in a few hand-written functions.) Only a signal frame may lead to lower
  * addresses, because its handler may have run on another stack. So the caller must limit the number
  * of steps of a walk across signal frames.
  *

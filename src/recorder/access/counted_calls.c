@@ -328,7 +328,7 @@ counted_fgets(char *to, int size_bytes, FILE *f)
     return line;
 }
 
-/* The variants that programs built with _FORTIFY_SOURCE call. */
+/* Define the variants that programs built with _FORTIFY_SOURCE call. */
 EXPORT void *
 counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
 {
@@ -483,7 +483,8 @@ token(const char *s, const char *set, char *found, bool changes)
     return found;
 }
 
-/* Only libc stores the position for the next search; count as if one delimiter ended the token. */
+/* Count as if one delimiter ended the token, because only libc stores the position for the next
+ * search. */
 EXPORT char *
 counted_strtok(char *s, const char *set)
 {

@@ -3,7 +3,7 @@
  * padded.c requests eight more bytes, and the first word after the block stores the facts. Two
  * alternatives were rejected. A header before the block would move every block away from its usual
  * address. That would change which data share a cache line, exactly the property that users want to
- * see, and malloc_usable_size, memalign and realloc would all have to handle it. An array beside
+ * see. Also, malloc_usable_size, memalign and realloc would all have to handle it. An array beside
  * the ledger needs eight bytes for 32 of address space, a quarter of the heap for programs whose
  * blocks are pages. For half of all sizes, the eight bytes here fit in the allocator's rounding.
  *

@@ -13,10 +13,10 @@
  * published before the end.
  *
  * Other threads run meanwhile. A block may be freed, and its memory returned to the kernel, while
- * it is read. So with several threads its size and facts, which are in the program's memory, are
- * read through a system call that fails on unmapped memory, one page at a time. The ledger is then
- * read again to confirm the block. Counters belong to the recorder and are always mapped. A block
- * that ends at that very moment may be counted both as live and as ended.
+ * it is read. Its size and facts are in the program's memory. So with several threads they are read
+ * one page at a time, through a system call that fails on unmapped memory. The ledger is then read
+ * again to confirm the block. Counters belong to the recorder and are always mapped. A block that
+ * ends at that very moment may be counted both as live and as ended.
  *
  * In two cases nothing is merged from the second thread on. In the first, that system call is
  * forbidden (sys_be_quiet). In the second, only the allocator can return a block's size, because it

@@ -175,7 +175,7 @@ padded_aligned_alloc(size_t align, size_t size_bytes)
     return unpadded.aligned_alloc(raised(align, 1), padded(size_bytes));
 }
 
-/* memalign accepts an alignment that is not a power of two. */
+/* Allocate for memalign, which accepts an alignment that is not a power of two. */
 static void *
 padded_memalign(size_t align, size_t size_bytes)
 {

@@ -17,8 +17,8 @@ epoch_raise_to(uint64_t *word, uint64_t value)
         continue;
 }
 
-/* If another thread raises the epoch for another reason at the same time, the epoch gets the
- * announced value from that thread. The loop then announces the next value, and some counters
+/* Raise the epoch by one. If another thread raises it for another reason at the same time, that
+ * thread publishes the announced value. The loop then announces the next value, and some counters
  * repeat their work once. */
 void
 epoch_raise(uint64_t *announced)

@@ -5,8 +5,8 @@
  * that needs less than a millisecond is made at once; with one thread it is a consistent state. A
  * longer copy is made in pieces, with pauses. The first bound counts the thread's processor time.
  * With wall-clock time, a copy that other programs interrupt would seem so long that the next one
- * came seconds later, and a program killed in between would leave nothing. A further bound, a tenth
- * of the wall-clock time, spares a slow disk.
+ * came seconds later. A program killed in between would leave no copy of its latest data. A further
+ * bound, a tenth of the wall-clock time, spares a slow disk.
  *
  *     | header, directory | copy, whole | copy that is being made  |
  *              └───────────► here, until the other copy is complete

@@ -5,11 +5,11 @@
  *                                                         └► HISTORY: id, counter, its values
  *
  * A snapshot takes an id and raises the epoch by one. Before it changes, each counter compares its
- * own epoch with the current one, as the peak requires anyway. A counter that lags first records
- * its present values: these are its values at the latest snapshot, and at every snapshot since its
- * previous record. A counter that never changes again needs no record, because it still has these
- * values. So the cost of a snapshot is the number of counters that change after it, the cost of an
- * event is unchanged, and the file is correct at every instant.
+ * own epoch with the current one, which the peak requires in any case. A counter that lags first
+ * records its present values: these are its values at the latest snapshot, and at every snapshot
+ * since its previous record. A counter that never changes again needs no record, because it still
+ * has these values. So a snapshot costs one record per counter that changes after it. The cost of
+ * an event is unchanged, and the file is correct at every instant.
  *
  * The announcement comes first, raising the epoch last. A thread reads the epoch first, then
  * compares its counter with it, then reads the id. So a thread that sees the new epoch also sees

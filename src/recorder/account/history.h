@@ -23,8 +23,8 @@ enum disk_answer history_periodic(const char *name);
 void history_poll(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                   int64_t before_bytes);
 
-/* If the process has rested since the tick at BEFORE_NS, take a snapshot with that time. Call
- * before an event of T, which must have counted no event since its last tick. */
+/* Take a snapshot with the time BEFORE_NS, the previous tick, if the process has rested since then.
+ * Call before an event of T, which must have counted no event since its last tick. */
 void history_rested(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns);
 
 /* Like history_poll, but only take a snapshot of changes that preceded a rest. Call when the

@@ -1,9 +1,9 @@
 /* unknown_frees.c: counts frees of pointers that are not live blocks.
  *
- * The cause is a bug of the program (a double free, a pointer that is not malloc's), a block of
- * another allocator, or, in a forked child, a block of the parent. The free is always passed on to
- * the allocator. A bounded table of the profile counts such frees by kind, stack, and site of the
- * block that was last at the address.
+ * There are three causes: a bug of the program (a double free, a pointer that is not malloc's), a
+ * block of another allocator, and, in a forked child, a block of the parent. The free is always
+ * passed on to the allocator. A bounded table of the profile counts such frees by kind, stack, and
+ * site of the block that was last at the address.
  *
  * Records are found through an open hash table of their ids. Lock-free: a record is complete except
  * for its count before a CAS publishes its id; the count is incremented atomically. A record that

@@ -2,8 +2,8 @@
  *
  * This file is a separate member of the archive. It refers to the C++ library's operators, so it
  * may be linked only if the program has such a library. The first call of an operator pulls it in.
- * If the only such calls are in the C++ library, which comes later in the command line, the link
- * fails unless the member is requested (-u __wrap__Znwm, as the options for C++ do).
+ * But the only such calls may be in the C++ library, which comes later in the command line. Then
+ * the link fails unless the member is requested (-u __wrap__Znwm), as the options for C++ do.
  *
  * shim.c implements the operators, with the prefix heaptap_wrap in that archive. They need their
  * true caller, so the functions here must end with a tail call, which becomes a jump. */

@@ -105,7 +105,7 @@ bool real_is_libc(void);
 enum usable_mode {
     USABLE_NONE,  // None: every size is stored in the ledger's side table.
     USABLE_CALL,  // malloc_usable_size.
-    USABLE_GLIBC, // The chunk's size word in front of the block.
+    USABLE_GLIBC, // The chunk's size word before the block.
 };
 
 /* Return the method for sizes of blocks, an enum usable_mode. */

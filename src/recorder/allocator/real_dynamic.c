@@ -233,7 +233,7 @@ hidden_name(const struct hidden *h, const struct symbols *o, uint32_t index)
     return -1;
 }
 
-/* If relocation R of O is bound to a hidden name, rebind it to the definition that it would have
+/* Rebind relocation R of O, if it is bound to a hidden name, to the definition that it would have
  * without the recorder. */
 static void
 unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)

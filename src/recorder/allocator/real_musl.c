@@ -45,7 +45,7 @@ linked_valloc(size_t size_bytes)
     return __real_valloc(size_bytes);
 }
 
-/* musl has no pvalloc. Only a program that declares it itself can call it. */
+/* Fail: musl has no pvalloc. Only a program that declares pvalloc itself can call it. */
 void *
 linked_pvalloc(size_t size_bytes)
 {

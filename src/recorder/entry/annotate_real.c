@@ -525,7 +525,7 @@ annotate_valloc(size_t size_bytes)
     return paged(unannotated.valloc, size_bytes, ARCH_SLOT());
 }
 
-/* A block of pvalloc consists of whole pages, and the program may use all of them. */
+/* Allocate for pvalloc. Its blocks consist of whole pages, and the program may use all of them. */
 static void *
 annotate_pvalloc(size_t size_bytes)
 {

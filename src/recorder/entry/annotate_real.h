@@ -4,8 +4,8 @@
 
 #include "allocator/real.h"
 
-/* If blocks get annotations, replace the functions in N that return or free blocks, and the
- * operators of the same allocator. Call once, before N is used. */
+/* Replace the functions in N that return or free blocks, and the operators of the same allocator,
+ * if blocks get annotations. Call once, before N is used. */
 void annotate_real_in_front(struct real_allocator *n);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "allocator/real.h"
 
-/* If the real allocator is not libc's, return the functions that replace those of the program's
- * libc. Return NULL if it is libc's, or if libc is unknown. */
+/* Return the functions that replace those of the program's libc, or NULL if none are needed: if the
+ * real allocator is libc's, or if libc is unknown. */
 const struct real_allocator *bypass_front(void);
 
 /* Call dlclose of the program's libc, which must be known. The next dlclose in link order may

@@ -24,7 +24,7 @@ hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
     reentry_leave_cold();
 }
 
-/* Samples are not drawn here: the gate decides about the function's result. */
+/* Hold the block back. Draw no sample: the gate decides about the function's result. */
 COLD void
 inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_caller caller)
 {

@@ -1,9 +1,9 @@
 /* mode.c: the sequence of recording modes.
  *
  * A recording mode, in force from one change to the next, is exact, sampled or off. A sample's
- * entry in the ledger has the number of its mode, so its free subtracts exactly the amount that its
- * allocation added, whatever mode is in force by then. A thread adopts a new mode at its next
- * refill at the gate, or at its next event in exact mode. */
+ * entry in the ledger has the number of its mode. So its free subtracts exactly the amount that its
+ * allocation added, even if another mode is in force by then. A thread adopts a new mode at its
+ * next refill at the gate, or at its next event in exact mode. */
 #include "event/mode.h"
 
 #include "account/account_state.h"

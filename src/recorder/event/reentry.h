@@ -289,9 +289,9 @@ reentry_real_end(struct reentry_call *c, const void *result)
         reentry_return_credit(c);
 }
 
-/* reentry_take_block: block P, whose entry OLD was removed from the ledger, is being reallocated
- * within C; an exception puts the entry back. The function after it ends this, when the block was
- * reallocated or not. */
+/* reentry_take_block: let an exception put the entry OLD of block P, which is being reallocated
+ * within C, back into the ledger. reentry_block_taken: end this, because the block was reallocated
+ * or not. */
 static inline void
 reentry_take_block(struct reentry_call *c, void *p, struct ledger_entry old)
 {

@@ -248,7 +248,7 @@ start_is_room(void)
            start_is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
-/* If the user requested a reserve, reserve all memory that will ever be used. Return false on
+/* Reserve all memory that will ever be used, if the user requested a reserve. Return false on
  * failure. With a limit on memory, the file gets half of it, so that the rest is left for the call
  * tree. */
 static bool

@@ -494,8 +494,8 @@ granule_number(uintptr_t address)
     return address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1);
 }
 
-/* Return a bit for each granule of the first tier's region at START that contains the start of an
- * object of the granule at ADDRESS of a coarse TIER. */
+/* Examine the objects in the granule at ADDRESS of a coarse TIER. Return a bit for each granule of
+ * the first tier's region at START where one of them begins. */
 static uint64_t
 granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
 {

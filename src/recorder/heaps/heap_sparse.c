@@ -2,7 +2,7 @@
  *
  * The shadow (heap_objects.c) has a word for every granule, so it wastes most of a page where
  * objects are far apart or at random distances. Here only objects need memory: an entry has 12
- * bytes, five entries share a cache line with the number of the next line, and a region of the
+ * bytes, and five entries share a cache line with the number of the next line. A region of the
  * address space has four chains of such lines. A hash of the address selects the chain.
  *
  *     address ──► level ──► directory ──► region ──► chain: line ──► line

@@ -16,7 +16,7 @@ bool gc_live_put(const void *p, unsigned kind);
 /* Remove the object at P. Return its kind; -1 if there was none. */
 int gc_live_take(const void *p);
 
-/* For each object: if IS_DEAD returns true, remove the object and call ENDS with it. */
+/* Remove each object that IS_DEAD returns true for, and call ENDS with it. */
 void gc_live_sweep(bool (*is_dead)(const void *p), void (*ends)(const void *p, unsigned kind));
 
 #endif

@@ -112,7 +112,8 @@ gc_ends(const void *p)
         gc_runtime->freed(p);
 }
 
-/* The program's own hook for the collector's events, which the adapter's hook calls. */
+/* Set or return the program's own hook for the collector's events, which the adapter's hook
+ * calls. */
 void gc_set_hook(void (*hook)(int event));
 void (*gc_get_hook(void))(int event);
 

@@ -380,8 +380,8 @@ lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_star
     return __atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) == pc;
 }
 
-/* Each key has two places: two keys that are always on the stack would otherwise displace each
- * other, and a lookup by unwind entry takes hundreds of times longer than a hit here. */
+/* Look PC up in two places, because two keys that are always on the stack would otherwise displace
+ * each other. A lookup by unwind entry takes hundreds of times longer than a hit here. */
 uintptr_t
 lua_code_start(uintptr_t pc)
 {

@@ -7,7 +7,7 @@
 /* Read from the environment if types are requested. Call once, after lua_layout_find. */
 void lua_types_begin(void);
 
-/* If types are requested, label later blocks of a state with their types. PLACE is the address of
+/* Label later blocks of a state with their types, if types are requested. PLACE is the address of
  * the state's allocator function. Return the allocator function that the program gave the state.
  * Call in the thread that runs the state, inside an allocation. */
 uintptr_t lua_types_take(uintptr_t *place);

@@ -35,9 +35,9 @@
  * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). A walk on a
  * deeper chain compares the links of these frames and of some more, up to the *stop*. Links outside
  * the stop may be stale; when calls return, the stop moves outwards, and they are compared again.
- * If a chain has more links than the memo has room for, the memo has the innermost ones, three
- * quarters of its room, and [0] is the next frame outwards. From 3.12 on, the C frame of the
- * outermost of these is known only from a frame further out. So in those versions each event
+ * If a chain has more links than the memo has room for, the memo stores the innermost ones and
+ * fills three quarters of its room; [0] is the next frame outwards. From 3.12 on, the C frame of
+ * the outermost of these is known only from a frame further out. So in those versions each event
  * follows the chain to that frame, reading two words per frame.
  *
  * Links may be damaged, or incomplete when a handler runs. A frame is read only after it was proved
@@ -171,7 +171,7 @@ python_frames_place_of(struct python_memo *m, const void *frame)
 
 /* --- By kind of chain ------------------------------------------------------------------------- */
 
-/* Return the mark that shows whether the link at FRAME is the outermost of its C frame. */
+/* Return the mark that shows if the link at FRAME is the outermost one in its C frame. */
 static INLINE uint8_t
 python_frames_mark_of(enum python_chain kind, const void *frame)
 {
@@ -645,7 +645,8 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
             frames[n++].at = natives[i].slot + 1;
 }
 
-/* No frames run. The interpreter may have ended, and may be initialised again. */
+/* Return no frames, and drop the cached ones. The interpreter may have ended, and may be
+ * initialised again. */
 static COLD size_t
 none_runs(struct python_memo *m)
 {

@@ -1,6 +1,6 @@
 /* ledger_side.c: a table from pointers to {size, site}, for four kinds of blocks: blocks whose
  * slack exceeds a byte, blocks that share a granule, blocks of allocators that cannot report a
- * block's size, and samples, whose entry records how they were selected.
+ * block's size, and samples, whose entry records their selection.
  *
  * It is a sequence of tables, each four times the size of the previous one. A key may be in any of
  * them, within one window of WINDOW slots that starts at its hash. So a lookup reads at most one

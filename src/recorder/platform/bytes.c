@@ -94,7 +94,7 @@ memcmp(const void *a, const void *b, size_t size_bytes)
     return 0;
 }
 
-/* clang calls this instead of memcmp where the order does not matter. */
+/* Compare like memcmp; clang calls this function if the order does not matter. */
 int bcmp(const void *a, const void *b, size_t size_bytes);
 
 int

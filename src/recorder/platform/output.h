@@ -16,8 +16,9 @@ enum output_event {
 };
 
 /* Write one line to stderr: EVENT, its cause (a negative error number) and the file's PATH. Write
- * nothing if descriptor 2 is not the file that it was at the program's start, or not the stderr of
- * `heaptap run`, or if the line cannot be written at once. Async-signal-safe. */
+ * nothing if descriptor 2 is another file than at the program's start, or another than the stderr
+ * of `heaptap run`. Write nothing either if the line cannot be written at once.
+ * Async-signal-safe. */
 void output_message(enum output_event event, int error, const char *path);
 
 #endif

@@ -14,9 +14,9 @@
  * condition excludes a process with the same id in another namespace, unless it called exec. The
  * values are cached, because a daemon may clear its environment and then fork.
  *
- * A program has several names: the last component of its executable, of its argument 0 (a symbolic
- * link such as python3), and of a script's path, from which the kernel also derives the name of the
- * process. A match of any of them suffices. */
+ * A program has several names: the last components of its executable, of its argument 0 (a symbolic
+ * link such as python3), and of a script's path. The kernel derives the name of the process from
+ * the latter. A match of any of these names suffices. */
 #include "platform/selection.h"
 
 #include <errno.h>

@@ -121,7 +121,7 @@ struct tls {
     // there is no signal frame between event and callback.
     uint64_t callbacks[8];
 
-    /* The gate in front of each allocation, gate.h. All zero: the next call takes the slow path. */
+    /* The gate before each allocation, gate.h. All zero: the next call takes the slow path. */
     int64_t credit;       // Charge left. Below zero: record a sample or poll.
     uint64_t charge_mask; // Mask for the charged bits of a size: all bits, or none when calls are
                           // counted.

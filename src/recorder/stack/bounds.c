@@ -227,8 +227,8 @@ readable_until(uint64_t from, uint64_t end)
     return from < end ? from : end;
 }
 
-/* Fallback without /proc, as in a bare chroot. Return true if SLOT is a short distance below the
- * control block, or below the known part of the stack, with only readable pages in between. */
+/* Return true if SLOT is a short distance below the control block, or below the known part of the
+ * stack, with only readable pages in between. A fallback without /proc, as in a bare chroot. */
 static bool
 is_shortly_below(const struct thread *t, uint64_t slot)
 {
@@ -357,8 +357,9 @@ bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
     return page >= b->own_low && page < t->stack_high;
 }
 
-/* The red zone below an interrupted function may still have its saved registers: between the pop of
- * a register and the return, the tables locate that register there. */
+/* Set *RET to the readable bounds at SP. For an interrupted function they include the red zone,
+ * which may still have its saved registers: between the pop of a register and the return, the
+ * tables locate that register there. */
 bool
 bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
 {

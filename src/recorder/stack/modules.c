@@ -9,9 +9,9 @@
  * one proves that the old one was unloaded without dlclose (libc unloads some itself). In both
  * cases state->generation rises, which makes every cached rule and memo stale.
  *
- * Another thread may unload a library at any time, so the sweep after a dlclose asks the dynamic
- * linker only for the addresses of objects and reads none of them. A frame's object is read when
- * the frame's rule is compiled: its code is on the stack, so the program may not unload it. */
+ * Another thread may unload a library at any time. So the sweep after a dlclose asks the dynamic
+ * linker only for the addresses of objects, and reads no object. A frame's object is read when the
+ * frame's rule is compiled: its code is on the stack, so the program may not unload it. */
 #include "stack/modules.h"
 
 #include <elf.h>

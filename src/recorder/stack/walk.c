@@ -10,7 +10,7 @@
  * the tables are first tried with these three. If they do not suffice, the tables repeat the walk
  * from the latest frame with all registers: the first frame, or the latest signal frame, which has
  * them in memory. So rsp, rbp and pc have the values that the tables define, and rbp is known
- * exactly where the tables say so.
+ * exactly where the tables define it.
  *
  * The thread's own cache of rules is for its events. A search for signal frames before an event may
  * be interrupted by another event while it fills in a rule, so it uses only the second level. */
