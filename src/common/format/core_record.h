@@ -39,8 +39,8 @@ enum core_entry {
     CORE_SLACK_SIDE = 254,           // a side table has the size and the high bits of the site;
     CORE_SLACK_ENDED = 255,          // the block has ended, and none has started here since.
     CORE_SPAN_BITS = 24,             // A leaf covers 2^24 bytes of address space.
-    CORE_HOOKED_SHIFT = 4,           // Hooked allocators have granules of 16 bytes and,
-    CORE_HOOKED_SIZE_SHIFT = 32,     // in 64 bits, the size above the site.
+    CORE_HOOKED_SHIFT = 4,           // Log2 of the granule of hooked allocators.
+    CORE_HOOKED_SIZE_SHIFT = 32,     // Their entries have 64 bits: size above, site below.
     // Word `how` of a side table: the kind of block in the low CORE_HOW_BITS, then the birth. Kind
     // 0 is an ordinary block. CORE_HOW_BACKING is a block that a heap of the program divides into
     // its blocks. Any other kind is a sample: its lowest bit is set if the weight was rounded up,

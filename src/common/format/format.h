@@ -230,9 +230,9 @@ enum disk_kind {
     DISK_LABELS = 18,        // struct disk_label_set
     DISK_PROGRAMS = 19,      // struct disk_program; merged files only
     DISK_NOTES = 20,         // struct disk_note; written by tools only
-    DISK_ACCESS = 21,        // struct disk_access; where accesses are counted
-    DISK_FIELDS = 22,        // struct disk_access; only with counted accesses
-    DISK_NAMED = 23,         // struct disk_fields; only with counted accesses
+    DISK_ACCESS = 21,        // struct disk_access; only with counted accesses
+    DISK_FIELDS = 22,        // struct disk_fields; only with counted accesses
+    DISK_NAMED = 23,         // struct disk_named
     DISK_CORRUPTIONS = 24,   // struct disk_corruption
     DISK_KINDS = 25,
 };
@@ -495,7 +495,7 @@ struct disk_corruption {
 };
 static_assert(sizeof(struct disk_corruption) == 128, "format.md 4.19");
 
-/* How blocks are selected for recording. */
+/* Methods of selecting blocks for recording. */
 enum disk_mode {
     DISK_MODE_EXACT = 0, // All blocks.
     DISK_MODE_BYTES = 1, // Blocks that contain a random point; one point in `period` bytes.

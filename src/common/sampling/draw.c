@@ -31,7 +31,7 @@
  * once every few hundred or thousand calls. */
 enum { POLL_BYTES = 256 << 10, POLL_CALLS = 4096 };
 
-/* Upper bound of a distance, 2^53 times the mean at the least: years of malloc. */
+/* Upper bound of a distance, so that the conversion to int64_t is defined. */
 #define DISTANCE_MAX 4e18
 
 #define LN2_HIGH 0x1.62e42feep-1

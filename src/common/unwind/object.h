@@ -33,8 +33,8 @@ void unwind_begin(const struct unwind_process *process);
  * its code is on the caller's stack, or the program was started with it. */
 bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
 
-/* Return the link map of the object that covers ADDRESS and its start, or NULL. Reads only the
- * loader's table, so another thread may be unloading the object. */
+/* Return the link map of the object that covers ADDRESS and its start, or NULL. Does not read the
+ * object or the map, so another thread may be unloading the object. */
 const void *unwind_identity(uint64_t address, uint64_t *ret_start);
 
 #endif

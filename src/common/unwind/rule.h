@@ -31,7 +31,7 @@ enum unwind_kind {
 
 struct unwind_rule {
     int32_t cfa_offset;
-    int16_t rbp_words;  // Where the caller's rbp was saved, in words; see the equations.
+    int16_t rbp_words;  // Location of the caller's saved rbp, in words; see the equations.
     uint8_t kind;       // enum unwind_kind.
     uint8_t reserved;
 };

@@ -17,7 +17,7 @@ enum {
 /* Indexes of the records of one site, by part. */
 struct access_site {
     uint32_t record[DISK_ACCESS_PARTS]; // Atomic: index in ACCESS plus 1; 0 = none yet.
-    uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into field_runs; 0 = none yet.
+    uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into access_state.runs; 0 = none yet.
 };
 
 /* Indexes of the FIELDS records of one site and part, by first granule / DISK_FIELD_WORDS. */

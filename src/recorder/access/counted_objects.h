@@ -1,4 +1,4 @@
-/* counted_objects.h: functions of libc with a parameter of fixed size, such as a mutex.
+/* counted_objects.h: functions of libc that access an object of fixed size, such as a mutex.
  *
  * X(result, name, parameters, arguments, effects), as in counted_table.h. Here the effects are
  * counted before the call. As soon as a mutex is unlocked or a semaphore posted, another thread may

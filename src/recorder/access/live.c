@@ -1,9 +1,10 @@
 /* live.c: merges live blocks into the records.
  *
  * The ledger has all live blocks. Each is added to the live records of its site as if it ended now,
- * and gets a mark. When a marked block ends, it is added to the late records. Late records are the
- * counts that a view of the merge includes already (docs/format.md, 4.16). A mark is a byte for
- * each granule of the ledger, in memory that exists only after the first merge.
+ * and gets a mark. When a marked block ends, it is added to the late records. The late records are
+ * separate, because a view of the merge already includes counts of these blocks (docs/format.md,
+ * 4.16). A mark is a byte for each granule of the ledger, in memory that exists only after the
+ * first merge.
  *
  * There is a merge every second, so that the profile of a killed program includes the counts of its
  * live blocks up to then. The thread that allocates when a merge is due makes it, inside a call of
@@ -19,9 +20,9 @@
  * ends at that very moment may be counted both as live and as ended.
  *
  * In two cases nothing is merged from the second thread on. In the first, that system call is
- * forbidden (sys_be_quiet). In the second, only the allocator can return a block's size, because it
- * must not be asked about a block that has ended. Earlier merges remain valid, and the profile has
- * their time. */
+ * forbidden (sys_be_quiet). In the second, only the allocator can report a block's size: it must
+ * not be asked about a block that has ended. Earlier merges remain valid, and the profile has their
+ * time. */
 #include "access/live.h"
 
 #include <sys/syscall.h>

@@ -200,7 +200,7 @@ struct thread {
     char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or the list of resident
                      // pages.
     uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.
-    uint32_t close_ticks;      // Number of ticks left that are to follow at each event: tick.c.
+    uint32_t close_ticks;      // Number of further events that tick one by one: tick.c.
     uint64_t ticked_ns;        // Elapsed time at the latest tick.
     uint32_t timed_phase;      // Ticks since the last one with a timed event, out of TIMED_TICKS.
     uint64_t work_ns;          // Processor time at the previous tick; 0 = not read.

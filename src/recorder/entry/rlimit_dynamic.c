@@ -13,8 +13,8 @@
 #include "platform/sys.h"
 
 /* Follow a limit of RESOURCE to *NEW_LIMIT before it is set, because another thread may need
- * address space right afterwards. An unreadable pointer is left to the kernel. With a reserve, it
- * cannot be tested, because that needs a system call. */
+ * address space right afterwards. An unreadable pointer is left to the kernel. A quiet process
+ * cannot test the pointer, because that needs a system call, and trusts it. */
 static void
 rlimit_follow(int resource, const rlim_t *new_limit)
 {

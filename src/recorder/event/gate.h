@@ -36,8 +36,8 @@ gate_passes(uint64_t size_bytes)
     return likely(left >= 0);
 }
 
-/* Return true if the thread is not in the recorder and records every call. Two loads: a single load
- * of both words would wait for the latest store to the first. */
+/* Return true if the thread is not in the recorder and records every call. Uses two loads, because
+ * a single load of both words would wait for the latest store to the first. */
 static inline bool
 gate_is_plain(void)
 {

@@ -55,7 +55,7 @@
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Function frames, frames without a function, and frames that have
-                                // not
+                                // not begun.
     LINKS_CUT = LINKS * 3 / 4, // Links to cache for a chain that has more.
     LINKS_MAX = 1 << 16,
     STOP_STEP = 64, // The stop moves by this number of frames.

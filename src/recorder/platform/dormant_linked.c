@@ -39,7 +39,7 @@ dormant_is_asked(void)
 bool
 dormant_here(void)
 {
-    static uint32_t answer; // Atomic: 0 = not known yet, 1 = idle, 2 = not.
+    static uint32_t answer; // Atomic: 0 = unknown, 1 = dormant, 2 = active.
 
     if (unlikely(load_relaxed(&answer) == 0))
         store_relaxed(&answer, dormant_is_asked() ? 2u : 1u);

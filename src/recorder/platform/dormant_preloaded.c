@@ -54,7 +54,7 @@ program_has_recorder(void)
 bool
 dormant_here(void)
 {
-    static uint32_t answer; // Atomic: 0 = not known yet, 1 = idle, 2 = not.
+    static uint32_t answer; // Atomic: 0 = unknown, 1 = dormant, 2 = active.
 
     if (unlikely(load_relaxed(&answer) == 0))
         store_relaxed(&answer, program_has_recorder() ? 1u : 2u);

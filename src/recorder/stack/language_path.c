@@ -122,7 +122,7 @@ place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (same == 0)
         return 0;
-    // Find the C frame that contained it.
+    // Find the C frame that contained the innermost of these.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
     language_natives_outer(t, m, joined, i);
