@@ -1,8 +1,8 @@
 /* annotated_map.h: the set of addresses of annotated blocks. Lock-free, thread-safe and
  * async-signal-safe. Also valid in forked children.
  *
- * Two annotated blocks are at least ANNOTATED_GRANULE bytes apart, because the annotation before
- * each is at least that long. */
+ * Any two annotated blocks are at least CORE_ANNOTATED_GRANULE bytes apart, because the annotation
+ * before each is at least that long. */
 #ifndef ANNOTATION_ANNOTATED_MAP_H
 #define ANNOTATION_ANNOTATED_MAP_H
 

@@ -5,9 +5,9 @@
  * event like the intercepted functions (event.c), with the caller's frame as the innermost. Other
  * files do the work: heap.c, label.c, request.c, write.c.
  *
- * In a process that is not recorded they return at once. They are async-signal-safe: in a handler
- * that has interrupted the recorder, the event nests, like an event of malloc. Arguments come from
- * the program and may have any value; a NULL name counts as empty. */
+ * In a process that is not recorded these functions return at once. They are async-signal-safe: in
+ * a handler that has interrupted the recorder, the event nests, like an event of malloc. Arguments
+ * come from the program and may have any value; a NULL name counts as empty. */
 #include "entry/api.h"
 
 #include "account/account_state.h"

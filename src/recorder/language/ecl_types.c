@@ -7,7 +7,7 @@
  * All other memory of ECL belongs to an object: the slots of a structure, the elements of a vector,
  * the table of a hash table. It is allocated right after the object, or by ecl_array_allocself for
  * a given array. So an allocation without a hint is charged to the type of the thread's latest
- * object: its bytes are counted, but not as an object. Counts are thus objects, and bytes are all
+ * object: its bytes are counted, but not as an object. So counts cover objects, and bytes cover all
  * memory. If objects of that type consist of one piece, like conses, the memory belongs elsewhere,
  * such as to the stacks of a Lisp process, and has no type.
  *

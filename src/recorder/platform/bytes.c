@@ -1,8 +1,8 @@
 /* bytes.c: the functions of <string.h> that the recorder uses, and those that compilers call.
  *
- * A program may replace libc's functions of these names, and its own may count, check or load
- * something in the first call. The functions here are hidden. So all calls of the recorder lead
- * here, including those that compilers generate for assignments and loops.
+ * A program may replace libc's functions of these names, and the replacements may count, check or
+ * load something in the first call. The functions here are hidden. So all calls of the recorder
+ * lead here, including those that compilers generate for assignments and loops.
  *
  * The fast path of events calls none of them. They copy and compare short data: names, paths,
  * labels. So they are simple, and process whole words where that needs little code. KEEP in each

@@ -1,8 +1,8 @@
 /* dormant_linked.c: activates the recorder that is linked into the program.
  *
- * It is present in every run of the program, so it is inactive unless the environment requests it.
- * HEAPTAP_OUT, which `heaptap run` also sets, requests it, and so does HEAPTAP=1, which lets the
- * recorder choose the profile's name.
+ * That recorder is present in every run of the program, so it is inactive unless the environment
+ * requests it. HEAPTAP_OUT, which `heaptap run` also sets, requests it, and so does HEAPTAP=1,
+ * which lets the recorder choose the profile's name.
  *
  * A note marks the executable. `heaptap run`, which otherwise refuses static programs, reads it; so
  * does a second recorder that is preloaded (dormant_preloaded.c). A note survives strip and the
