@@ -18,10 +18,11 @@ struct unwind_object {
 
 struct dl_find_object;
 
-/* Set the facts about the process, before the first lookup: the addresses of its program headers
- * and of the vdso, from the kernel (0 = unknown), and libc's _dl_find_object (NULL: use the
- * definition that the name binds to). Three kinds of program need them: one whose segments the
- * dynamic linker lists separately, one that defines a _dl_find_object itself, and a static one. */
+/* Facts about the process, for unwind_begin, which must precede the first lookup: the addresses of
+ * its program headers and of the vdso, from the kernel (0 = unknown), and libc's _dl_find_object
+ * (NULL: use the definition that the name binds to). Three kinds of program need them: one whose
+ * segments the dynamic linker lists separately, one that defines a _dl_find_object itself, and a
+ * static one. */
 struct unwind_process {
     uint64_t headers, header_count, vdso;
     int (*find_object)(void *address, struct dl_find_object *ret_object);

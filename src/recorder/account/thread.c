@@ -54,7 +54,7 @@ thread_invalidate(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready);
 
-    // This follows the write of the change; join_refresh reads in the opposite order.
+    // This exchange follows the write of the change; join_refresh reads in the opposite order.
     while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, (uint32_t)THREAD_STALE))
         continue;
 }

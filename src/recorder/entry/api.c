@@ -144,7 +144,7 @@ api_alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     }
     reentry_enter(caller.slot);
     t = tls.self;
-    // Also true if tls.needs_slow_path is set.
+    // This path is also open to threads with tls.needs_slow_path set.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         alloc_in_call(heap, p, count, bytes, caller);

@@ -740,7 +740,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
     }
     now.birth = recent_begins(t, p, recent_entry(p, now.site));
     count_alloc(t, c, size_bytes);
-    filter_keep(p); // It is exact, so its free must be seen in any recording mode.
+    filter_keep(p); // The block is exact, so its free must be seen in any recording mode.
     block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }

@@ -13,8 +13,8 @@ bool start_recording(void);
  * from. It is not allocated later, unless another thread has done so in the meantime. */
 bool start_has_failed(void);
 
-/* Prepare for a program that forbids every system call: with a reserve, which contains all memory
- * that will ever be used. Requires that recording has started. Call once, before main. */
+/* Prepare for a program that forbids every system call. Requires a reserve, which contains all
+ * memory that will ever be used, and that recording has started. Call once, before main. */
 void start_seal(void);
 
 #endif

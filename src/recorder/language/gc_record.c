@@ -147,7 +147,7 @@ GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t
 
 /* --- The functions behind ours ---------------------------------------------------------------- */
 
-/* Store the name of the I-th loaded library. */
+/* A search for one of the loaded libraries: its index, and its name when found. */
 struct library {
     size_t at;
     char name[PATH_MAX];

@@ -40,7 +40,7 @@ struct table {
     uint32_t record_bytes;
     uint32_t kind;    // enum disk_kind.
     uint32_t growing; // Atomic: 1 while a thread maps more.
-    uint32_t full;    // Set when growing has failed permanently.
+    uint32_t full;    // Not 0: growing has failed permanently.
 };
 
 /* Size of the state of each room above this one. The room declares the fields in ROOM_state.h. */
@@ -113,7 +113,7 @@ struct tls {
     uint32_t needs_slow_path;
     // During a recorded reallocation, if `needs_slow_path`: old and new address of the block.
     const void *moved_from, *moved_to;
-    size_t moved_bytes; // The same as in the API (heaptap/language.h).
+    size_t moved_bytes; // Number of moved bytes, as defined by the API (heaptap/language.h).
     uint64_t namespace_slot; // Stack slot of the dlmopen call in progress; 0 = none.
     uint32_t nests;   // Number of events nested in an event that began before its struct existed;
                       // reentry.h.
