@@ -185,8 +185,8 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
 }
 
 /* Merge the live block P, whose facts are at FACTS (0 = none). SLOT is the address of its ledger
- * entry, whose value is ENTRY. It is read again to confirm that the block is still live; NULL = no
- * such check. */
+ * entry, whose value is ENTRY. The entry is read again to confirm that the block is still live;
+ * SLOT NULL = no such check. */
 static void
 merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t facts, uint32_t site,
             const uint32_t *slot, uint32_t entry)

@@ -10,9 +10,9 @@
  * interrupted. Requires REENTRY_IN_RECORDER. */
 pid_t fork_child_fork(pid_t (*fork_function)(void));
 
-/* Return true, and count the caller's event as lost, if this is the child of such a fork and is
- * still in the interrupted event or in its handler. Return false after that event: recording can
- * then start again. */
+/* Return true if the process stays off: it is not recorded, or it is the child of such a fork and
+ * still in the interrupted event or in its handler. In the latter case, count the caller's event as
+ * lost. Return false after that event: recording can then start again. Requires READY_OFF. */
 bool fork_child_waits(void);
 
 /* Add the events that the child has lost so far to its profile, which has just been created. */
