@@ -27,11 +27,12 @@ void records_add(const struct access_block *b, uint32_t site, enum disk_access_p
  * remains changed. */
 void records_take_back(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
-/* Count B, which was added to PART of SITE as moved, as regrown: the new block has the same
- * stack. */
+/* Count B, which was added to PART of SITE as moved, as regrown if it was written and not read: the
+ * new block has the same stack. */
 void records_regrow(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
-/* Count B, which was added to PART of SITE as moved, as a block whose data ended with it. */
+/* Count B, which was added to PART of SITE as moved, as write-only if it was written and not read:
+ * its data ended with it. */
 void records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
 /* Add the late PART of all sites to ENDED, and empty it. */

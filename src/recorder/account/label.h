@@ -9,8 +9,8 @@
 bool label_start(void);
 
 /* Return the number of the set with the labels of SET plus KEY=VALUE, or without KEY if VALUE is
- * NULL. Numbers stay valid for the life of the program and its children; 0 is the empty set.
- * Async-signal-safe. */
+ * NULL. Numbers stay valid for the life of the program and its children; 0 is the empty set. If
+ * there is no room, count a loss and return the set "other". Async-signal-safe. */
 uint32_t label_with(uint32_t set, const char *key, const char *value);
 
 /* Return SET, a number from the program, if there is such a set; else 0. */

@@ -30,8 +30,8 @@ void filter_fill(void);
  * from now on. */
 void filter_forget_freed(void);
 
-/* Return true if the ledger proves that no recorded block is at P. Return false if there is one, or
- * may be. Call if the count of P's page is not 0. */
+/* Return true if the ledger proves that no recorded block is at P, or if the recorder is dormant.
+ * Return false if there is a recorded block, or may be. Call if the count of P's page is not 0. */
 bool filter_is_nothing(const void *p);
 
 #endif

@@ -13,7 +13,7 @@
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
 /* Insert block B at ADDRESS in an entry that needs no memory. Return false, with nothing done, if O
- * has an object there or no entry is free. */
+ * has an object there, if no entry is free, or if B does not fit into an entry. */
 bool heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
 /* Return true if O has an object at ADDRESS among the sparse ones. */

@@ -85,8 +85,8 @@ void mem_on_shortage(mem_shortage_fn *f);
  * No thread may use the unmapped part. One thread at a time. */
 void mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes);
 
-/* Unmap the free part of the pool. Unmap the free part of the arena too, except for SPARE_BYTES and
- * a few mebibytes. Works even in a quiet process. One thread at a time. */
+/* Unmap the free part of the pool or, with an arena, the free part of the arena except for
+ * SPARE_BYTES and a few mebibytes. Works even in a quiet process. One thread at a time. */
 void mem_give_back(uint64_t spare_bytes);
 
 /* Return the number of bytes allocated from the arena. */

@@ -11,8 +11,8 @@ int output_open(char *ret_path, size_t path_bytes);
 /* Reasons for a message. A process writes at most one message. */
 enum output_event {
     OUTPUT_NOT_RECORDING, // This process will not be recorded.
-    OUTPUT_CANNOT_GROW,   // Recording continues in memory, without a file.
-    OUTPUT_CUT_SHORT,     // Another process has truncated the file.
+    OUTPUT_CANNOT_GROW,   // The file cannot grow; recording continues in memory only.
+    OUTPUT_CUT_SHORT,     // Another process has truncated the file, or its disk failed.
 };
 
 /* Write one line to stderr: EVENT, its cause (a negative error number) and the file's PATH. Write

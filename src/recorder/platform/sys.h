@@ -98,9 +98,9 @@ int sys_thread_name(char *ret_name_16);
  * millisecond. */
 void sys_wait(uint32_t attempt);
 
-/* Block this thread's signals while it has exclusive use of something that others wait for: a
- * handler may jump out and never return. Return the mask for sys_unblock_signals, which does
- * nothing if blocking has failed. */
+/* Block this thread's signals, except SIGBUS, while it has exclusive use of something that others
+ * wait for: a handler may jump out and never return. Return the mask for sys_unblock_signals, which
+ * does nothing if blocking has failed. */
 uint64_t sys_block_signals(void);
 void sys_unblock_signals(uint64_t mask);
 
