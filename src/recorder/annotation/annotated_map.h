@@ -19,7 +19,8 @@ void annotated_begins(const void *p, bool padded);
 /* Clear the byte of an ended block at P, where a block without annotation was allocated. */
 void annotated_forget(const void *p);
 
-/* Return P's byte (enum core_annotated); 0 if no annotated block was ever at P. */
+/* Return P's byte (enum core_annotated); 0 if the map has no annotated block, live or ended, at
+ * P. */
 uint8_t annotated_at(const void *p);
 
 enum annotated_end {
