@@ -175,8 +175,8 @@ file(void)
     return f;
 }
 
-/* The first call does it, long before there is a second thread. dlsym does not allocate when it
- * succeeds. */
+/* The first call resolves all functions, long before there is a second thread. dlsym does not
+ * allocate when it succeeds. */
 static void
 resolve(void)
 {

@@ -3,7 +3,7 @@
  *
  * An operator's calls of malloc and free have been counted there; the sums of this thread show
  * that. With this library in front, only the executable's operators still replace libstdc++'s, so
- * it is only for programs without other ones. */
+ * use it only for programs without other replacements. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>

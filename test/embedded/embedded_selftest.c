@@ -2,7 +2,7 @@
  * random overflows, on any target that this is built for.
  *
  * It includes the allocator, so that it can inspect the pool and renew it after damage. It prints
- * "ok - what" and "not ok - what", and the trials as "# 199 of 200: past the end, 8 bytes". Built
+ * "ok - NAME" and "not ok - NAME", and the trials as "# 199 of 200: past the end, 8 bytes". Built
  * by test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and without any system,
  * with and without guards, so the only library function that it needs is printf. */
 #ifndef HEAPTAP_EMBEDDED_POOL_BYTES
@@ -217,15 +217,15 @@ refuse_the_impossible(void)
              heaptap_embedded_malloc(SIZE_MAX - 64) == NULL &&
              heaptap_embedded_calloc(SIZE_MAX / 2, 3) == NULL &&
              heaptap_embedded_malloc(sizeof pool.bytes) == NULL,
-         "what is too large gives no block");
+         "a request that is too large returns no block");
     tell(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 && p == &known &&
              heaptap_embedded_memalign(24, 8) == NULL,
-         "an alignment that is none is refused");
+         "an invalid alignment is refused");
     p = heaptap_embedded_malloc(40);
     q = heaptap_embedded_realloc(p, sizeof pool.bytes);
     tell(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
          "a block that cannot grow stays as it was");
-    tell(heaptap_embedded_realloc(p, 0) == NULL, "a block that becomes nothing is freed");
+    tell(heaptap_embedded_realloc(p, 0) == NULL, "a block resized to 0 is freed");
     heaptap_embedded_free(p);
     heaptap_embedded_free((unsigned char *)pool.bytes + 32);
     heaptap_embedded_free((void *)(uintptr_t)64); // The memory in front is unmapped.
@@ -233,7 +233,7 @@ refuse_the_impossible(void)
     tell(s.unknown_frees == 3 && s.live_blocks == 0, "a second free and wild ones are counted");
     tell(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
              heaptap_embedded_realloc((void *)(uintptr_t)64, 8) == NULL,
-         "what is no block has no size and cannot be moved");
+         "an address without a block has no size and cannot be moved");
 }
 
 /* --- Overflows -------------------------------------------------------------------------------- */

@@ -125,7 +125,7 @@ lookup(const struct name *table, const char *text)
     exit(USAGE);
 }
 
-/* Returns the index of the program in ARGV. */
+/* Read the options; return the index of the program in ARGV. */
 static int
 parse(int argc, char **argv)
 {
@@ -203,7 +203,7 @@ launch(char **argv)
     return pid;
 }
 
-/* Does ADDRESS lie in a mapping of the library in process PID? */
+/* Return true if ADDRESS lies in a mapping of the library in process PID. */
 static int
 in_library(pid_t pid, unsigned long long address)
 {
@@ -239,7 +239,7 @@ on_call(pid_t tid)
     }
     if (option.hold_ms != 0 &&
         (option.error == 0 || regs.orig_rax == (unsigned long long)option.also))
-        return PTRACE_SYSCALL; // It stops again when the call is done.
+        return PTRACE_SYSCALL; // The thread stops again when the call is done.
     regs.orig_rax = (unsigned long long)-1;
     regs.rax = (unsigned long long)-option.error;
     ptrace(PTRACE_SETREGS, tid, NULL, &regs);
@@ -308,7 +308,7 @@ on_stop(pid_t tid, int status)
            (void *)(long)number);
 }
 
-/* Loop until the last one has ended; return the wait status of FIRST. */
+/* Loop until the last thread has ended; return the wait status of FIRST. */
 static int
 follow(pid_t first)
 {

@@ -2,7 +2,7 @@
 # loops, name resolution, processes, limits, many forks and many intentional leaks.
 #
 # each: /usr/lib/systemd/tests/test-*
-# except: ^test-(varlink|engine)$ they tell how races between threads and orders went
+# except: ^test-(varlink|engine)$ their output depends on races between threads
 # as: nobody
 # limit: 60
 # unordered: yes

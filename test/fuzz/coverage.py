@@ -6,8 +6,7 @@
 Started by `make fuzz-coverage`. Each target names near its top the sources that it is there for
 (`/* covers: FILE... */`); DIR/cover_NAME is the target built to count, and runs its corpus. For
 every such file the table shows how many lines with code there are and how many were executed.
-Lines that stay white need inputs still to be found, or are out of the target's reach (opening the
-file).
+Lines that were not executed need other inputs, or are out of the target's reach (opening the file).
 """
 import argparse
 import json

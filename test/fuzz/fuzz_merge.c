@@ -101,13 +101,14 @@ sum_of(const struct profile *const *parts, size_t count)
         counters_add(&wanted, &parts[i]->totals);
     }
     p = merge_finish(m);
-    demand(same_counters(&p->totals, &wanted), "a sum has the totals of its parts");
+    demand(same_counters(&p->totals, &wanted), "the totals of a sum equal those of the parts");
     check_valid(p);
     demand(write_model(p, &file, &err) == 0, "a sum can be written");
     if (load_bytes(file.text, file.length, "sum", &got, &err) == 0) {
-        demand(got->note_count == 0, "what was written is sound");
-        demand(same_counters(&got->totals, &wanted), "a file says what was written");
-        demand(got->merged_processes == p->merged_processes, "a sum says how many it is of");
+        demand(got->note_count == 0, "the written file is sound");
+        demand(same_counters(&got->totals, &wanted), "the file read back has the same totals");
+        demand(got->merged_processes == p->merged_processes,
+               "the file read back has the number of processes");
         check_valid(got);
         check_sampling(got);
     } else {
@@ -138,7 +139,7 @@ sum_in_time(const struct profile *a, const struct profile *b)
     check_valid(p);
     demand(p->totals.allocations == wanted.allocations &&
                p->totals.allocated_bytes == wanted.allocated_bytes,
-           "who has ended has allocated what it had");
+           "a sum over time has all allocations");
     merge_free(m);
 }
 

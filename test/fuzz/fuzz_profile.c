@@ -57,7 +57,7 @@ check_intervals(const struct counters *c, const struct errors *e)
         struct interval i = interval_of_metric(c, e, (enum metric)m);
         double value = (double)metric_value(c, (enum metric)m);
 
-        demand(isfinite(i.low) && isfinite(i.high), "an interval is one of numbers");
+        demand(isfinite(i.low) && isfinite(i.high), "the bounds of an interval are finite");
         demand(i.low <= value && value <= i.high, "a number lies in its interval");
     }
 }
@@ -65,7 +65,7 @@ check_intervals(const struct counters *c, const struct errors *e)
 static void
 check_sampling(const struct profile *p)
 {
-    demand(p->mode_count > 0, "there is a way of recording");
+    demand(p->mode_count > 0, "there is a recording mode");
     for (size_t i = 0; i < p->snapshot_count; i++)
         demand(strlen(p->snapshots[i].name) <= DISK_SNAPSHOT_NAME_BYTES, "a snapshot's name ends");
     for (size_t i = 0; i < p->site_count; i++)
@@ -86,14 +86,14 @@ check_history(struct profile *p)
     moment = at_moment(p, p->snapshot_count + 1);
     profile_cut(p, NULL, &moment);
     demand(p->totals.allocations == allocations && p->totals.freed_bytes == freed_bytes,
-           "changes are all that was counted");
+           "the changes add up to all counts");
     check_valid(p);
     moment = at_moment(p, (p->snapshot_count + 1) / 2);
     profile_cut(p, NULL, &moment);
     check_valid(p);
     demand(p->totals.allocations ==
                (moment.snapshots ? p->snapshots[moment.snapshots - 1].amounts.allocations : 0),
-           "a snapshot's total is the sum of its sites");
+           "the total at a snapshot equals the sum of the sites");
 }
 
 static bool
@@ -120,7 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (!is_moderate(data, size_bytes))
         return REFUSED;
     if (load_bytes(data, size_bytes, "input", &p, &err) < 0) {
-        demand(err.text[0] != '\0', "a refusal says why");
+        demand(err.text[0] != '\0', "a refusal gives a reason");
         return REFUSED;
     }
     check_valid(p);

@@ -26,7 +26,7 @@ table_glob(const char *pattern, const char *text)
     for (size_t j = 0; j <= m; j++)
         matches[j] = !at_start || j == 0;
     for (size_t i = at_start; i < n - at_end; i++) {
-        bool before = false; // For a star: whether any j up to here matched; for text: matches[j -
+        bool before = false; // For a star: true if any j up to here matched; for text: matches[j -
                              // 1].
 
         for (size_t j = 0; j <= m; j++) {

@@ -282,7 +282,7 @@ export_all(struct looked_at *l, enum metric metric)
         int rc = exporters[i].write(l->p, &l->stacks, &options, &l->out, &err);
 
         demand(rc == 0 || (rc == HEAPTAP_USAGE && *err.text != '\0'),
-               "all can be exported, or it is said why not");
+               "a profile is exported, or refused with a reason");
     }
     flamegraph_diff(&side, &side, metric, &l->out);
 }
@@ -443,7 +443,7 @@ look_at(struct profile *p)
         show_all(&l, true);
     throw_away(&l.out);
     demand(l.written <= (stack_bytes(p) + row_bytes(p)) * (p->snapshot_count + 1) * TIMES_MAX,
-           "what is written is in proportion to the stacks");
+           "the output is in proportion to the stacks");
     strbuf_release(&l.out);
     arena_release(&l.arena);
 }

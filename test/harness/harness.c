@@ -4,7 +4,7 @@
  *
  * A recorder that is preloaded is outside of any sanitizer. So here its sources are part of a
  * program: the intercepted functions have the prefix tap_ (objcopy), and the real allocator is
- * harness_heap.c. Threads use blocks in all the ways of programs: they allocate and free by every
+ * harness_heap.c. Threads use blocks in every way that programs do: they allocate and free by every
  * function, at known stacks, hand blocks to other threads, free behind the recorder's back, free
  * unknown pointers, and fail. Threads come in waves and end with thread ids that the next wave
  * reuses; the first one loads and unloads a library all the while. After every wave a forked child
@@ -89,7 +89,7 @@ pick_size(struct worker *w)
     return pick(w, bounds[pick(w, countof(bounds))]);
 }
 
-/* --- What is expected ------------------------------------------------------------------------ */
+/* --- The expected counts --------------------------------------------------------------------- */
 
 static void
 live_changes(struct worker *w, int64_t by)
@@ -263,7 +263,7 @@ deed_realloc(void *argument)
     live_changes(w, change);
 }
 
-/* --- What needs no path ---------------------------------------------------------------------- */
+/* --- Deeds that need no path ----------------------------------------------------------------- */
 
 /* Freed without the recorder's knowledge. */
 static void

@@ -81,7 +81,7 @@ void path_walk(const struct path *path, uint32_t variant, plugin_fn *plugin, voi
 /* The kind of step whose code covers the return address ADDRESS; -1 if none. */
 int step_at(uint64_t address);
 
-/* --- harness_check.c: what was expected, and what the profile says --------------------------- */
+/* --- harness_check.c: the expected counts, compared with the profile ------------------------- */
 
 struct expected {
     struct {
@@ -97,7 +97,7 @@ void expect_add(struct expected *sum, const struct expected *e);
  * if only one thread ran. */
 int check_profile(const char *path, const struct expected *e, bool exact_peak);
 
-/* --- harness_valid.c: whether the recorder's structures hang together ------------------------- */
+/* --- harness_valid.c: the consistency of the recorder's structures ---------------------------- */
 
 /* For ENSURE_VALID, while all threads are idle. They only read. */
 bool ledger_is_valid(void);

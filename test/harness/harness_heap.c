@@ -8,8 +8,9 @@
  *     note, 8 bytes | size word as glibc has it | the block
  *                                               ^ p, sometimes 8 and not 16 bytes aligned
  *
- * In the mode glibc the recorder itself reads the size word; in the mode call it asks, and every
- * second class lies across the granules of its ledger; in the mode none it may not ask.
+ * In the mode glibc the recorder itself reads the size word. In the mode call it calls heap_usable,
+ * and every second class lies across the granules of its ledger. In the mode none it must not call
+ * that function.
  *
  * The operators new and delete call back into malloc and free, like libstdc++'s. The aligned ones
  * return a place inside the block they got. */
@@ -32,7 +33,7 @@
 
 enum {
     CLASSES = 32,
-    CLASS_STEP = 208, // Of usable sizes; more than a byte's slack, so that both forms occur.
+    CLASS_STEP = 208, // Between usable sizes; exceeds a byte's slack, so that both forms occur.
     HEAPS = 64,
     LUMP_BYTES = 1 << 14,
     OVER_BYTES = 32, // Into the block, for over-aligned operators.
@@ -200,7 +201,7 @@ heap_usable(void *p)
     return usable_bytes(p);
 }
 
-/* --- The recorder's view of it, instead of what the dynamic linker tells ---------------------- */
+/* --- The recorder's view of the heap, instead of the dynamic linker's ------------------------- */
 
 struct real_allocator real = {
     .malloc = heap_malloc,
@@ -217,7 +218,7 @@ struct real_allocator real = {
     .dlclose = dlclose,
 };
 
-/* The sanitizer is not behind the recorder, but around it. */
+/* The sanitizer surrounds the recorder, so it is not the real allocator. */
 bool
 real_is_ours(void)
 {

@@ -133,9 +133,9 @@ children_are_valid(uint32_t node)
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
         if (!child_is_valid(node, line->node[i], line->frame[i]))
             return false;
-        HOLDS(line->frame[i] != first->frame); // Otherwise the search had ended there,
+        HOLDS(line->frame[i] != first->frame); // Otherwise the search would have ended there,
         for (uint32_t k = 0; k < i; k++)
-            HOLDS(line->frame[i] != line->frame[k]); // or at one of those before.
+            HOLDS(line->frame[i] != line->frame[k]); // or at an earlier one.
     }
     for (uint32_t i = 1; first->more != 0 && i < NODES_FANOUT; i++)
         HOLDS(line->node[i] == 0 || line->node[i - 1] != 0); // It is filled from the front.
@@ -190,7 +190,7 @@ epochs_are_valid(void)
     return true;
 }
 
-/* By site: whether it backs one of the program's heaps, and is in no total. */
+/* By site: true if it backs a heap of the program, and is in no total. */
 static bool *
 find_backing(void)
 {

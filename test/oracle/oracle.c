@@ -71,8 +71,8 @@ same_object(void *a, void *b)
            of_a.dlfo_link_map == of_b.dlfo_link_map;
 }
 
-/* The first call does it, long before there is a second thread. dlsym does not allocate when it
- * succeeds. */
+/* The first call resolves all functions, long before there is a second thread. dlsym does not
+ * allocate when it succeeds. */
 static void
 start(void)
 {

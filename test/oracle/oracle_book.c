@@ -4,7 +4,7 @@
  * Where fast and obvious differ, it is obvious. Where heaptap works lazily, this works eagerly and
  * by another method:
  *
- *     the peak    each site that changes goes on a list; whenever the live sum exceeds all before,
+ *     the peak    each site that changes joins a list; whenever the live sum exceeds all before,
  *                 the live values of the listed sites are copied to their peak values and the list
  *                 is emptied. So all sites have the peak values of the last maximum.
  *     lives       each thread numbers its blocks, without end; a block that carries this thread and

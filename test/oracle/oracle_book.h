@@ -60,7 +60,7 @@ uint32_t stack_take(struct oracle_stack *stack);
 /* The object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
 void *stack_caller_object(void);
 
-/* Some code was unloaded: forget all cached facts about code. */
+/* Code was unloaded: drop all cached facts about code. */
 void stack_forget(void);
 
 /* Functions in this section are the operators; blocks allocated below them may be the blocks that

@@ -264,7 +264,7 @@ report(const char *what)
     return true;
 }
 
-/* Settle the rows that both sides have. Returns the number of equal ones. */
+/* Compare and mark the rows that both sides have. Return the number of equal ones. */
 static size_t
 match_by_stack(struct rows *p, struct rows *o)
 {

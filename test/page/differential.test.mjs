@@ -5,7 +5,7 @@
  *
  * The model is made from `heaptap html --json`, and all its sums are compared with the
  * corresponding view of the command, all rows. The two ways to the same numbers share nothing but
- * the counters of sites: so if this fails, one of them shows wrong bytes. */
+ * the counters of sites: so if this fails, the page or the command shows wrong bytes. */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';

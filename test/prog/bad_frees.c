@@ -5,7 +5,7 @@
  *     foreign    7 frees of static memory in outside
  *     moved      1 realloc of a block that has been freed, in move
  *
- * bad_frees MODE does one of them. bad_frees all does all and then forks a child that frees 5
+ * bad_frees MODE runs one mode. bad_frees all runs all modes, then forks a child that frees 5
  * blocks inherited from its parent in inherit and frees a new block twice. Prints the child's
  * status. */
 #include <stdbool.h>
@@ -31,7 +31,7 @@ OWN static void
 drop(void *volatile p)
 {
     free(p);
-    __asm__ volatile("# first"); // Without it the two would be merged into one function.
+    __asm__ volatile("# first"); // Without this the two functions would be merged into one.
 }
 
 OWN static void

@@ -1,5 +1,5 @@
 /* cflags: -fno-optimize-sibling-calls */
-/* deep.c DEPTH...: for each DEPTH, three times DEPTH nested calls of `down`, the innermost of which
+/* deep.c DEPTH...: for each DEPTH, three times DEPTH nested calls of `down`; the innermost call
  * allocates 10 bytes in `bottom`. So 3 blocks and 30 bytes for each argument, on a stack of DEPTH
  * frames of `down` between `bottom` and main. The recorder keeps 1024 frames of a stack, the
  * innermost: a longer one is marked as truncated and counted in full. */

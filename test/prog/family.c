@@ -290,7 +290,7 @@ by_daemon(const char *done)
     close(fds[1]);
     if (wait_for(pid) != 0)
         return 101;
-    return read(fds[0], &byte, 1) == 0 ? 0 : 102; // It holds the pipe until it ends.
+    return read(fds[0], &byte, 1) == 0 ? 0 : 102; // The grandchild holds the pipe until it ends.
 }
 
 /* The grandchild's parent becomes another process. */
@@ -311,7 +311,7 @@ by_reaper(void)
     return wait_for(pid) || wait(NULL) < 0;
 }
 
-/* The child may not write in the directory of its profile: it continues without one. */
+/* The child may not write in the directory of its profile: it continues unrecorded. */
 static int
 by_nobody(void)
 {

@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
 /* libbump.c: an allocator for tests that allocate in signal handlers, where the C library's may not
  * be called. A bump pointer; only the latest block can be given back. Each block has a header. It
- * also stands for any allocator that is not the C library's and has no malloc_usable_size. */
+ * also represents any allocator that is not the C library's and has no malloc_usable_size. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>

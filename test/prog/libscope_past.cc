@@ -17,7 +17,7 @@ struct note_of {
     struct note_of *next;
     size_t size;
 };
-static_assert(sizeof(struct note_of) == 24, "as it says above");
+static_assert(sizeof(struct note_of) == 24, "the comment above states the size");
 
 static struct note_of *notes;
 

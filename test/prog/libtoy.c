@@ -191,7 +191,7 @@ toy_begin(enum toy_adapter adapter)
     return heaptap_language_add(adapters[adapter]);
 }
 
-/* --- What is right ---------------------------------------------------------------------------- */
+/* --- The expected chains ---------------------------------------------------------------------- */
 
 static void
 count_chain(const char *leaf)

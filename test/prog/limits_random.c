@@ -424,7 +424,7 @@ main(int argc, char **argv)
         draw(2);
     if (draw(3) != 0)
         free(malloc(10));
-    // Sampling, too, then records from here on: a start under a limit is another matter.
+    // So that a sampled run is recorded from here on: no start under a limit is tested here.
     for (int i = 0; seen && i < SAMPLED; i++)
         free(malloc(SAMPLED_BYTES));
     for (int i = 0; i < STEPS; i++)

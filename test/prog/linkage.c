@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -Lbuild/test/prog -llinkage -ldl -Wl,-rpath,$ORIGIN */
-/* linkage.c [PLUGIN]: the ways in which calls reach malloc, each in a function with its name. Which
+/* linkage.c [PLUGIN]: the ways by which calls reach malloc, each in a function with its name. Which
  * of them are recorded depends on how the recorder came into the program (linked.py).
  *
  *     by_call       10 of 10 bytes    malloc, called by the executable

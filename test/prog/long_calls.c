@@ -1,14 +1,14 @@
 /* libs: -lpthread */
 /* long_calls.c: waits in a system call whose result a stop may change.
  *
- *   long_calls recv    receives 2000 bytes with MSG_WAITALL, 1000 of which have come
+ *   long_calls recv    receives 2000 bytes with MSG_WAITALL; 1000 have arrived
  *   long_calls write   writes a MiB into a pipe
  *   long_calls send    sends a MiB through a socket
  *   long_calls readv   reads by readv from a socket with a timeout of 100 s
  *   long_calls ring    waits for an event of io_uring, or says "none" where that is forbidden
  *
  * Says "ready". Another thread completes the call after a line, or by itself after half a
- * second if there is another argument. Then main() says its result and errno, and waits for the
+ * second if there is another argument. Then main() prints its result and errno, and waits for the
  * end of its input. It keeps a block of 48 bytes.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
-/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a new stack, and after each one of
- * 10 bytes from one place; 31 in 32 are freed.
+/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a new stack, and after each a block
+ * of 10 bytes from one place; 31 in 32 are freed.
  *
  *     many_stacks COUNT
  *

@@ -5,10 +5,10 @@
  *
  * An answer is some tens of KiB and lives until RING more have been made: megabytes of
  * churn. The cache has SLOTS entries. A new one replaces an old one, which is freed,
- * except that one request in LOST_EVERY finds its slot "being refreshed", puts a new
- * entry there and forgets the old one. So after N requests N / LOST_EVERY entries are
- * lost, of ENTRY_BYTES each, and nothing else. With a rate it sleeps between requests, so
- * that a run takes its time. Prints how many entries it lost. */
+ * except that one request in LOST_EVERY finds its slot "being refreshed", puts a new entry there
+ * and does not free the old one. So after N requests N / LOST_EVERY entries are lost, of
+ * ENTRY_BYTES each, and nothing else. With a rate it sleeps between requests, so that a run takes
+ * its time. Prints how many entries it lost. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* swollen.c [KIND]: takes 48 MiB from malloc, or as KIND says, and stays so for a while.
+/* swollen.c [KIND]: takes 48 MiB from malloc, or as KIND says, and keeps them for a while.
  *
  *     malloc   48,000 blocks of 1,000 bytes, and half of them freed again
  *     small    a million blocks of 1 byte, which the allocator rounds up to many times that

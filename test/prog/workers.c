@@ -1,5 +1,5 @@
 /* workers.c: a server that forks four workers. Each handles 1,000 requests of 4,000 bytes. Worker 2
- * forgets these, so it holds 4,000,000 bytes when it ends, and the others 4,000 at most. All
+ * does not free these, so it holds 4,000,000 bytes when it ends, and the others 4,000 at most. All
  * allocate the same, and the server itself 1,000 bytes. */
 /* cflags: -fno-builtin -O1 */
 #include <stdlib.h>

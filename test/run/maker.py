@@ -1,10 +1,10 @@
 """maker.py: profiles made byte by byte, as a stranger could, and how a command reacts to them.
 Imported, not run.
 
-Tables and segments follow docs/format.md, or are what the test requests instead. It needs
-nothing from the recorder and no library, compressed segments included: a zstd frame of
-run-length blocks is a few bytes. Runs are bounded by SECONDS and MEMORY_BYTES, generously: the
-failures to exclude take minutes and gigabytes.
+Tables and segments follow docs/format.md, or deviate from it as the test requests. Nothing of the
+recorder and no library is needed, even for compressed segments: a zstd frame of run-length blocks
+is a few bytes. Runs are bounded by SECONDS and MEMORY_BYTES, generously: the failures to exclude
+take minutes and gigabytes.
 """
 import os
 import re

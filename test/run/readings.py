@@ -1,6 +1,6 @@
 """readings.py: the numbers that other tools read in our exports, beside heaptap's, as one table.
 
-    readings.py NAME FILE          show and judge the readings of a script in FILE
+    readings.py NAME FILE          show and check the readings of a script in FILE
     readings.add(format, consumer, profile, metric, read, truth)       in Python
 
 A script appends to the file $READINGS, one line per value: format, consumer, profile, metric,

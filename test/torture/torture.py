@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torture.py: large real programs, bare and recorded: whether they behave alike, and what was lost.
+"""torture.py: run large real programs bare and recorded, compare their behaviour, and list losses.
 
     torture.py --out DIR --build DIR [--group torture|foreign] [--only REGEX] [--short] [--keep]
 
@@ -17,7 +17,8 @@ so that every process it starts is recorded, the shell included. Then
     - stdout, stderr and exit status must equal a bare run's. Differences between bare runs are the
       program's own: only lines that all have, in order, are required. Scripts hide
       process ids and the like by patterns, so that little is lost to this. Programs of the group
-      torture run bare twice; programs of the other again only as long as they seem to differ.
+      torture run bare twice; programs of the group foreign run bare again only while outputs
+      differ.
     - no event may be lost in any profile, every profile must be readable, none may have failed.
     - broken stack walks are counted, with their place. They fail unless a directive of the script
       permits them (for code made at run time, without unwind tables). Frees of unknown blocks fail
@@ -25,7 +26,7 @@ so that every process it starts is recorded, the shell included. Then
     - where a script allows it, a fourth run has the oracle (test/oracle) behind the recorder, which
       compares every counter of every stack of every process that was not forked.
     - in the group foreign, another run has the counter (test/counter) behind the recorder. Its
-      outputs are judged like the recorded run's, and the sums of every process must agree
+      outputs are checked like the recorded run's, and the sums of every process must agree
       (counted.py).
 
 The times in the table are only information: they depend on the load of the machine. No process
@@ -80,13 +81,13 @@ class Program:
     each       patterns of files, relative to the source tree; the script is run for each as a
                separate program, with the file as an argument
     except     a regular expression for names of such files that are left out, a space, and why
-    hide       a regular expression; what it matches in outputs becomes "~"; may be repeated
+    hide       a regular expression; its matches in outputs become "~"; may be repeated
     unordered  outputs are compared as sorted lines, because processes write them side by side
     as         a user to become if we are root
     limit      seconds for one run; 300 if not given
     short      it belongs to the short form as well
     foreign    it belongs to the group foreign as well, but not to its short form
-    oracle     the oracle rides along: "yes", or "threads"
+    oracle     the oracle runs behind the recorder: "yes", or "threads"
     operators  the allocator has operators that do not lead to malloc, so the counter counts those
     broken     why walks may break off
     unknown    why there are frees of unknown blocks
@@ -139,7 +140,7 @@ class Program:
         return ["bash", self.path, function, *([self.argument] if self.argument else [])]
 
     def lacks(self):
-        """Why it cannot run here, or None."""
+        """The reason why it cannot run here, or None."""
         for command in self.needs:
             if shutil.which(command, path=PATH) is None:
                 return f"{command} is not installed"
@@ -400,7 +401,7 @@ def harvest(directory):
     return result
 
 
-# --- Judging -------------------------------------------------------------------------------------
+# --- Verdicts ------------------------------------------------------------------------------------
 
 class Verdict:
     """A row of the table, or a part of one, and its errors."""
@@ -438,7 +439,7 @@ class Likeness:
 
 
 def judge_outputs(verdict, bare, again, run, how):
-    """Judge RUN by the runs BARE. AGAIN adds further ones as long as they could help."""
+    """Compare RUN with the runs BARE. AGAIN adds further bare runs as long as they could help."""
     program, (_, most) = verdict.program, BARE_RUNS[options.group]
     alike = Likeness(program, bare, run)
     while alike.complaints and len(bare) < most:
@@ -536,7 +537,7 @@ def torture(program, scratch):
     return verdict
 
 
-# --- Telling -------------------------------------------------------------------------------------
+# --- Printing ------------------------------------------------------------------------------------
 
 COLUMNS = {
     "torture": (("program", 14), ("procs", 6), ("events", 12), ("output", 13), ("status", 8),

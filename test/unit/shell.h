@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-/* Whether the command ends with status 0. */
+/* Return true if the command ends with status 0. */
 static inline bool PRINTF(1, 2)
 shell(const char *format, ...)
 {

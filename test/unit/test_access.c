@@ -289,7 +289,7 @@ without_lifetimes_nothing_has_a_rate(void **state)
     profile_free(p);
 }
 
-/* If this fails, merged profiles have a wrong least or most, or the cpu of an old block. */
+/* If this fails, merged profiles have a wrong minimum or maximum, or the cpu of an old block. */
 static void
 sums_keep_the_least_and_the_most(void **state)
 {

@@ -40,7 +40,7 @@ open_recorded(struct build_recorded *r, struct build_core extra)
 static void
 close_recorded(struct opened *o)
 {
-    o->e.memory.bytes = NULL; // It is no mapping here.
+    o->e.memory.bytes = NULL; // Here these bytes are no mapping.
     memory_close(&o->e.memory);
     arena_release(&o->e.arena);
     free(o->file);
@@ -142,8 +142,8 @@ count_word(void *arg, uint64_t place, uint64_t value)
     c->sum += value;
 }
 
-/* Words in vector registers of a dump that has a note of TYPE and SIZE_BYTES, all words of which
- * are 1, behind a note of OLD_BYTES for NT_FPREGSET, all words of which are 7. */
+/* Words in vector registers of a dump with two notes: NT_FPREGSET of OLD_BYTES, whose words are all
+ * 7, and behind it TYPE of SIZE_BYTES, whose words are all 1. */
 static struct counted
 count_vectors(uint32_t machine, uint32_t type, size_t size_bytes, size_t old_bytes)
 {

@@ -338,7 +338,7 @@ build_two_changes(struct pair *t)
     build_site(t->after, build_counters(1, 8, 0, 0), "still@a.c:1", "main@m.c:8", NULL);
 }
 
-/* If this fails, what people read in `heaptap diff` is wrong, or has moved. */
+/* If this fails, the text of `heaptap diff` is wrong, or has moved. */
 static void
 the_text_shows_totals_and_changes(void **state)
 {
@@ -459,7 +459,7 @@ no_line_of_a_diff_is_too_wide(void **state)
     memset(name, 'n', sizeof name);
     strcpy(name + 300, "@/quite/a/long/path/with_a_file_name_that_goes_on_and_on.cc:12345");
     t->after->process.command =
-        "a command\x1b[31m of some length, which goes on for more than eighty columns in all";
+        "a command\x1b[31m of some length, which fills more than eighty columns of a line";
     build_site(t->after, build_counters(1000000, 987654321012345, 0, 0), name,
                "\x1b[2Jevil@\x07.c:1", NULL);
     for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
@@ -649,7 +649,7 @@ add_short_lived(struct pair *t)
     build_site(t->after, c, "churn@a.c:1", NULL);
 }
 
-/* If this fails, a program seems to have got worse when only the recorder has learnt to count. */
+/* If this fails, a program seems to have got worse because only the later recorder counts lives. */
 static void
 lives_are_compared_as_far_as_both_know(void **state)
 {

@@ -807,7 +807,7 @@ folding_leaves_the_line_of_the_caller(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program's arguments drive the terminal of whoever reads the comments. */
+/* If this fails, a program's arguments control the terminal on which the comments are read. */
 static void
 a_comment_has_no_characters_that_drive_a_display(void **state)
 {

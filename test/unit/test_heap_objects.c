@@ -57,7 +57,7 @@ end(void **unused)
     return 0;
 }
 
-/* --- Validity: to be asked while no thread is in it ------------------------------------------- */
+/* --- Validity: call these while no thread is in the shadow ------------------------------------ */
 
 /* The words of the region at number AT of LEAF of TIER. */
 static bool

@@ -39,7 +39,7 @@ end(void **unused)
     return 0;
 }
 
-/* --- Validity: to be asked while no thread is in the table ----------------------------------- */
+/* --- Validity: call these while no thread is in the table ------------------------------------ */
 
 /* The word at PLACE in level I of M belongs to the present emptying. */
 static bool

@@ -1,4 +1,4 @@
-/* test_limits.c: how limits are written, and how profiles are judged by them. */
+/* test_limits.c: how limits are written, and how profiles are compared with them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ what_is_no_limit_is_refused(void **state)
     assert_refused("peak=5%", &alone, "5% has no base: there is nothing to compare with");
 }
 
-/* Judge the growth of a stack from BEFORE bytes to AFTER by TEXT. */
+/* Compare the growth of a stack from BEFORE bytes to AFTER with the limits in TEXT. */
 static struct limit_results
 judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
 {
@@ -169,7 +169,7 @@ a_peak_that_may_have_been_higher_before_is_no_finding(void **state)
     assert_false(judged("peak=5000", 1000, 2000, 96).v[0].exceeded);
 }
 
-/* If this fails, --fail-on judges a process by another's numbers. */
+/* If this fails, --fail-on compares a limit with another process's numbers. */
 static void
 a_profile_alone_is_held_against_its_totals(void **state)
 {

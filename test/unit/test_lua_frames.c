@@ -60,7 +60,7 @@ static struct {
 struct lua_code_range lua_code_ranges[LUA_CODE_RANGES] = {{CODE_START, CODE_START + CODE_BYTES}};
 size_t lua_code_range_count = 1;
 
-/* --- What is around the adapter --------------------------------------------------------------- */
+/* --- The adapter's surroundings --------------------------------------------------------------- */
 
 uintptr_t
 lua_code_start(uintptr_t pc)

@@ -248,7 +248,7 @@ too_deep_a_handler_is_lost(void **unused)
     assert_ptr_equal(tls.self, first);
 }
 
-/* If this fails, bad_alloc leaves the thread in the recorder for good, a block that realloc has
+/* If this fails, bad_alloc leaves the thread in the recorder forever, a block that realloc has
  * taken out is lost, or the next sample moves. */
 static void
 an_exception_restores_everything(void **unused)

@@ -93,7 +93,7 @@ awkward_profile(void)
     build_heap(p, "an arena with a name so long that it does not fit into any line of a terminal");
     p->heaps[1].resets = 123456789;
     build_labels(p, "a-label-with-a-long-key",
-                 "and a value that is too long to stand beside it "
+                 "and a value that is too long to fit in beside it "
                  "in a line of eighty columns",
                  NULL);
     p->backings = arena_array(&p->arena, 1, sizeof *p->backings);
@@ -430,7 +430,7 @@ the_first_screen_names_who_churns(void **state)
     profile_free(p);
 }
 
-/* If this fails, the line about a process in a container ends before the way of recording, or the
+/* If this fails, the line about a process in a container ends before the recording mode, or the
  * line about other views before the last of them. */
 static void
 lines_of_the_first_screen_break_rather_than_end_early(void **state)

@@ -26,8 +26,8 @@
 
 static struct arena arena;
 
-/* If this fails, "24 events not recorded" leaves the user to guess whether to trust the profile, as
- * it did before. */
+/* If this fails, "24 events not recorded" leaves the user to guess whether the profile can be
+ * trusted. */
 static void
 a_loss_is_told_with_its_causes(void **state)
 {

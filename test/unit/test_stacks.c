@@ -305,7 +305,7 @@ wrappers_are_known_by_name(void **state)
 }
 
 /* If this fails, reports of a Python with symbols name its allocator instead of the code that
- * wanted memory. */
+ * requested the memory. */
 static void
 the_allocators_of_python_are_folded(void **state)
 {

@@ -1,5 +1,6 @@
-/* test_types.c: clues in source text, types in names, the rules that judge facts, and the cache of
- * the index. If this fails, a block is reported with a wrong type, or without its true one. */
+/* test_types.c: clues in source text, types in names, the rules that derive a type from facts, and
+ * the cache of the index. If this fails, a block is reported with a wrong type, or without its true
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -17,10 +17,10 @@
  *     end-of-stack  The others report one frame more or less at the outer end: whether the frame
  *                   above _start or of a thread's start is a frame is a matter of convention. A pc
  *                   of 0 at the end is dropped before comparing.
- *     no-table      Our walks stopped at code no table covers; libunwind guesses on from there
- *                   through rbp. Everything up to there must be equal, and there may be no more of
- *                   them than one for 100 events (usual is one for 2,000): if tables were no longer
- *                   found, all walks would stop so.
+ *     no-table      Our walks stopped at code that no table covers; libunwind continues by
+ *                   guessing through rbp. Everything up to there must be equal. At most one event
+ *                   in 100 may have this difference (usual is one in 2,000): if tables were not
+ *                   found, every walk would stop like this.
  *     rsp-rule      libunwind takes the CFA for the caller's rsp in a frame whose table gives rsp
  *                   another rule (libc's longjmp while it restores registers), and libgcc agrees
  *                   with us. Added after the first runs had shown it.

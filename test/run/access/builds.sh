@@ -110,7 +110,7 @@ check "build for a directory" cc -fmemory-profile=chosen -O1 -o chosen.prog "$ar
 same "-fmemory-profile=DIR: a profile there" 1 "$(ls chosen/*.heaptap | wc -l)"
 counts "$(ls chosen/*.heaptap)" 112 counting=1 blocks=1 accesses=7
 
-# --- Blocks that live, where others must not be looked at ---
+# --- Live blocks that the recorder must not read ---
 
 check "build an allocator" gcc -O1 -fPIC -shared -fno-builtin -o libsized.so "$area/sized.c"
 check "build what has another thread" cc -O1 -pthread -o others "$area/others.c" -ldl
@@ -144,7 +144,7 @@ for granule in 8 16 64; do
     check "granules of $granule: what may be asked for" diff aligns.wanted aligns.out
 done
 
-# --- What cannot be ---
+# --- Combinations that are refused ---
 
 check "words without PIE: build" cc --granule=8 -O1 -fno-pie -no-pie -o bad "$area/places.c"
 says "words without PIE" "link it with -pie, or use --granule=16" ./bad

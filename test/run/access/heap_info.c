@@ -1,7 +1,7 @@
 /* heap_info.c: blocks for which every field in a record of blocks is known
  * (docs/internals/access.md lists them); heap_info.py has the expected values.
  *
- * Prints "cpus A B", the two on which it has run, and "NAME ns" for each
+ * Prints "cpus A B", the two that it has run on, and "NAME ns" for each
  * moment that matters, by the monotonic clock: one before and one after the
  * event. */
 /* cflags: -g */

@@ -64,7 +64,7 @@ for order in "$LIBHEAPTAP $PROG/libcloses.so" "$PROG/libcloses.so $LIBHEAPTAP"; 
     known closes.heaptap "total allocations>=1" "losses events=0 unknown_frees=0"
 done
 
-# --- What the kernel tells and offers ------------------------------------------------------------
+# --- A kernel without a vDSO ---------------------------------------------------------------------
 
 # Without the vDSO the clock is a system call, and with a reserve it does not advance.
 for reserve in "" 4000000; do

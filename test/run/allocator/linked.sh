@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # linked.sh: the recorder linked into programs instead of preloaded. If it fails, a linked recorder
-# counts other things than a preloaded one, disturbs a program that did not ask for it, or cannot be
+# counts other things than a preloaded one, disturbs a program when it is not enabled, or cannot be
 # linked where docs/guide/linking.md says so.
 #
 # Programs of test/prog are built anew in many ways (linked.py) and their profiles compared with the
@@ -91,7 +91,7 @@ for kind in static musl; do
     fi
 done
 
-# --- Nothing to be seen of it ---
+# --- The program does not notice it ---
 
 for kind in static musl; do
     made $kind sigbus sigbus.$kind || continue
@@ -136,7 +136,7 @@ print("child" if json.load(sys.stdin)["process"]["forked"] else "parent")')
 done
 KNOWN_PREFIX=
 
-# --- Asked or not ---
+# --- Enabled or not ---
 
 files() {
     find . -newer mark -name '*.heaptap' | wc -l
@@ -236,7 +236,7 @@ else
     echo "ok - what it costs when it is not asked # SKIP needs valgrind"
 fi
 
-# --- Programs with a malloc of their own ---
+# --- Programs with a private malloc ---
 
 # A linker that treats a weak reference to __real_aligned_alloc as strong links libc's allocator,
 # which has a second malloc.

@@ -365,7 +365,7 @@ if command -v redis-server >/dev/null; then
 else
     echo "ok - redis # SKIP not installed"
 fi
-# --- An allocator of which libraries have only some functions -------------------------------------
+# --- An allocator whose functions are spread over several libraries -------------------------------
 
 check "build the program" gcc -g -O1 -fno-builtin -o layered "$area/layered.c"
 layer() {

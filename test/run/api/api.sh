@@ -44,7 +44,7 @@ tables mixed mixed.heaptap "heap:mixed $(cat mixed.sums)" "heap:that lasts $(cat
 own second "heap:second allocations=40 frees=39 live=1 live_bytes=10" "frees unknown=0" "$quiet"
 own reset "heap:million allocations=1000010 frees=1000000 live=10 live_bytes=80" \
     "heap:million peak=1000000 peak_bytes=16000000" "record:million resets=1" "$quiet"
-# So much more than the usual microseconds that only a walk over a million blocks could fail.
+# Far above the usual microseconds: only a walk over a million blocks takes that long.
 check "reset of a million live blocks takes less than 5 ms of the processor" \
     test "$(cat reset.ns)" -lt 5000000
 echo "# reset of 1,000,000 live blocks: $(cat reset.ns) ns"

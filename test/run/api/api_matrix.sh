@@ -92,7 +92,7 @@ check "plug-in, recorded" seen plugin "$PROG/own_matrix" "$plugin"
 check "a program needs nothing to be linked" sh -c \
     '! nm "$1" | grep -i heaptap | grep -qv " [VvwdDbBt] "' - "$PROG/own_matrix"
 
-# --- What a call costs ---------------------------------------------------------------------------
+# --- The cost of a call --------------------------------------------------------------------------
 
 cat >calls.c <<'END'
 #include "heaptap/heaptap.h"

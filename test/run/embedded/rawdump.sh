@@ -78,7 +78,7 @@ holds "a program that was moved" 8 false main --elf moved --loaded-at "$first" m
 "$HEAPTAP" rawdump --elf moved moved.bin >moved.out 2>moved.err
 same "which has to be said" yes "$(grep -q 'then give --loaded-at ADDR' moved.err && echo yes)"
 
-# --- What is not as it should be -----------------------------------------------------------------
+# --- Wrong, incomplete and damaged input ---------------------------------------------------------
 
 says "a wrong address" "lay at 0x${base#0x}, not at 0x1000" --elf native native.bin@0x1000
 says "a wrong word size" "made with little-endian words of 8 bytes, but --word says" --word 32 \

@@ -41,7 +41,7 @@ case $? in
 *) failures=$((failures + 1)) ;;
 esac
 
-# --- No memory at all ----------------------------------------------------------------------------
+# --- No memory -----------------------------------------------------------------------------------
 
 # After a failed start no event may cost a system call, even if there was no memory to note it in.
 "$PROG/grow" >bare.out 2>/dev/null

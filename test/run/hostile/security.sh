@@ -22,7 +22,7 @@ skipped() {
     echo "ok - $1 # SKIP $2"
 }
 
-# --- what an ELF file leads to --------------------------------------------------------------------
+# --- files that an ELF file names -----------------------------------------------------------------
 
 cat >victim.c <<'END'
 #include <stdlib.h>

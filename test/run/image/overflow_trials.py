@@ -1,4 +1,4 @@
-"""overflow_trials.py: which block's owner wrote out of bounds? Random trials with
+"""overflow_trials.py: find the block whose owner wrote out of bounds. Random trials with
 test/prog/overflows.c.
 
     overflow_trials.py HEAPTAP PROGRAMS LIBRARY [TRIALS]

@@ -28,7 +28,8 @@ def look(command, process):
 
 
 def outcome(kind, command, *alone):
-    """What a call of KIND returns that COMMAND has looked at; None without that kind."""
+    """The result of a call of KIND during which COMMAND examined the process; None if there is no
+    such kind here."""
     try:
         program = dumps.Waiting(library, "%s_%s.heaptap" % (kind, command[0]),
                                 [PROGRAM, kind, *alone])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python_filled.py: do the totals of python_filling.py match those known by construction?
+"""python_filled.py: compare the totals of python_filling.py with those known by construction.
 
     python_filled.py same WHOLE.json SCARCE.json COUNT   and no stack differs
     python_filled.py full REPORT.json COUNT              and is some of it shortened?

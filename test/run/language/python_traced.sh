@@ -35,7 +35,7 @@ traced() {
     rm -f "$1".*.heaptap
 }
 
-# cost MODULE: printed, not judged.
+# cost MODULE: printed, not checked.
 cost() {
     python3 - "$LIBHEAPTAP $adapter" "$python" "$area/python_traced.py" "$1" <<'END'
 import os

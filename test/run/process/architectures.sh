@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need gcc readelf
 
-# --- What LD_PRELOAD names -----------------------------------------------------------------------
+# --- The paths in LD_PRELOAD ---------------------------------------------------------------------
 
 preload=$(dirname "$HEAPTAP")/preload
 for name in x86_64 haswell xeon_phi; do

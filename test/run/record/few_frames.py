@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""few_frames.py: does a recording of N frames equal a whole one whose stacks are cut?
+"""few_frames.py: check that a recording of N frames equals a whole one whose stacks are cut.
 
     few_frames.py N WHOLE.json FEW.json      two reports of the same program, --no-fold
 

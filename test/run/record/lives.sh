@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lives.sh: the lives of blocks, for programs in which they are known for every block. If it fails,
+# lives.sh: the lives of blocks, for programs that determine the life of every block. If it fails,
 # "died within 16 allocations" is wrong: churn is overlooked, or long-lived blocks are taken for it.
 # With glibc's size word in front of a block, and with an unknown allocator, which needs another
 # ledger.

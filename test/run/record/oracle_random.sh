@@ -3,7 +3,7 @@
 # of some stack is wrong, or the comparison is: seeds are fixed, so a failure repeats (with one
 # thread exactly).
 #
-# Two ways to know a block.s size are covered, glibc.s own (the usual one) and the next allocator.s
+# Covers both sources of a block's size, glibc's size word (the usual one) and the next allocator's
 # malloc_usable_size, and both unwinders.
 . "$SRCDIR/test/run/lib.subr"
 need python3

@@ -223,7 +223,7 @@ def wait_for(path, process):
 
 
 def work(heaptap, sqlite3, ways):
-    """The report of a database that does one step after the other, while it is asked to change."""
+    """The report of a database that does one step after the other, while its mode changes."""
     path = "work.heaptap"
     process = subprocess.Popen([heaptap, "run", "--quiet", "--no-pack", "-o", path, "--", sqlite3,
                                 "-init", "/dev/null", ":memory:"],

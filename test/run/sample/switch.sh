@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # switch.sh: changes of the recording mode in programs at full load. If it fails, a change loses
-# blocks or counts them twice, estimates get into exact numbers, or the free of a block is forgotten
+# blocks or counts them twice, estimates get into exact numbers, or the free of a block is lost
 # because the mode has changed since its allocation.
 . "$SRCDIR/test/run/lib.subr"
 need python3

@@ -155,7 +155,7 @@ tell(heaptap("pack", "-o", "again.heaptap", "packed.heaptap")[0] == 0, "packed a
 tell(heaptap("merge", "-o", "sum.heaptap", "packed.heaptap", "merged.heaptap")[0] == 0,
      "merged again")
 
-# It disappears again: the cached names work for packed profiles as well as for others.
+# It disappears again: the cached names work for all profiles, packed or not.
 os.rename("prog.debug", "hidden")
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
     tell(functions(profile) == named, f"without it, but remembered, {profile}: functions by name",

@@ -1,8 +1,8 @@
-"""merge_sums.py: is a merged profile the sum of others?
+"""merge_sums.py: check that a merged profile is the sum of others.
 
     merge_sums.py HEAPTAP sums OUT INPUT...     OUT is the sum of the INPUTs
     merge_sums.py HEAPTAP totals OUT INPUT...   only the totals and losses are
-    merge_sums.py HEAPTAP same A B              two merges say the same
+    merge_sums.py HEAPTAP same A B              two merges have the same contents
 
 Reports are added up here a second time, deliberately in another way: by the names of functions
 and places in modules, not by ids. If it fails, `heaptap merge` loses, invents or mixes up

@@ -161,7 +161,7 @@ def printed():
 
 
 def tree_is(tree, total, document, field):
-    """Return whether TREE agrees with DOCUMENT. ms_print sums up small functions in one row without
+    """Return true if TREE agrees with DOCUMENT. ms_print sums up small functions in one row without
     a name, and functions without a name have other labels than in DOCUMENT: compare neither."""
     sums = {}
     for site in document["sites"]:
