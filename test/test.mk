@@ -11,7 +11,7 @@
 directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 directive = $(call directive-of,$(1),$<)
 prog_flags := -O2 -g -fomit-frame-pointer -Wall -D_GNU_SOURCE -Isrc/common -Iinclude
-# They give gcc properties that clang has no attributes for.
+# The programs use attributes that clang does not have.
 ifneq ($(findstring clang,$(CC)),)
 prog_flags += -Wno-unknown-attributes -Wno-unknown-warning-option
 prog_cxx_flags := -fsized-deallocation -std=gnu++17
@@ -96,7 +96,7 @@ $(counters): $(BUILD)/test/counter/%.so: $(wildcard test/counter/*.[ch]) $(BUILD
 	$(Q)$(CC) $(base_flags) $(werror) $(no_builtins) -O2 -g -fPIC -fexceptions -shared -o $@ \
 	    test/counter/counter.c $(if $(findstring operators,$@),test/counter/operators.c)
 
-# They run programs under ptrace, and do not examine their memory.
+# The fault tools and interrupters run programs under ptrace, and do not examine their memory.
 $(fault_tools) $(interrupters): $(BUILD)/test/%: test/%.c $(wildcard test/interrupt/*.h) \
                                 $(BUILD)/test.flags
 	$(call say,TEST,$@)

@@ -72,7 +72,7 @@ read_recorded(struct examined *e)
         abort();
 }
 
-/* As if the process had been forked, with tables of no profile. */
+/* Examine the process as if it had been forked, with tables of no profile. */
 static void
 inherit(struct examined *e)
 {

@@ -138,7 +138,7 @@ children_are_valid(uint32_t node)
             HOLDS(line->frame[i] != line->frame[k]); // or at an earlier one.
     }
     for (uint32_t i = 1; first->more != 0 && i < NODES_FANOUT; i++)
-        HOLDS(line->node[i] == 0 || line->node[i - 1] != 0); // It is filled from the front.
+        HOLDS(line->node[i] == 0 || line->node[i - 1] != 0); // A line is filled from the front.
     return true;
 }
 
@@ -186,7 +186,7 @@ epochs_are_valid(void)
     HOLDS(s->snapshot_epoch <= s->epoch); // by the announcing thread.
     for (uint64_t i = 0; i < records(DISK_COUNTERS); i++)
         for (uint32_t c = 0; c < DISK_BLOCK_SITES; c++)
-            HOLDS(block_at(i)->counters[c].peak_epoch <= s->epoch); // It was the present one.
+            HOLDS(block_at(i)->counters[c].peak_epoch <= s->epoch); // Present or past.
     return true;
 }
 
@@ -326,7 +326,7 @@ nodes_notice(void)
 {
     struct first_child *first = &account_state()->first_children[node_with_line()];
     struct children *line = &account_state()->children[first->more];
-    struct disk_node *child = &account_state()->nodes[line->node[1]]; // Not one that lost a race.
+    struct disk_node *child = &account_state()->nodes[line->node[1]]; // A child that lost no race.
     uint64_t was = child->frame;
     int bad = 0;
 

@@ -46,7 +46,7 @@ static uint64_t thread_count;
 static uint64_t *is_this_process; // In the page wiped at fork.
 static int lock_word;
 
-// This thread, 0 = no number yet, and how many blocks it has allocated.
+// The number of this thread, 0 = none yet, and the number of blocks that it has allocated.
 static __thread uint64_t own_thread __attribute__((tls_model("initial-exec")));
 static __thread uint64_t own_serial __attribute__((tls_model("initial-exec")));
 

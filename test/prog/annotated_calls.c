@@ -92,7 +92,8 @@ static void
 errors(void)
 {
     volatile size_t huge = PTRDIFF_MAX, half = SIZE_MAX / 2 + 2;
-    void *volatile kept = strdup("kept"); // The compiler assumes that a failed realloc frees it.
+    void *volatile kept = strdup("kept"); // Volatile: the compiler assumes that a failed realloc
+                                          // frees its block.
     void *p = NULL;
 
     errno = 0;
@@ -205,7 +206,7 @@ main(int argc, char **argv)
     threads();
     children();
     if (kept > 0)
-        free(use(pvalloc(100), 4096, 4096)); // Not all allocators have it.
+        free(use(pvalloc(100), 4096, 4096)); // Not all allocators have pvalloc.
     for (int i = 0; i < kept; i++)
         if (malloc(1000) == NULL)
             return 1;

@@ -276,7 +276,7 @@ lose_ring(void)
 {
     struct node *a = add_node(NULL);
 
-    a->next = add_node(a); // Both are reachable from each other only.
+    a->next = add_node(a); // Only the two nodes refer to each other.
 }
 
 static void

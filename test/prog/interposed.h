@@ -67,7 +67,8 @@ interposed_enter(unsigned *strangers)
     X(__errno_location, errno)                                                                     \
     X(_dl_find_object, _dl_find_object(stdout, &found))
 
-/* In a static program the others would replace libc's, which needs them before they are ready. */
+/* In a static program the dynamic ones would replace libc's functions, which libc needs before ours
+ * are ready. */
 #ifdef STATIC
 #define INTERPOSED(X) INTERPOSED_EVERYWHERE(X)
 #else

@@ -159,7 +159,7 @@ traced_now(const char *name, void *traces, void *count, void **blocks)
         lists[i] = new_list(0);
     *blocks = call(count);
     heaptap_snapshot(name);
-    trace_reuse(1); // Otherwise it reports that it does not trace.
+    trace_reuse(1); // Otherwise tracemalloc reports that it does not trace.
     result = call(traces);
     heaptap_label("traced", NULL);
     for (size_t i = 0; i < LISTS; i++)

@@ -177,7 +177,7 @@ pieces(const char *which, rlim_t bytes, const char *how)
     }
     if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
         return 3;
-    // It finds room, so that a forked child tries to start recording.
+    // This block finds room, so that a forked child tries to start recording.
     if (!grown) {
         void *volatile small = malloc(10);
 

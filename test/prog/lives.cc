@@ -179,7 +179,7 @@ leave(void *arg)
     return arg;
 }
 
-/* It has the same name, so that it is counted in the same row. */
+/* This thread has the same name, so that it is counted in the same row. */
 static void *
 take_over(void *arg)
 {

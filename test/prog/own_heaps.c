@@ -84,7 +84,7 @@ run_lasting(void)
     heaptap_resize(heap, base + 128, base, 150);
     heaptap_free(heap, base);
     heaptap_heap_destroy(heap);
-    heap = heaptap_heap_create("after", 0); // It has the same instance.
+    heap = heaptap_heap_create("after", 0); // The new heap has the same instance.
     heaptap_alloc(heap, base, 1, 70);
     heaptap_reset(heap);
 }
@@ -204,7 +204,8 @@ run_second(void)
     m.base = base;
     m.heap = heaptap_heap_create("second", 0);
     for (int n = 0; n < 40; n++) {
-        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // One, the other, and both again.
+        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // Live at the place: one, then the other, then
+                                                 // both again.
         if (n % 4 == 2) {
             heaptap_free(m.heap, m.base);
             mixed_end(&m, 0);
@@ -523,8 +524,8 @@ enum { THREADS = 8, EACH = 50000, RING = 4096 };
 
 static uint64_t ring[RING]; /* Addresses on their way from one thread to another. */
 
-/* Allocate EACH blocks of 10 at private addresses, and free the blocks found in the ring where it
- * puts them. */
+/* Allocate EACH blocks of 10 at private addresses. Put each into the ring, and free the block that
+ * was there. */
 static void *
 hammer(void *arg)
 {
@@ -603,7 +604,7 @@ run_large(void)
 }
 
 /* There is no other thread: the maximum that the chunk makes is undone, and the previous one, which
- * was far lower, holds again. */
+ * was far lower, is valid again. */
 static void
 run_large_alone(void)
 {
@@ -618,7 +619,7 @@ run_large_alone(void)
     kept = NULL;
 }
 
-/* The chunk is added to a maximum that holds without it; the next event is a free. */
+/* The maximum is 3 MiB, without the chunk that is added to it; the next event is a free. */
 static void
 run_large_after(void)
 {

@@ -240,8 +240,8 @@ where_an_image_lay_follows_from_its_blocks(void **s)
     annotated_release(&m);
 }
 
-/* If this fails, a program that contains the letters of the mark, as any with the allocator does,
- * has blocks that it never allocated. */
+/* If this fails, a program that contains the letters of the mark seems to have blocks that it never
+ * allocated. Every program with the allocator contains them. */
 static void
 text_with_the_letters_is_no_block(void **s)
 {

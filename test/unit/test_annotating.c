@@ -175,7 +175,7 @@ whoever_looks_gives_back_what_its_owner_has_left(void **unused)
     assert_true(annotated_look(p));
     assert_false(annotated_look(p));
     assert_false(annotated_takes(p));
-    assert_false(annotated_looked(p)); // Its owner has kept it.
+    assert_false(annotated_looked(p)); // The owner has kept the block.
     assert_true(annotated_look(p));
     assert_int_equal(annotated_ends(p), ANNOTATED_LEFT);
     assert_false(annotated_look(p));
@@ -187,7 +187,7 @@ whoever_looks_gives_back_what_its_owner_has_left(void **unused)
     assert_true(annotated_reports(p));
     assert_false(annotated_reports(p));
     annotated_begins(p, false);
-    assert_true(annotated_reports(p)); // Another block.
+    assert_true(annotated_reports(p)); // Another block at the same address.
     annotated_ends(p);
 }
 

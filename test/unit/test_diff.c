@@ -130,7 +130,7 @@ files_match_only_where_that_is_certain(void **state)
     struct pair *t = *state;
     struct diff d;
 
-    // Both sides have the one; the other fits two equally well.
+    // same.c is on both sides; two.c matches two files equally well.
     build_site(t->before, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
     build_site(t->after, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
     build_site(t->after, build_counters(1, 2, 0, 0), "f@/b/same.c:1", NULL);
@@ -687,7 +687,7 @@ an_exact_side_has_no_noise(void **state)
     assert_false(diff_is_noise(row, METRIC_ALLOC, false));
 
     make_sampled(t->after);
-    add_sampled(t->after, "same@a.c:1", 15); // On top of the exact part.
+    add_sampled(t->after, "same@a.c:1", 15); // In addition to the exact blocks.
     d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
     assert_true(d.is_estimate);

@@ -193,7 +193,7 @@ a_word_in_front_is_no_field(void **state)
     f = fields_of(p);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.other_accesses, 115);
-    assert_int_equal(f.largest_count, 1); // And the report states where they are.
+    assert_int_equal(f.largest_count, 1); // The report lists the stack with these accesses.
     assert_int_equal(f.largest[0].accesses, 115);
     assert_int_equal(f.largest[0].blocks, 2);
     assert_string_equal(f.largest[0].type, "");
@@ -262,7 +262,7 @@ what_is_only_zeroed_is_told_apart(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 24; i++) {
-        p->accesses.fields[i].accesses += 10; // In each of 10 blocks.
+        p->accesses.fields[i].accesses += 10; // One access in each of 10 blocks.
         p->accesses.fields[i].blocks = 10;
     }
     f = fields_of(p);
@@ -270,7 +270,8 @@ what_is_only_zeroed_is_told_apart(void **state)
     assert_int_equal(a.untouched_count, 0);
     assert_int_equal(a.once_count, 21);
     assert_int_equal(a.once_bytes, 168);
-    assert_int_equal(a.order_count, 24); // As many lines are touched, but only one is hot.
+    assert_int_equal(a.order_count, 24); // The new order touches as many lines, but only one hot
+                                         // line.
     assert_true(a.new_lines == a.lines);
     assert_int_equal(a.hot_lines, 3);
     assert_int_equal(a.new_hot_lines, 1);
@@ -467,7 +468,7 @@ false_sharing_takes_two_threads(void **state)
     assert_int_equal(a.conflicts[0].line, 0);
     assert_int_equal(a.conflicts[0].written, 0);
     assert_int_equal(a.conflicts[0].read, 1);
-    // Without counters by thread, only members that are declared as shared can be judged.
+    // Without separate counts of writes, only members that are declared as shared are candidates.
     p->accesses.apart = false;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);

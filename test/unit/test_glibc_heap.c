@@ -116,7 +116,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     first = put_chunk(h, 48, USED);
     cached = put_chunk(h, 32, USED);
     fast = put_chunk(h, 32, USED);
-    put_chunk(h, 64, USED); // Free: the next chunk's flag says so.
+    put_chunk(h, 64, USED); // Free, by the flag in the next chunk.
     last = put_chunk(h, 128, 0);
     h->chunks[h->at / 8 + 1] = USED;
     h->chunks[(cache - HEAP) / 8] = 1;                  // One block in the cache's first list,

@@ -54,7 +54,7 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
     HOLDS(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
-        HOLDS(k == i || map_find(m->levels[k], word) == NOWHERE); // And nowhere else.
+        HOLDS(k == i || map_find(m->levels[k], word) == NOWHERE); // The word is in no other level.
     return true;
 }
 
@@ -360,7 +360,7 @@ lives_that_are_off_are_found(void **unused)
     assert_true(heap_lives_are_valid(&l));
     first = l.levels[0];
     for (site = 1; !lies_in_window(first, site - 1, first->places[site].site); site++)
-        ; // One that may also be in the previous place.
+        ; // Find a site that may also be in the previous place.
     first->places[site - 1].site = first->places[site].site;
     assert_false(heap_lives_are_valid(&l));
     assert_memory_equal(ensure_broken_text(), "!seen", 5);

@@ -119,7 +119,7 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
             e.bytes_unit_few = e.bytes_unit_max;
             left = draw_distance(&p, &state);
         }
-        if (e.allocated.samples == 0) { // Then the report knows only the period.
+        if (e.allocated.samples == 0) { // Without a sample only the period is known.
             struct draw_weight w = draw_weight(&p, first, false);
 
             e.blocks_unit_max = e.blocks_unit_few = w.blocks_unit;

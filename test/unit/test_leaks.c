@@ -188,7 +188,7 @@ suppressions_match_nameless_functions_by_what_is_shown(void **state)
     assert_int_equal(s.v[0].counters.allocations, 0);
     assert_int_equal(s.v[1].counters.allocated_bytes, 1);
     assert_int_equal(s.v[2].counters.allocated_bytes, 2);
-    assert_int_equal(s.v[3].counters.allocations, 0); // That one has a name.
+    assert_int_equal(s.v[3].counters.allocations, 0); // The function at that address has a name.
     profile_free(p);
 }
 

@@ -152,7 +152,7 @@ read_file(const char *path)
 
     if (profile_open(path, &p, &err) != 0)
         fail_msg("%s", err.text);
-    assert_int_equal(p->note_count, 0); // It is sound.
+    assert_int_equal(p->note_count, 0); // The file is sound.
     return p;
 }
 
@@ -386,8 +386,8 @@ of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
 
     (void)state;
     v[1].totals.peak_bytes = 10;
-    v[2].totals.peak_bytes = 20; // It did about as much, and grew.
-    v[3].totals.peak_bytes = 30; // It did less.
+    v[2].totals.peak_bytes = 20; // This one did about as much, and grew.
+    v[3].totals.peak_bytes = 30; // This one did less.
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 2);
     v[2].running = true;

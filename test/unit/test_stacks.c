@@ -403,7 +403,7 @@ numbers_belong_to_the_profile(void **state)
     assert_int_equal(s.v[0].number, 2);
     s = build(p, (struct stacks_options){.fold = "small|churn"});
     stack_numbers(p, &s);
-    assert_int_equal(s.v[0].number, 1); // Both are main now.
+    assert_int_equal(s.v[0].number, 1); // Folded, both stacks are main's.
     profile_free(p);
 }
 

@@ -497,7 +497,8 @@ variables_are_those_of_the_recorded_file(void **state)
     }
     compile("gcc", "-shared -fPIC -Wl,--build-id=0x00112233445566778899aacc", "variables.c",
             "libtable.so");
-    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table"); // None is recorded.
+    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table"); // No build id is
+                                                                          // recorded.
     read_build_id(&m, "libtable.so");
     assert_string_equal(variable_at(&m, "libtable.so", &arena), "table");
     compile("gcc", "-shared -fPIC -Wl,--build-id=0xffeeddccbbaa998877665566", "variables.c",

@@ -76,7 +76,7 @@ ids_that_are_made_up_are_nobodys(void **unused)
     assert_int_not_equal(first, second);
     assert_in_range(first, 1, TID_LIMIT - 1);
     assert_in_range(second, 1, TID_LIMIT - 1);
-    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // It needs a system call.
+    assert_false(sys_is_readable((uint64_t)(uintptr_t)&own)); // The probe would need a system call.
 }
 
 int

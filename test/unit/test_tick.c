@@ -168,7 +168,8 @@ what_other_programs_take_is_not_counted(void **state_)
     until_timed();
     for (int i = 0; i < 400; i++)
         run_tick(EVENT_CYCLES, i / 4 % 3 == 0 ? SLICE_CYCLES : 0);
-    assert_in_range(row.timed_events, 60, 70); // One tick of four, two of three.
+    assert_in_range(row.timed_events, 60, 70); // One tick in four is timed, and two of three of
+                                               // these count.
     assert_int_equal(row.timed_cycles, row.timed_events * EVENT_CYCLES);
 }
 
@@ -235,7 +236,7 @@ events_tick_alone_at_first_and_after_a_rest(void **state_)
     assert_int_equal(thread.countdown, 2);
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 4);
-    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // None is alone any more.
+    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // No event ticks alone any more.
     clock_now += TICK_LATE_NS + 1; // Room for 16 ticks.
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 1);

@@ -208,7 +208,8 @@ build_random(unsigned seed, size_t sites)
 
         for (size_t k = 0; k < count; k++)
             stack[k] = frames[(first + (size_t)rand() % kinds) % countof(frames)];
-        if (count > 0 && *stack[count - 1] == '+') // It is inlined into nothing.
+        if (count > 0 && *stack[count - 1] == '+') // No frame is left that it could be inlined
+                                                   // into.
             count--;
         build_site_frames(p, build_counters(1, 1 + rand() % 8, rand() % 2, 1), stack, count);
     }

@@ -327,7 +327,7 @@ what_is_known_of_a_call_comes_back(void **unused)
     assert_facts_are_those(&got);
     assert_true(fact_cache_find(&back, 0x1000, 8, &got));
     assert_int_equal(got.count, 0);
-    assert_false(fact_cache_find(&back, 0x1000, 9, &got)); // Another source text.
+    assert_false(fact_cache_find(&back, 0x1000, 9, &got)); // The source text has changed.
     assert_false(fact_cache_find(&back, 0x1001, 7, &got));
     fact_cache_release(&back);
     for (size_t i = 0; i < file.length; i++) {

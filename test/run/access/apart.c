@@ -84,7 +84,8 @@ changed(void)
     free((void *)p);
 }
 
-/* From 72 bytes to 88: of 64 bytes 8 words. memcmp of the two: 8 words read of each. */
+/* memcpy of 64 bytes, 8 words, from a block of 72 bytes to one of 88. memcmp of the two: 8 words
+ * read of each. */
 static NOINLINE void
 copied(void)
 {

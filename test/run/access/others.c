@@ -1,6 +1,5 @@
 /* others.c: two blocks of 112 bytes with 7 writes; one ends, in a program that has had another
- * thread. So other threads might free live blocks while they are examined, which must not
- * happen.
+ * thread. So live blocks must not be examined, because another thread might free them meanwhile.
  *
  *     others sized    the allocator, sized.c, ends the process if it is called for a size
  *     others quiet    the kernel ends it if memory is read by a system call

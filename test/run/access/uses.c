@@ -1,7 +1,7 @@
 /* uses.c: a block of 5008 bytes and one of 6000, which functions of libc use. USES selects how:
  *
  *     1  only sscanf with positions, sigaction and posix_memalign write the first; sigaction,
- *        ppoll, dlopen, and getenv, whose environment it is for a while, read the second
+ *        ppoll, dlopen and getenv read the second, which is the environment for a while
  *     2  setjmp uses both        3  fegetenv and fesetenv use both
  *     4  a function found by dlsym uses the first
  *     5  the second is the environment when the process ends

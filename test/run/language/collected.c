@@ -189,7 +189,7 @@ at_end(void *p, void *data)
     __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
 }
 
-/* Its finalizer is called after one collection, and the next one ends it. */
+/* One collection calls the object's finalizer, and the next one ends the object. */
 NOINLINE static void
 finalized(unsigned i)
 {
