@@ -115,7 +115,7 @@ class Run:
         self.count = int(read_or_none(f"{name}/count") or -1)
         self.messages = self.err.splitlines()
         self.removable = "unlinkat" not in (call, also)
-        # Without all of these no message can be written.
+        # If one of these fails, no message can be written.
         needed = {"write", "fstat", "poll", "rt_sigpending"}
         self.told = bool(self.messages) or bool({call, also} & needed)
         # A child takes the plain name if its parent is not recorded.
@@ -157,7 +157,7 @@ def read_or_none(path):
 
 
 def report(path):
-    """The report of a profile, or a string that says why it fails."""
+    """The report of a profile, or the reason why it fails as a string."""
     done = subprocess.run([os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
                           capture_output=True, text=True, check=False)
     return documents.loads(done.stdout) if done.returncode == 0 else done.stderr.strip() or "crash"
@@ -173,7 +173,7 @@ def judge_process(who, shown, truth, told, removable):
     """(problem or None, outcome) for one process. TOLD: there is a line on stderr, or none could be
     written; REMOVABLE: a file can be removed."""
     if shown is None:
-        return (None, "not recorded") if told else (f"{who}: no profile and no word", "")
+        return (None, "not recorded") if told else (f"{who}: no profile and no message", "")
     if isinstance(shown, str):
         return f"{who}: {shown}", ""
     short = any(shown["totals"][key] != truth["totals"][key] for key in TRUTH)
@@ -182,7 +182,7 @@ def judge_process(who, shown, truth, told, removable):
         return (f"{who}: {outcome}", "") if removable else (None, outcome)
     if short and not says_short(shown):
         got = {key: shown["totals"][key] for key in TRUTH}
-        return f"{who}: totals are wrong and nothing says so: {got}", ""
+        return f"{who}: totals are wrong without a mark: {got}", ""
     return None, "losses shown" if says_short(shown) else "whole"
 
 

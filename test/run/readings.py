@@ -45,7 +45,7 @@ def main():
         assert len(row) == len(COLUMNS), row
     lines = list(table([list(COLUMNS)] + rows))
     print("\n".join("# " + line for line in lines))
-    tell(all(row[-1] == row[-2] for row in rows), "what consumers read is what heaptap says")
+    tell(all(row[-1] == row[-2] for row in rows), "consumers read heaptap's values")
     folder = os.path.join(os.environ["BUILD"], "test", "readers")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name + ".txt"), "w", encoding="utf-8") as f:

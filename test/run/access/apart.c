@@ -112,8 +112,8 @@ strings(void)
     free(p);
 }
 
-/* 104 bytes: 13 words written to a pipe, which is a read of the block. 120: 13 words come out of
- * it, which are written. 136: what snprintf writes, 10 bytes. */
+/* 104 bytes: writing 13 words to a pipe reads them from the block. 120: reading 13 words from the
+ * pipe writes them. 136: snprintf writes 10 bytes. */
 static NOINLINE void
 passed(void)
 {

@@ -16,7 +16,8 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart.c")
 FLAGS = {8: ["-O1", "-O3"], 16: ["-O0", "-O2 -D_FORTIFY_SOURCE=2"], 64: ["-O1"]}
 
 # By size: the sums of blocks, reads, writes, and blocks that were only written. A block whose data
-# lives on after realloc is none of these; if it has grown at the same place, it is in REGROWN.
+# lives on after realloc does not count as only written; if it has grown at the same place, it is in
+# REGROWN.
 TRUTH = {
     192: (10, 10 * 4009, 10 * 11, 0),
     1000: (3, 0, 375, 3),
@@ -63,7 +64,7 @@ def of_site(sites, size):
 
 
 def judge_fields(what, granule, sites):
-    """For the ten nodes: accesses, writes, blocks, blocks large enough."""
+    """Compare, for the ten nodes: accesses, writes, blocks, blocks large enough."""
     truth = {}
     for word, (reads, writes) in {**{i: (1000, 1) for i in range(4)}, 10: (0, 7),
                                   20: (9, 0)}.items():

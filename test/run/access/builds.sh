@@ -28,7 +28,7 @@ says() {
     rm -f said.heaptap
     HEAPTAP_OUT=$PWD/said.heaptap "$@" >said.out 2>said.err </dev/null
     same "$name: status" 1 $?
-    check "$name: says why" grep -q "$text" said.err
+    check "$name: gives the reason" grep -q "$text" said.err
     same "$name: in one line" 1 "$(wc -l <said.err)"
     [ ! -e said.heaptap ] || python3 -c 'import sys; d = open("said.heaptap", "rb").read()
 sys.exit(d[728] & 1)' || failed "$name: its profile has counts"
@@ -47,7 +47,7 @@ mkdir written
     "$area/user.c")
 same "options with values: status" 0 $?
 same "options with values: files" "errors line user.o " "$(ls written | tr '\n' ' ')"
-check "build a static one" cc -O1 -static -o places.static "$area/places.c"
+check "build a static program" cc -O1 -static -o places.static "$area/places.c"
 # The first and the last addresses that programs, libraries and stacks may have.
 far="555555554000 655655555000 6ffffffff000 7ffff0000000"
 for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static; do
@@ -59,8 +59,8 @@ done
 HEAPTAP_OUT=$PWD/low.heaptap ./places.nopie $far 10000000 100000000
 same "low addresses" 0 $?
 ./places.16
-same "not asked to record: status" 0 $?
-same "not asked to record: no profile" 0 "$(ls heaptap.places* 2>/dev/null | wc -l)"
+same "not enabled: status" 0 $?
+same "not enabled: no profile" 0 "$(ls heaptap.places* 2>/dev/null | wc -l)"
 
 # --- Libraries ---
 
@@ -69,7 +69,7 @@ check "build its user" cc -O1 -o user "$area/user.c" -L. -luse -Wl,-rpath,"$PWD"
 HEAPTAP_OUT=$PWD/user.heaptap ./user
 counts user.heaptap 160 blocks=1 accesses=14
 counts user.heaptap 176 blocks=1 accesses=11
-check "build one that loads it" cc -O1 -o loader "$area/user.c"
+check "build a program that loads it" cc -O1 -o loader "$area/user.c"
 HEAPTAP_OUT=$PWD/loader.heaptap ./loader ./libuse.so
 counts loader.heaptap 160 blocks=1 accesses=14
 counts loader.heaptap 176 blocks=1 accesses=11
@@ -89,7 +89,7 @@ same "fork: status" 0 $?
 for f in fork.*.heaptap; do
     run_python "$area/count.py" $f 112 blocks accesses
 done | grep -c "blocks=1 accesses=7" >children
-same "fork: the child has what it did" 1 "$(cat children)"
+same "fork: the child has its accesses" 1 "$(cat children)"
 "$HEAPTAP" run --quiet -o run.heaptap -- ./places.16
 same "heaptap run: status" 0 $?
 check "heaptap run: a profile" "$HEAPTAP" report run.heaptap
@@ -97,10 +97,10 @@ same "heaptap run: no more than one" 1 "$(ls run*.heaptap | wc -l)"
 check "build for exact threads" cc --exact-threads -O1 -pthread -o exact "$area/truth.c"
 HEAPTAP_OUT=$PWD/exact.heaptap ./exact threads
 counts exact.heaptap 400 counting=1 atomic=1 blocks=1 accesses=2000000
-check "build what forgets" cc -O1 -o reset "$area/reset.c"
+check "build a program that resets counts" cc -O1 -o reset "$area/reset.c"
 HEAPTAP_OUT=$PWD/reset.heaptap ./reset
 counts reset.heaptap 112 resets=1 ended=1 blocks=1 accesses=2 touched_granules=2
-check "build what backs a heap of its own" cc -O1 -I"$SRCDIR/include" -o backing "$area/backed.c"
+check "build a program that backs a heap" cc -O1 -I"$SRCDIR/include" -o backing "$area/backed.c"
 HEAPTAP_OUT=$PWD/backing.heaptap ./backing
 same "backing: status" 0 $?
 counts backing.heaptap 464 blocks=1 accesses=1
@@ -113,12 +113,12 @@ counts "$(ls chosen/*.heaptap)" 112 counting=1 blocks=1 accesses=7
 # --- Live blocks that the recorder must not read ---
 
 check "build an allocator" gcc -O1 -fPIC -shared -fno-builtin -o libsized.so "$area/sized.c"
-check "build what has another thread" cc -O1 -pthread -o others "$area/others.c" -ldl
+check "build a program with another thread" cc -O1 -pthread -o others "$area/others.c" -ldl
 HEAPTAP_OUT=$PWD/sized.heaptap LD_PRELOAD=$PWD/libsized.so ./others sized
 same "another allocator, another thread: status" 0 $?
 counts sized.heaptap 112 counting=1 ended=0 merge=0 blocks=1 accesses=7
 counts sized.heaptap 96 blocks=1 dated=1
-check "build what asks libc" cc -O1 -shared -fPIC -o libpast.so "$area/past.c" -ldl
+check "build a library that calls libc" cc -O1 -shared -fPIC -o libpast.so "$area/past.c" -ldl
 HEAPTAP_OUT=$PWD/past.heaptap LD_PRELOAD="$access.so $PWD/libsized.so" ./plain ./libpast.so
 same "blocks from libc past another allocator: status" 0 $?
 counts past.heaptap 160 blocks=1 accesses=3
@@ -141,7 +141,7 @@ check "build without counting" gcc -O1 -o aligns.plain "$area/aligns.c"
 for granule in 8 16 64; do
     check "build for $granule bytes" cc --granule=$granule -O1 -o aligns.$granule "$area/aligns.c"
     HEAPTAP_OUT=$PWD/aligns.heaptap ./aligns.$granule >aligns.out
-    check "granules of $granule: what may be asked for" diff aligns.wanted aligns.out
+    check "granules of $granule: results of alignments" diff aligns.wanted aligns.out
 done
 
 # --- Combinations that are refused ---
@@ -168,6 +168,6 @@ says "one file without heaptap cc" "different --granule sizes" ./mixed2
 rm -f stock.heaptap
 HEAPTAP_OUT=$PWD/stock.heaptap ./stock
 counts stock.heaptap 112 granule_bytes=64 blocks=1 accesses=7
-check "gcc, static, in one step: says why not" bash -c '! "$1" cc --cc=gcc -static -o x "$2" \
+check "gcc, static, in one step: gives the reason" bash -c '! "$1" cc --cc=gcc -static -o x "$2" \
     2>static.err && grep -q "compile with -c" static.err' - "$HEAPTAP" "$area/places.c"
 finish

@@ -29,7 +29,7 @@
 
 #include "libc_model.h"
 
-/* The names to which _FORTIFY_SOURCE maps them where it knows the size of an object. */
+/* The names to which _FORTIFY_SOURCE maps functions where it knows the size of an object. */
 #ifdef FORTIFIED
 #define CHECKED(result, name, ...) extern result name(__VA_ARGS__);
 CHECKED(void *, __memcpy_chk, void *, const void *, size_t, size_t)

@@ -34,7 +34,7 @@ ALLOWED = {
     **dict.fromkeys("""__pthread_register_cancel __pthread_unregister_cancel
         __pthread_unwind_next""".split(), "a local variable of pthread_cleanup_push"),
     "_dl_find_object": "the recorder in the program calls it, with a local variable",
-    "bsearch": "what it calls back accesses the array",
+    "bsearch": "its callback accesses the array",
     "signal": VALUE,
 }
 

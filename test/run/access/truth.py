@@ -58,7 +58,7 @@ def judge_fields(what, granule, sites):
     got = {i: f for i, f in fields.items() if f[0]}
     tell({i: (f[0], *f[2:]) for i, f in got.items()} == {i: (3 * n, 3, 3)
                                                          for i, n in truth.items()} and
-         len(fields) == granules(WORDS_SIZE, granule), f"{what}: each field has what is its own",
+         len(fields) == granules(WORDS_SIZE, granule), f"{what}: each field has its accesses",
          fields)
     fields = counters.of_size(sites, 528).get("fields", {})
     whole = granule // 8 * 2

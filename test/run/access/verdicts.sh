@@ -49,10 +49,10 @@ for compiler in gcc clang; do
         "$("$HEAPTAP" access --json $compiler.run.heaptap |
             python3 -c 'import json, sys; print(json.load(sys.stdin)["counting"]["uncounted"])')"
     verdicts $compiler.all "$always" $never $filled
-    check "$compiler: build what calls iconv" \
+    check "$compiler: build a program that calls iconv" \
         counting --cc=$compiler $apart -O1 -DUSES -o $compiler.iconv "$area/unseen.c"
     verdicts $compiler.iconv "${named}iconv, iconv_open" not-seen not-seen
-    check "$compiler: build what has threads" \
+    check "$compiler: build a program with threads" \
         counting --cc=$compiler $apart -O1 -pthread -o $compiler.locks "$area/locks.c"
     verdicts $compiler.locks "$always" $never $filled
     # Words of the object, times calls by both threads, and the initialisation.
@@ -81,7 +81,7 @@ for use in 4:dlsym 6:"a format of printf or scanf" 7:"structures by value" 8:"at
 done
 if command -v clang >/dev/null; then
     # A source that is read from standard input cannot be examined first.
-    check "clang: build what comes by a pipe" bash -c "'$HEAPTAP' cc --reads-writes -O1 \
+    check "clang: build a source from a pipe" bash -c "'$HEAPTAP' cc --reads-writes -O1 \
         -o clang.pipe -x c - <'$area/unseen.c'"
     verdicts clang.pipe "structures by value, atomic operations, assembler code" \
         not-seen not-seen-read
@@ -99,7 +99,7 @@ check "build a library that counts" \
 cp gcc.all gcc.both
 verdicts gcc.both "structures by value" not-seen not-seen-read ./libcounts.so
 check "build an object" counting --cc=gcc -O1 -c -o unseen.o "$area/unseen.c"
-check "build a static one" counting --cc=gcc -static -o gcc.static unseen.o
+check "build a static program" counting --cc=gcc -static -o gcc.static unseen.o
 verdicts gcc.static unknown not-seen not-seen-read
 
 # widths COMPILER SIZE WANTED: accesses of the block of SIZE.

@@ -163,7 +163,7 @@ known again.heaptap "leaf:plugged allocations=50 allocated_bytes=500 frees>=25" 
 hooked reserved.heaptap --reserve 16M "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="with a reserve: "
 known reserved.heaptap "${own_numbers[@]}"
-check "with a reserve: nothing is said of hooks" \
+check "with a reserve: no message about hooks" \
     bash -c '! grep -- "--hook" reserved.heaptap.err'
 
 # --- Exceptions, signals, threads, sampling ------------------------------------------------------
@@ -644,7 +644,7 @@ says "an idle preset" "--hook rpmalloc: its functions were never called by their
 hooked said.heaptap --quiet --hook no_such_name=malloc -- "$PROG/hooked"
 same "quiet" "" "$(cat said.heaptap.err)"
 hooked said.heaptap --hook own_malloc=malloc -- "$PROG/hooked"
-check "nothing to say of a hook that was called" bash -c '! grep -- "--hook" said.heaptap.err'
+check "no message about a hook that was called" bash -c '! grep -- "--hook" said.heaptap.err'
 "$HEAPTAP" run --hook list >list.out 2>list.err
 same "--hook list: status" 0 $?
 check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list.out
@@ -659,7 +659,7 @@ same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .*
 mkdir -p tmp 'tmp with blanks'
 TMPDIR=$PWD/tmp hooked tmp.heaptap "${own[@]}" -- sh -c 'ls "$TMPDIR"'
 check "the library of stubs is in TMPDIR" grep heaptap-hooks tmp.heaptap.out
-same "and is taken away" "" "$(ls tmp)"
+same "and is removed" "" "$(ls tmp)"
 TMPDIR="$PWD/tmp with blanks" hooked tmp.heaptap "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="a TMPDIR that cannot be preloaded from: "
 known tmp.heaptap "leaf:take allocations=1000"
@@ -669,7 +669,7 @@ for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create 
     __cxa_throw setjmp printf memcpy write heaptap_snapshot __tls_get_addr; do
     "$HEAPTAP" run --quiet -o impossible.heaptap --hook $name=malloc -- true >out 2>err
     same "hook of $name: refused" 2 $?
-    check "hook of $name: says why" grep -q "$name is no function of an allocator" err
+    check "hook of $name: gives the reason" grep -q "$name is no function of an allocator" err
 done
 # A kind with five arguments that takes -1 for a block.
 for name in mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __munmap __sbrk; do

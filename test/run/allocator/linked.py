@@ -156,7 +156,8 @@ def plain(frame):
 
 
 def own_functions(report, program):
-    """By the module, which separates them from libc's only in a dynamic executable."""
+    """The functions of the program, by the module, which separates them from libc's only in a
+    dynamic executable."""
     return {plain(frame) for site in report["sites"] for frame in site["stack"]
             if os.path.basename(frame["module"] or "") == program} - NOT_OURS - {"?"}
 

@@ -103,12 +103,12 @@ for kind in static musl; do
         check "$kind, SIGBUS $mode: output" diff bare.out sigbus.heaptap.out
     done
     HEAPTAP_OUT=$PWD/cut.$kind.heaptap ./sigbus.$kind profile 4096 >cut.out 2>cut.err
-    same "$kind: goes on when its profile is cut" "7 cut 0 done" "$? $(echo $(cat cut.out))"
+    same "$kind: continues when its profile is cut" "7 cut 0 done" "$? $(echo $(cat cut.out))"
 done
 if made static unchanged unchanged.static; then
     ./unchanged.static one two >bare.out 2>&1
     HEAPTAP_OUT=$PWD/unchanged.heaptap ./unchanged.static one two >recorded.out 2>&1
-    check "static: sees nothing of the recorder" diff bare.out recorded.out
+    check "static: does not see the recorder" diff bare.out recorded.out
     check "static: and is recorded" test -s unchanged.heaptap
 fi
 
@@ -149,11 +149,11 @@ for kind in dynamic static musl; do
     sleep 0.01
     HEAPTAP='' ../asked.$kind
     HEAPTAP=0 ../asked.$kind
-    same "$kind: does nothing unless it is asked" "0 0" "$? $(files)"
+    same "$kind: does nothing unless it is enabled" "0 0" "$? $(files)"
     HEAPTAP=1 ../asked.$kind
-    same "$kind: HEAPTAP=1 asks for a profile" "0 1" "$? $(files)"
+    same "$kind: HEAPTAP=1 requests a profile" "0 1" "$? $(files)"
     "$HEAPTAP" run --quiet -o run.heaptap -- ../asked.$kind
-    same "$kind: run asks for one, and gets one" "0 2" "$? $(files)"
+    same "$kind: run requests a profile, and gets it" "0 2" "$? $(files)"
     cd ..
 done
 
@@ -190,11 +190,11 @@ if made static article article.static && made static-stripped article article.st
     gcc -static -o article.plain "$SRCDIR/test/prog/article.c" 2>/dev/null
     "$HEAPTAP" run ./article.plain >refused.out 2>&1
     same "run refuses a static program without a recorder" 3 $?
-    check "and says what to do" grep -q 'statically linked.*link it with libheaptap_static.a' \
+    check "and gives a remedy" grep -q 'statically linked.*link it with libheaptap_static.a' \
         refused.out
     if gcc -static-pie -o article.pie "$SRCDIR/test/prog/article.c" 2>/dev/null; then
         "$HEAPTAP" run ./article.pie >refused.out 2>&1
-        same "a static program at any address, too" 3 $?
+        same "also a static program at any address" 3 $?
     fi
     gcc -o article.dynamic "$SRCDIR/test/prog/article.c"
     loader=$(readelf -p .interp article.dynamic | grep -o '/.*')
@@ -215,7 +215,7 @@ fi
 if made musl-dynamic article article.musl; then
     "$HEAPTAP" run ./article.musl >refused.out 2>&1
     same "run refuses a dynamic program of musl, which it would break" 3 $?
-    check "and says why" grep -q 'its C library is musl' refused.out
+    check "and gives the reason" grep -q 'its C library is musl' refused.out
 fi
 
 # The cost of a linked recorder that is not enabled, in instructions for a pair of malloc and free.
@@ -229,11 +229,11 @@ if command -v valgrind >/dev/null && made bare flat flat.bare && made dynamic fl
     for kind in dynamic static; do
         linked=$(instructions ./flat.$kind events 100000)
         echo "#   $kind, not asked: $(((linked - bare) / 100000)) instructions more for a pair"
-        check "$kind: not asked, a pair of calls costs at most 40 instructions more" \
+        check "$kind: not enabled, a pair of calls costs at most 40 instructions more" \
             test "$linked" -gt 0 -a $(((linked - bare) / 100000)) -le 40
     done
 else
-    echo "ok - what it costs when it is not asked # SKIP needs valgrind"
+    echo "ok - cost when it is not enabled # SKIP needs valgrind"
 fi
 
 # --- Programs with a private malloc ---
@@ -280,7 +280,7 @@ for kind in bare bare-lto bare-static bare-musl bare-clang-lld; do
     wanted=$others
     [ $kind != bare-clang-lld ] ||
         wanted="heaps 1 allocations 24 bytes 341 resizes 1 bytes 70 frees 13"
-    same "wrap.h, $kind: tells of all calls, once" "$wanted" "$(./wrapped.$kind)"
+    same "wrap.h, $kind: reports each call once" "$wanted" "$(./wrapped.$kind)"
 done
 if [ -e wrapped.bare-static ]; then
     "$HEAPTAP" run ./wrapped.bare-static >refused.out 2>&1
@@ -359,23 +359,24 @@ fi
 defined() {
     nm -g --defined-only "$1" | awk 'NF == 3 { print $3 }'
 }
-check "libheaptap.a defines what is taken over and nothing else" bash -c '
+check "libheaptap.a defines the intercepted functions and nothing else" bash -c '
     diff <(grep -v "^#" "$0" | sort) <(sort -u)' "$SRCDIR/test/abi/exported.txt" \
     < <(defined "$BUILD/libheaptap.a")
 for archive in libheaptap_static.a musl/libheaptap_static.a; do
     check "$archive defines nothing outside its own names" bash -c '! grep -qvE "$0"' \
         '^(__wrap_|heaptap_|__restore(_rt)?$)' < <(defined "$BUILD/$archive")
 done
-# Its objects are for glibc and for musl, so they may import only names that both have. Only libc
-# knows where errno is: a static program that defines this name defines it for libc as well.
+# The objects of the archive are for glibc and for musl, so they may import only names that both
+# have. Only libc knows where errno is: a static program that defines this name defines it for libc
+# as well.
 asked_for() {
     nm -u "$1" | awk 'NF == 2 { print $2 }'
 }
-check "libheaptap_static.a asks for no more than the preloaded recorder, and errno" bash -c '
+check "libheaptap_static.a imports no more than the preloaded recorder, and errno" bash -c '
     ! grep -vxFf <(grep -v "^#" "$0"; echo _GLOBAL_OFFSET_TABLE_) |
     grep -vE "^(__real_|__wrap_|heaptap_)" |
     grep -vxE "__libc_(pv|m)alloc|__gxx_personality_v0|__errno_location"' \
     "$SRCDIR/test/abi/undefined.txt" < <(asked_for "$BUILD/libheaptap_static.a")
-check "and for nothing of the dynamic linker" bash -c '! grep -E "^(dl|_dl_)"' \
+check "and nothing of the dynamic linker" bash -c '! grep -E "^(dl|_dl_)"' \
     < <(asked_for "$BUILD/libheaptap_static.a")
 finish

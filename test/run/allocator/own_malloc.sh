@@ -28,7 +28,7 @@ silent() {
 for kind in malloc small file stack; do
     ran quiet.heaptap -- "$PROG/swollen" $kind
     same "$kind: output and status" "0 done" "$status $(cat quiet.heaptap.out)"
-    silent "$kind: nothing strange" quiet.heaptap
+    silent "$kind: no warning" quiet.heaptap
 done
 cat >forks.c <<'END'
 #include <stdlib.h>
@@ -55,9 +55,9 @@ int main(void)
 END
 gcc -O1 -fno-builtin -o forks forks.c
 ran forks.heaptap -- ./forks
-silent "children made by fork: nothing strange" forks.heaptap
+silent "children made by fork: no warning" forks.heaptap
 ran late.heaptap --delay 60 -- "$PROG/swollen"
-silent "recording that has not begun: nothing strange" late.heaptap
+silent "recording that has not begun: no warning" late.heaptap
 
 # --- Memory that the program maps ----------------------------------------------------------------
 
@@ -65,7 +65,7 @@ strange='about [4-9][0-9]\.[0-9] MiB of the memory of .*swollen.* did not come t
 ran map.heaptap -- "$PROG/swollen" map
 same "map: output and status" "0 done" "$status $(cat map.heaptap.out)"
 unseen='about [4-9][0-9]\.[0-9] MiB of the memory of .*swollen.* was not recorded'
-says "map: said" "$unseen" map.heaptap
+says "map: the warning" "$unseen" map.heaptap
 says "map: the remedy" "no allocator known by name .*heaptap\.h" map.heaptap
 ran map.heaptap --quiet -- "$PROG/swollen" map
 same "map: --quiet" "" "$(cat map.heaptap.err)"
@@ -76,15 +76,15 @@ says "map: in a child of a shell" "$unseen" map.heaptap
 
 gcc -O1 -fno-builtin -static -o swollen_static "$SRCDIR/test/prog/swollen.c" 2>/dev/null &&
     ran static.heaptap -- sh -c "./swollen_static malloc; true" &&
-    says "static child: said" "memory of .*swollen_static was not recorded" static.heaptap &&
+    says "static child: the warning" "memory of .*swollen_static was not recorded" static.heaptap &&
     says "static child: the remedy" "statically linked.*link it with libheaptap_static.a" \
         static.heaptap
 rm -rf full && mkdir full
 bash -c 'ulimit -f 8; exec "$@"' - "$HEAPTAP" run -o full/p.heaptap -- "$PROG/swollen" malloc \
     >full.heaptap.out 2>full.heaptap.err </dev/null
-says "not recording: said by the recorder" "not recording: the limit on file size" full.heaptap
+says "not recording: the recorder's message" "not recording: the limit on file size" full.heaptap
 says "not recording: the size" "memory of .*swollen was not recorded" full.heaptap
-says "not recording: what that means" "left no profile. If a message above says" \
+says "not recording: the hint" "left no profile. If a message above says" \
     full.heaptap
 
 cat >both.c <<'END'
@@ -103,8 +103,8 @@ int main(void)
 END
 gcc -O1 -o both both.c
 ran both.heaptap -- ./both
-says "both: said" 'memory of .*both did not come through malloc' both.heaptap
-check "both: nobody is named as the holder of the little that is known" \
+says "both: the warning" 'memory of .*both did not come through malloc' both.heaptap
+check "both: no holder is named for the few known bytes" \
     bash -c '! grep "held by" both.heaptap.err'
 
 # --- Allocators linked statically ----------------------------------------------------------------
@@ -120,13 +120,13 @@ inside() {
     fi
     ran static.heaptap -- "./swollen_$name"
     same "$name, static: output and status" "0 done" "$status $(cat static.heaptap.out)"
-    says "$name, static: said" "$strange" static.heaptap
+    says "$name, static: the warning" "$strange" static.heaptap
     says "$name, static: the remedy" "$pattern" static.heaptap
     ran static.heaptap --hook "${name%_*}" -- "./swollen_$name"
     says "$name, static: no hook helps" "$strange" static.heaptap
     strip -o "stripped_$name" "swollen_$name"
     ran static.heaptap -- "./stripped_$name"
-    says "$name, stripped: said" "${strange/swollen/stripped}" static.heaptap
+    says "$name, stripped: the warning" "${strange/swollen/stripped}" static.heaptap
     says "$name, stripped: the remedy" "has $name inside.*uses the system's malloc" static.heaptap
 }
 
@@ -141,7 +141,7 @@ helps() {
     local name=$1
     ran helped.heaptap -- "./$name"
     same "$name: output and status" "0 done" "$status $(cat helped.heaptap.out)"
-    silent "$name: nothing strange" helped.heaptap
+    silent "$name: no warning" helped.heaptap
     KNOWN_PREFIX="$name: "
     known helped.heaptap "leaf:take allocations=48000 allocated_bytes=48000000 frees=24000" \
         "losses events=0 unknown_frees=0"
@@ -163,7 +163,7 @@ if [ -e "$archive" ]; then
     redis=(gcc -O1 -g -fno-builtin -Dmalloc=je_malloc -Dfree=je_free "-I$SRCDIR/include")
     "${redis[@]}" -o prefixed "$SRCDIR/test/prog/swollen.c" libje.a "${rest[@]}" 2>gcc.err
     ran prefixed.heaptap -- ./prefixed
-    says "prefixed: said" 'memory of .*prefixed did not come through malloc' prefixed.heaptap
+    says "prefixed: the warning" 'memory of .*prefixed did not come through malloc' prefixed.heaptap
     says "prefixed: the remedy" 'directly, as je_malloc.*MALLOC=libc.*--wrap=je_malloc' \
         prefixed.heaptap
     "${redis[@]}" -o prefixed_archive "$SRCDIR/test/prog/swollen.c" libje.a "${recorder[@]}" \
@@ -189,7 +189,7 @@ END
         ran noted.heaptap $option -- sh -c './prefixed; true'
         "$HEAPTAP" report noted.heaptap >noted.txt 2>/dev/null
         if [ "$option" = --quiet ]; then
-            check "a note: none where nobody looked" bash -c '! grep Note: noted.txt'
+            check "a note: none without a check" bash -c '! grep Note: noted.txt'
             continue
         fi
         check "a note: report has it $option" grep -q 'Note: about 4[0-9]\.. MiB' noted.txt
@@ -208,7 +208,7 @@ assert n["anonymous_bytes"] - n["recorded_bytes"] > 40 << 20' \
     done
     rm -f sum.heaptap
     "$HEAPTAP" merge -o sum.heaptap noted.heaptap >merge.out 2>&1
-    check "a note: merge says of whom it is" grep -Eq 'Note: .*\(pid [0-9]+\): about' \
+    check "a note: merge names the process" grep -Eq 'Note: .*\(pid [0-9]+\): about' \
         <("$HEAPTAP" report sum.heaptap)
     ran hooked.heaptap --hook no_such=malloc -- "$PROG/swollen"
     check "a note: a hook that was never called" grep -q 'Note: --hook no_such: never called' \
@@ -232,8 +232,8 @@ void free(void *p) { (void)p; }
 END
 gcc -O1 -fno-builtin -o swollen_own "$SRCDIR/test/prog/swollen.c" own.c
 ran own.heaptap -- ./swollen_own
-says "a malloc of its own: said" "$strange" own.heaptap
-says "a malloc of its own: the remedy" "has its own malloc linked in" own.heaptap
+says "a private malloc: the warning" "$strange" own.heaptap
+says "a private malloc: the remedy" "has its own malloc linked in" own.heaptap
 
 # --- Shared allocators under other names ---------------------------------------------------------
 
@@ -241,7 +241,7 @@ if echo 'int main(void) { return 0; }' | gcc -x c -o probe - -lmimalloc 2>/dev/n
     gcc -O1 -g -fno-builtin -Dmalloc=mi_malloc -Dfree=mi_free -o swollen_mi \
         "$SRCDIR/test/prog/swollen.c" -lmimalloc
     ran mi.heaptap -- ./swollen_mi
-    says "libmimalloc: said" "$strange" mi.heaptap
+    says "libmimalloc: the warning" "$strange" mi.heaptap
     says "libmimalloc: the remedy" "libmimalloc.* is mimalloc .*record it with --hook mimalloc" \
         mi.heaptap
     ran mi.heaptap --hook mimalloc -- ./swollen_mi
@@ -283,7 +283,8 @@ rust() {
     fi
     ran rust.heaptap -- "./rust_$name"
     same "Rust, $name: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
-    says "Rust, $name: said" 'about [34][0-9]\.[0-9] MiB of the memory of .*rust_' rust.heaptap
+    says "Rust, $name: the warning" \
+        'about [34][0-9]\.[0-9] MiB of the memory of .*rust_' rust.heaptap
     cp rust.heaptap.err "rust_$name.err"
     ran rust.heaptap --hook "$preset" -- "./rust_$name"
     same "Rust, $name, hooked: output and status" "0 40000 50000" "$status $(cat rust.heaptap.out)"
@@ -357,7 +358,7 @@ if command -v redis-server >/dev/null; then
             redis-server >redis.out 2>redis.heaptap.err
         read -r used allocator status <redis.out
         same "redis ($allocator), hook $hook: status" 0 "$status"
-        silent "redis, hook $hook: nothing strange" redis.heaptap
+        silent "redis, hook $hook: no warning" redis.heaptap
         KNOWN_PREFIX="redis, hook $hook: "
         known redis.heaptap "total live_bytes=$((used * 8 / 10))..$used" \
             "losses events=0 unknown_frees=0 overwritten_blocks=0"
@@ -401,7 +402,7 @@ for libc in "" LIBC; do
             "$PWD/libMALLOC.so $PWD/lib$some.so"
     done
 done
-layered "annotated, all in libraries of their own" \
+layered "annotated, each in a separate library" \
     "$PWD/libMALLOC.so $PWD/libFREE.so $PWD/libCALLOC.so $PWD/libREALLOC.so" --annotate
 for some in FREE CALLOC; do
     layered "annotated, $some" "$PWD/lib$some.so" --annotate

@@ -57,7 +57,7 @@ for kind in address thread leak undefined; do
         check "$kind: recorded" test -e $kind.heaptap
     else
         grep -v "^heaptap: .*left no profile" $kind.heaptap.err >said
-        same "$kind: said once" "$(cat said)" \
+        same "$kind: reported once" "$(cat said)" \
             "heaptap: not recording: a sanitizer has taken malloc's place; run a build without it"
     fi
 done

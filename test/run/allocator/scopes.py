@@ -50,7 +50,7 @@ WORK_C = dict(WORK_CXX, use=Work(8, 346, 8))
 WORK_ONE = {"use": Work(1, 10, 1)}
 WORK = {"libscope_c.so": WORK_C, "libscope_unversioned.so": WORK_ONE}
 
-# The functions where the blocks of some are charged.
+# The functions to which the blocks of these calls are charged.
 CHARGED = {"tail": "through_tail", "give": "host_makes", "internal": "libc_blocks",
            "next": "libc_blocks", "handle": "libc_blocks"}
 
@@ -405,7 +405,7 @@ def wrong_numbers(report, checks):
 
 
 def is_told(report):
-    """Return true if the report says that it has missed something."""
+    """Return true if the report warns that blocks are missing."""
     return report["losses"]["events"] > 0 or bool(report["notes"])
 
 
@@ -511,10 +511,10 @@ def called(result):
 
 def tell(result, libc):
     name = result.case.name
-    complaints = {"what is called is what is bound": list(result.different),
+    complaints = {"calls reach the bound functions": list(result.different),
                   "blocks": list(result.numbers)}
     if result.bare.status != 0:
-        complaints["what is called is what is bound"] = [
+        complaints["calls reach the bound functions"] = [
             f"the program fails without a recorder: {result.bare.status}",
             *result.bare.output.splitlines()[-3:], *result.bare.errors.splitlines()[-3:]]
     version = re.search(r"done with glibc (.*)", result.bare.output)

@@ -3,7 +3,8 @@
 # several in reach; see scopes.py. If it fails, recording changes which function the program calls
 # (it crashes, or waits forever), or blocks are missing from the profile without a message.
 #
-# It runs on the glibc of the system, and on each that `make scopes` has put into build/glibc.
+# The script runs on the glibc of the system, and on each that `make scopes` has put into
+# build/glibc.
 . "$SRCDIR/test/run/lib.subr"
 need python3 g++
 

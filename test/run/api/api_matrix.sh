@@ -58,7 +58,7 @@ one() {
     *-static*)
         built program "${@:2}" "-Wl,@$BUILD/libheaptap_static.opt" "-L$BUILD" -lheaptap_static \
             >build.log 2>&1 || cat build.log
-        check "$name, linked, not asked" bare_linked ./program
+        check "$name, linked, not enabled" bare_linked ./program
         ;;
     esac
     check "$name, recorded" seen matrix ./program
@@ -71,12 +71,12 @@ for compiler in gcc clang; do
         one "$compiler $kind" "$compiler" -O2 $kind
         one "$compiler $kind -std=c89 -pedantic" "$compiler" -O0 -std=c89 -pedantic $kind
         one "$compiler $kind -flto" "$compiler" -O2 -flto $kind
-        one "$compiler $kind, unused sections thrown away" "$compiler" -O2 $kind \
+        one "$compiler $kind, unused sections discarded" "$compiler" -O2 $kind \
             -ffunction-sections -fdata-sections -fvisibility=hidden -Wl,--gc-sections
         command -v $cxx >/dev/null || { echo "ok - $cxx # SKIP not installed"; continue; }
         one "$cxx $kind" "$cxx" -Wno-deprecated -x c++ -O2 $kind
     done
-    one "$compiler, weak symbols settled by the linker" "$compiler" -fPIE -pie \
+    one "$compiler, weak symbols resolved by the linker" "$compiler" -fPIE -pie \
         -Wl,-z,nodynamic-undefined-weak
     for linker in gold lld; do
         one "$compiler, $linker" "$compiler" -fno-pie -no-pie -fuse-ld=$linker -Wl,--gc-sections

@@ -68,7 +68,7 @@ def to_files():
           (result, text))
     with open("/dev/full", "wb") as out:
         result = write("pprof", stdout=out)
-    check("to a full device: -1, and the program goes on",
+    check("to a full device: -1, and the program continues",
           result.returncode == 0 and result.stderr == b"-1\n", result)
     result = write("nonsense", stdout=subprocess.PIPE)
     check("an unknown format: -1, and nothing is written",
@@ -205,7 +205,7 @@ def server():
     check("the server ends", talk(path, "quit") == "bye\n" and process.wait(LIMIT_S) == 0)
     process, path = start_server(dict(os.environ))
     answers = talk(path, "acme upload 7", "profile")
-    check("without a recorder it says so", answers == "ok 7\nno profile\n", answers)
+    check("without a recorder it prints a message", answers == "ok 7\nno profile\n", answers)
     check("and ends", talk(path, "quit") == "bye\n" and process.wait(LIMIT_S) == 0)
 
 

@@ -50,7 +50,7 @@ if command -v google-pprof >/dev/null; then
     same "google-pprof --collapsed" "main;a 4|main;a;b 4|main;b 3|" "$(tr '\n' '|' <collapsed)"
     google-pprof --list='^a' --show_bytes "$article" article.prof >list 2>err
     check "google-pprof --list" grep -Eq '^ +4 +4 +[0-9]+: .*arena_alloc\(arena, 1, bytes\);' list
-    check "google-pprof --list: what a calls" \
+    check "google-pprof --list: the calls of a" \
         grep -Eq '^ +\. +4 +[0-9]+: .*b\(arena, bytes\);' list
 else
     echo "ok - google-pprof # SKIP not installed"

@@ -232,7 +232,7 @@ def check_filters(heaptap, checks):
     checks.say("export --heap", (status, out) == (0, "[other stacks] 10\nmain;handle;parse 214\n"),
                f"{status} {out!r}")
     status, _, err = view(heaptap, "report", "--heap", "no such")
-    checks.say("an unknown heap is said with those there are",
+    checks.say("an unknown heap: the message lists the heaps",
                status == 0 and "there is malloc, parser arena, session pool" in err, f"{err!r}")
     status, _, err = view(heaptap, "report", "--by", "size", "--heap", "malloc")
     checks.say("--by size cannot be filtered by heap", status == 2, f"{status} {err!r}")
@@ -246,12 +246,12 @@ def check_text(heaptap, checks):
     checks.say("report shows heaps, how full they are, and labels",
                status == 0 and not missing, f"{missing} {err!r}\n{out}")
     status, out, err = view(heaptap, "report", "--heap", "session pool")
-    checks.say("report --heap shows what backs it", status == 0 and
+    checks.say("report --heap shows the backing", status == 0 and
                "700 B   1 block of 1 call, for session pool" in out and
                "session pool \u00b7 32.0 % of 700 B" in out and
                "for parser arena" not in out, f"{status} {err!r} {out!r}")
     status, out, err = view(heaptap, "bins")
-    checks.say("bins says what it has not",
+    checks.say("bins states the calls that it lacks",
                status == 0 and "Without 161 calls of the program's own heaps" in out,
                f"{status} {err!r} {out!r}")
     status, out, err = view(heaptap, "leaks")
@@ -344,7 +344,7 @@ def check_pprof(heaptap, checks):
     tags = subprocess.run([*go, "-tags", "small.pb.gz"], capture_output=True, text=True,
                           timeout=300, check=False).stdout
     tags = re.sub(" +", " ", tags)
-    checks.say("go tool pprof -tags tells the arenas and the tenants apart",
+    checks.say("go tool pprof -tags distinguishes the arenas and the tenants",
                all(line in tags for line in
                    ("1000.0B (74.40%): parser arena", "224.0B (16.67%): session pool",
                     "120.0B ( 8.93%): malloc", "600.0B (59.76%): acme",
@@ -401,7 +401,7 @@ def check_pack(heaptap, checks):
     done = subprocess.run([heaptap, "report", "--json", "packed.heaptap"], check=True,
                           capture_output=True, timeout=60)
     after = documents.loads(done.stdout)
-    checks.say("pack keeps heaps, labels and what backs heaps",
+    checks.say("pack keeps heaps, labels and backing",
                all(before[part] == after[part] for part in ("heaps", "labels", "totals")),
                f"{after['heaps']} {after['labels']}")
 
@@ -424,7 +424,7 @@ def check_diff(heaptap, checks):
                rows == [("parser arena", {"tenant": "globex"}, 80)], f"{rows}")
     done = subprocess.run([heaptap, "diff", "small.heaptap", "grown.heaptap"], text=True,
                           check=True, capture_output=True, timeout=60)
-    checks.say("diff: says so in text", "[heap parser arena]  tenant=globex" in done.stdout,
+    checks.say("diff: the same in text", "[heap parser arena]  tenant=globex" in done.stdout,
                done.stdout)
 
 
@@ -452,7 +452,7 @@ def check_arenas(heaptap, checks):
     checks.say("two arenas: no byte twice",
                counted(d["totals"], "peak_bytes") == (153, 8874, 5674, 6780), f"{d['totals']}")
     backing = {h["heap"]: counted(h["backing"], "live_blocks") for h in d["heaps"]}
-    checks.say("two arenas: what backs them", backing == {
+    checks.say("two arenas: backing", backing == {
         "malloc": (0, 0, 0, 0), "request arena": (1, 65536, 65536, 1),
         "session arena": (1, 65536, 65536, 1)}, f"{backing}")
     labels = {json.dumps(r["labels"]): three(r) for r in d["labels"]}
@@ -461,7 +461,7 @@ def check_arenas(heaptap, checks):
         '{"kind": "get", "tenant": "globex"}': (60, 3480, 2200)}, f"{labels}")
     made = {(s["heap"], s["labels"].get("tenant")): s["allocated_bytes"] for s in d["sites"]
             if [f["function"] for f in s["stack"]][:2] == ["make", "answer"]}
-    checks.say("two arenas: equal stacks told apart, the allocator's own frame left out", made == {
+    checks.say("two arenas: equal stacks are separate, without the allocator's frame", made == {
         ("request arena", "acme"): 1920, ("request arena", "globex"): 1280,
         ("request arena", None): 64, ("session arena", "acme"): 3000,
         ("session arena", "globex"): 2000, ("session arena", None): 100}, f"{made}")
@@ -553,14 +553,14 @@ def agree(heaptap, checks):
         bad = disagreements(raw, d) if few else [
             (field, raw.value("total", field), d["totals"][field]) for field in SUMS
             if raw.value("total", field) != d["totals"][field]]
-        checks.say(f"{case}: the report says what the tables say", not bad, f"{bad[:5]}")
+        checks.say(f"{case}: the report matches the tables", not bad, f"{bad[:5]}")
 
 
 # --- damage --------------------------------------------------------------------------------------
 
 def stack_and(*tags, incompatible=1, heaps=1, sets=1):
-    """A stack with a site (64 bytes), and below it one tag after another; on each tag 100 bytes,
-    and on a frame below the last if it is 0."""
+    """A stack with a site of 64 bytes, and a node below it for each of TAGS, with 100 bytes each: a
+    tag or, for 0, a frame."""
     m = Tags()
     names(m)
     m.incompatible = incompatible

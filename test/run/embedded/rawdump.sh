@@ -40,7 +40,7 @@ check "it builds" "${CC:-gcc}" $flags -fno-omit-frame-pointer -no-pie -fno-pie -
     $sources "$here/firmware_linux.c"
 base=$(./native native.bin)
 holds raw 8 false main --elf native "native.bin@$base"
-holds "an image that tells where it lay" 8 false main --elf native native.bin
+holds "an image whose blocks show its address" 8 false main --elf native native.bin
 holds "names from addr2line" 8 false main --elf native --addr2line addr2line native.bin
 # Within the bytes of the largest block.
 middle=$(run_python -c '
@@ -67,7 +67,7 @@ nm native >native.nm
 same "names from nm" yes "$("$HEAPTAP" rawdump --elf native --map native.nm native.bin |
     grep -q '^ *start_log ' && echo yes)"
 
-# A relocated program: its first byte lies at the same distance as always.
+# A relocated program: its load address follows from the address of its data.
 check "it builds to be moved" "${CC:-gcc}" $flags -fno-omit-frame-pointer -pie -fPIE -o moved \
     $sources "$here/firmware_linux.c"
 data=$(./moved moved.bin)
@@ -76,7 +76,8 @@ says "a wrong address above 4 GiB" "lay at $data, not at" --elf moved \
     "moved.bin@$((data + 4096))"
 holds "a program that was moved" 8 false main --elf moved --loaded-at "$first" moved.bin
 "$HEAPTAP" rawdump --elf moved moved.bin >moved.out 2>moved.err
-same "which has to be said" yes "$(grep -q 'then give --loaded-at ADDR' moved.err && echo yes)"
+same "without --loaded-at: the hint" \
+    yes "$(grep -q 'then give --loaded-at ADDR' moved.err && echo yes)"
 
 # --- Wrong, incomplete and damaged input ---------------------------------------------------------
 
@@ -84,11 +85,11 @@ says "a wrong address" "lay at 0x${base#0x}, not at 0x1000" --elf native native.
 says "a wrong word size" "made with little-endian words of 8 bytes, but --word says" --word 32 \
     native.bin
 says "no blocks" "no annotated block in" --elf native "$SRCDIR/LICENSE"
-says "a program that is none" "is no ELF file" --elf "$SRCDIR/LICENSE" native.bin
-says "a file that is not there" "cannot be read" missing.bin
+says "a file that is no program" "is no ELF file" --elf "$SRCDIR/LICENSE" native.bin
+says "a missing file" "cannot be read" missing.bin
 says "an addr2line that fails" "'false' failed" --elf native --addr2line false native.bin
 "$HEAPTAP" rawdump --elf native part.bin >cut.out
-same "an image that is cut off says so" yes "$(grep -q 'Cut off *1 ' cut.out && echo yes)"
+same "an image that is cut off is reported" yes "$(grep -q 'Cut off *1 ' cut.out && echo yes)"
 cat native.bin native.bin >twice.bin
 "$HEAPTAP" rawdump --elf native "twice.bin@$base" >twice.out
 same "copies are refused" "137 are copies" "$(sed -n 's/^ *Refused *137 *//p' twice.out)"
@@ -97,7 +98,7 @@ check "it builds with an overflow" "${CC:-gcc}" $flags -DOVERFLOW -fno-omit-fram
     -fno-pie -o damaged $sources "$here/firmware_linux.c"
 ./damaged damaged.bin >/dev/null
 "$HEAPTAP" rawdump --elf damaged --json damaged.bin >damaged.json
-same "an overflow is shown, and who made it" "past-end 1023 1023 1" "$(run_python -c '
+same "an overflow is shown with its block" "past-end 1023 1023 1" "$(run_python -c '
 import json
 damage = json.load(open("damaged.json"))["memory"]["damage"]
 print(damage[0]["kind"], damage[0]["first_byte"], damage[0]["block"]["bytes"], len(damage))')"

@@ -35,7 +35,7 @@ inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -
 went_on='r["losses"]["file_failed"] and any(
     s["size_max"] == 1000 and s["frees"] == 1 for s in r["sites"])'
 
-# On a file system of $2 KiB, which `none` then fills up or not; the profile is copied out.
+# Run `meddle none` on a file system of $2 KiB, which it may fill up; the profile is copied out.
 small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
     (export LD_PRELOAD=$4 HEAPTAP_OUT=$1/p.heaptap; exec "$3" none)
     status=$?
@@ -47,14 +47,15 @@ gate='mount -t tmpfs -o size=210k none "$1" || exit 90
 python=$(python3 -c 'import sys; print(sys.executable)')
 inside "$gate" "$HEAPTAP" "$python" >out 2>err
 same "run --fail-on with a full disk" 99 $?
-check "run --fail-on with a full disk: why" grep -q "judge it: its profile could not grow" err
+check "run --fail-on with a full disk: the reason" \
+    grep -q "judge it: its profile could not grow" err
 
 for kib in 8 16 64 100; do
     rm -f copy.heaptap
     inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
     status=$?
     judged "disk of $kib KiB, full at the start" 1
-    check "disk of $kib KiB: it says so" grep -q 'disk full' err
+    check "disk of $kib KiB: the message" grep -q 'disk full' err
     check "disk of $kib KiB: no profile" test ! -e copy.heaptap
 done
 for kib in 210 220 240 280; do
@@ -62,7 +63,7 @@ for kib in 210 220 240 280; do
     inside "$small_disk" "$kib" "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
     status=$?
     judged "disk of $kib KiB, full in the middle" 1
-    check "disk of $kib KiB: it says so" grep -q 'disk full' err
+    check "disk of $kib KiB: the message" grep -q 'disk full' err
     check "disk of $kib KiB: the loss is shown, the rest is counted" shows copy.heaptap "$went_on"
 done
 
@@ -85,7 +86,7 @@ if command -v mkfs.ext4 >/dev/null && truncate -s 1M image &&
             continue
         fi
         judged "ext4 with $filler KiB in use" 1
-        check "ext4 with $filler KiB in use: it says so" grep -q 'disk full' err
+        check "ext4 with $filler KiB in use: the message" grep -q 'disk full' err
         if [ -e copy.heaptap ]; then
             check "ext4 with $filler KiB in use: the loss is shown, the rest is counted" \
                 shows copy.heaptap "$went_on"
@@ -102,7 +103,7 @@ inside 'mount -t tmpfs -o ro none "$1" || exit 90
     "$PROG/meddle" "$LIBHEAPTAP" >out 2>err
 status=$?
 judged "read-only file system" 1
-check "read-only file system: it says so" grep -q 'read-only file system' err
+check "read-only file system: the message" grep -q 'read-only file system' err
 
 rm -rf closed && mkdir closed && chmod 555 closed
 drop=()
@@ -113,14 +114,14 @@ if "${drop[@]}" test -x "$PROG/meddle" -a -x . 2>/dev/null; then
         "$PROG/meddle" "$LIBHEAPTAP" "$PWD" >out 2>err
     status=$?
     judged "read-only directory" 1
-    check "read-only directory: it says so" grep -q 'permission denied' err
+    check "read-only directory: the message" grep -q 'permission denied' err
 else
     skipped "read-only directory" "another user cannot get at the test programs"
 fi
 
 # --- Rights that are given up --------------------------------------------------------------------
 
-# Then the file cannot be opened again, and must have its size from the start.
+# Without the rights the file cannot be opened again, so it must have its size from the start.
 if [ "$(id -u)" = 0 ]; then
     cat >gives_up.py <<'END'
 import os
@@ -131,8 +132,8 @@ kept = [[bytes(1000) for i in range(9)] for k in range(100)]
 import json
 END
     "$HEAPTAP" run -o rights.heaptap -- "$python" gives_up.py >out 2>err
-    check "rights given up: it says so" grep -q 'cannot grow.*permission denied, as after' err
-    check "rights given up: what to do" grep -q 'try --reserve' err
+    check "rights given up: the message" grep -q 'cannot grow.*permission denied, as after' err
+    check "rights given up: the remedy" grep -q 'try --reserve' err
     check "rights given up: the loss is shown" shows rights.heaptap 'r["losses"]["file_failed"]'
     "$HEAPTAP" run --reserve 64M -o reserve.heaptap -- "$python" gives_up.py >out 2>err
     check "rights given up, with a reserve: whole" shows reserve.heaptap \

@@ -33,10 +33,10 @@ below() {
     fi
 }
 
-# Its own blocks all exist by half time, so from then on nothing may grow: the pages of the history
-# are released when they are full. 128 KiB are for pages that are not full, which are more on a slow
-# machine with more snapshots, for stdio and for the kernel's rounding; one byte a pair would be 500
-# KB.
+# The program's blocks all exist by half time, so from then on nothing may grow: the pages of the
+# history are released when they are full. 128 KiB are for pages that are not full, which are more
+# on a slow machine with more snapshots, for stdio and for the kernel's rounding; one byte a pair
+# would be 500 KB.
 record events.heaptap "$PROG/flat" events "$pairs"
 same "events: exit status" 0 "$status"
 below "events: KiB grown in the second half" 128 "$(grown events.heaptap)"

@@ -34,7 +34,7 @@ judged() {
     same "$1: the program's file" abcd "$(head -c 100 victim)"
     same "$1: messages are ours" "" "$(grep -v '^heaptap: ' err)"
     check "$1: at most one message" [ "$(wc -l <err)" -le 1 ]
-    check "$1: the profile is whole, or says why not" whole_or_told
+    check "$1: the profile is whole, or reports the loss" whole_or_told
 }
 
 for which in "" all; do

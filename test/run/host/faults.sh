@@ -50,13 +50,13 @@ HEAPTAP_OUT=$PWD/none.heaptap "$BUILD/test/fault/inject" --call rt_sigprocmask -
     --also mmap --count calls --preload "$LIBHEAPTAP" -- "$PROG/grow" >out 2>err
 status=$?
 if [ $status = 77 ]; then
-    echo "ok - no memory at all # SKIP tracing is not possible here"
+    echo "ok - no memory # SKIP tracing is not possible here"
 else
-    same "no memory at all: exit status" $bare $status
-    check "no memory at all: output" diff bare.out out
-    messages "no memory at all" 1
-    check "no memory at all: no profile" test ! -e none.heaptap
-    check "no memory at all: events cost no system call" test "$(cat calls)" -le 20
+    same "no memory: exit status" $bare $status
+    check "no memory: output" diff bare.out out
+    messages "no memory" 1
+    check "no memory: no profile" test ! -e none.heaptap
+    check "no memory: events cost no system call" test "$(cat calls)" -le 20
 fi
 
 # --- Limits --------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ limited() {
             check "$name: whole, or the loss is shown" whole_or_lost limit.heaptap "$unlimited"
         fi
     else
-        check "$name: a message says why" test -s err
+        check "$name: a message gives the reason" test -s err
     fi
     echo "# $name: $what$(sed 's/^heaptap: \(.*\): .*/ (\1)/' err)"
 }
@@ -164,7 +164,7 @@ rm -rf gone gone2 && mkdir gone
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/gone/p.heaptap bash -c '
     exec 2>data; mv gone gone2; for i in {1..3000}; do eval "a$i=$i"; done; echo done' >out 2>err
 check "stderr became a file: nothing of ours in it" test ! -s data
-same "stderr became a file: the program goes on" done "$(cat out)"
+same "stderr became a file: the program continues" done "$(cat out)"
 unkind "stderr became a data file" 0 stderr "$PWD/unkind.data"
 check "stderr became a data file: it is empty" test ! -s unkind.data
 # A pipe whose reader is gone, and a full one: no SIGPIPE and no waiting.

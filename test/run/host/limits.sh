@@ -42,14 +42,14 @@ for mib in 1048576 20480 2048; do
         "losses events=0 unknown_frees=0 unrecorded_frees=0 no_thread_events=0"
 done
 
-# The memory of a child of a process that limits itself is the child's.
+# Memory that a child of a process that limits itself has mapped stays the child's.
 for option in "" --annotate; do
     same "a child limits itself $option" "child 0" \
         "$("$HEAPTAP" run --quiet --force $option -o forked.heaptap -- \
             "$PROG/limits_itself" fork 4096)"
 done
 
-# A forked child that is not recorded, because there is no room, gets its parent's reservations.
+# A forked child that is not recorded, because there is no room, may use its parent's reservations.
 for option in "" --annotate; do
     pieces AS 150 forked $option
 done

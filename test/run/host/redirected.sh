@@ -58,7 +58,7 @@ inherited "inherited, a terminal: the line is there"
 $run prlimit --fsize=1024 "$PROG/holes" 2>err
 inherited "the program itself: the line is there"
 
-# Nobody's stderr is read where run has none.
+# If `run` has no stderr, the recorder writes to none.
 $run python3 parent.py pipe "$PROG/holes" 2>&- >out
 same "heaptap without stderr: what the program reads" "b''" "$(cat out)"
 
@@ -66,7 +66,7 @@ same "heaptap without stderr: what the program reads" "b''" "$(cat out)"
 HEAPTAP_STDERR=1:1 $run python3 parent.py inherited "$PROG/holes" >out 2>err
 inherited "a run in a run: the line is there"
 
-# Without `run` it writes to any stderr.
+# Without `run` the recorder writes to any stderr.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/hand.heaptap python3 parent.py pipe "$PROG/holes" >out 2>err
 check "by hand: the line is in the pipe" grep -q "^b'heaptap: not recording: " out
 HEAPTAP_STDERR=1:1 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/silent.heaptap \
@@ -80,6 +80,6 @@ for to in same other; do
     HEAPTAP_STDERR=$(stat -c %d:%i odd.same) LD_PRELOAD=$odd HEAPTAP_OUT=$PWD/odd.heaptap \
         /bin/true 2>>odd.$to
 done
-same "adapters: it is said where stderr is that file, and nowhere else" "1 0" \
+same "adapters: a message only if stderr is that file" "1 0" \
     "$(grep -c "^heaptap: Python .* is not supported" odd.same) $(wc -l <odd.other)"
 finish

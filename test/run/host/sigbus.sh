@@ -29,15 +29,15 @@ END
 for bytes in 0 4096 16384 30000 100000; do
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/cut.$bytes.heaptap "$PROG/sigbus" profile $bytes \
         >cut.out 2>cut.err
-    same "cut to $bytes bytes: the program goes on" "7 cut 0 done" "$? $(echo $(cat cut.out))"
+    same "cut to $bytes bytes: the program continues" "7 cut 0 done" "$? $(echo $(cat cut.out))"
     same "cut to $bytes bytes: one message" 1 \
         "$(grep -c '^heaptap: another program truncated the profile' cut.err)"
     if [ $bytes -ge 16384 ]; then
-        check "cut to $bytes bytes: what is left can be read" left cut.$bytes.heaptap $bytes
+        check "cut to $bytes bytes: the rest can be read" left cut.$bytes.heaptap $bytes
     else # The header is not even whole.
         "$HEAPTAP" report cut.$bytes.heaptap >report.out 2>report.err
         same "cut to $bytes bytes: the reader" 3 $?
-        check "cut to $bytes bytes: the reader says why not" \
+        check "cut to $bytes bytes: the reader gives the reason" \
             grep -q '^heaptap: .*\(empty\|short\)' report.err
     fi
 done

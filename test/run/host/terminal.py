@@ -27,8 +27,8 @@ class Terminal:
     def __init__(self, *command):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            # Programs that a shell has started in the background ignore them, and so would all
-            # below.
+            # Programs that a shell has started in the background ignore these signals, and so would
+            # all programs below.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.environ.update(PS1="READY> ", TERM="dumb", HISTFILE="")

@@ -55,7 +55,8 @@ check "damaged profiles are refused or shown, never a crash" \
 check "no gate passes because a profile is damaged" \
     python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
 
-# Moments that went with the end of a file: the damage is why, so it comes first.
+# Moments lost with the end of a file: the message about the damage comes first, because it is the
+# reason.
 "$HEAPTAP" run --quiet --no-pack -o moments.heaptap -- "$PROG/slow_events" 0 40 100 10
 head -c 40960 moments.heaptap >cut.heaptap
 for view in report leaks "report --json" "leaks --json" "timeline --svg cut.svg" \
@@ -64,7 +65,7 @@ for view in report leaks "report --json" "leaks --json" "timeline --svg cut.svg"
         [[ $view != timeline* ]] || moments="--between 100ms..200ms"
         # shellcheck disable=SC2086
         "$HEAPTAP" $view $moments cut.heaptap >moments.out 2>moments.err
-        check "$view $moments of a file that is cut: says so" grep -q "is cut short" moments.err
+        check "$view $moments of a file that is cut: the message" grep -q "is cut short" moments.err
     done
 done
 
@@ -94,15 +95,15 @@ refused "no command" 2 "$HEAPTAP"
 refused "unknown command" 2 "$HEAPTAP" reprot
 refused "unknown option" 2 "$HEAPTAP" report --colour good.heaptap
 refused "option without its value" 2 "$HEAPTAP" report good.heaptap --limit
-refused "number that is none" 2 "$HEAPTAP" report --limit many good.heaptap
-refused "choice that is none" 2 "$HEAPTAP" report --by colour good.heaptap
+refused "an invalid number" 2 "$HEAPTAP" report --limit many good.heaptap
+refused "an invalid choice" 2 "$HEAPTAP" report --by colour good.heaptap
 refused "too many arguments" 2 "$HEAPTAP" report good.heaptap good.heaptap
 refused "bad regular expression" 2 "$HEAPTAP" report --filter '(' good.heaptap
 
 # 0 or an empty value would mean the default, or everything.
 zero() {
     refused "$*" 2 "$HEAPTAP" "$@"
-    check "$*: says so" grep -q ": 0 is none" refused.err
+    check "$*: the message" grep -q ": 0 is none" refused.err
 }
 for option in --sample --sample-count --check-every --frames --max-memory --reserve \
     --snapshot-growth; do
@@ -118,7 +119,7 @@ zero bins --top 0 good.heaptap
 check "0 where it means something" "$HEAPTAP" leaks --callers 0 good.heaptap
 empty() {
     refused "$*: empty" 2 "$HEAPTAP" "$@"
-    check "$*: says so" grep -q ": its value, [A-Z|]*, is empty" refused.err
+    check "$*: the message" grep -q ": its value, [A-Z|]*, is empty" refused.err
 }
 empty leaks --suppressions '' good.heaptap
 empty report --debug-dir= good.heaptap
@@ -128,13 +129,13 @@ empty run --only '' -- "$PROG/article"
 empty run -o '' -- "$PROG/article"
 for view in report leaks pack; do
     refused "$view of an empty name" 2 "$HEAPTAP" $view ''
-    check "$view of an empty name: says so" grep -q "$view: an argument is empty" refused.err
+    check "$view of an empty name: the message" grep -q "$view: an argument is empty" refused.err
 done
 for view in "source main" "html --json"; do
     # shellcheck disable=SC2086
-    refused "$view: a directory that is not there" 2 \
+    refused "$view: a missing directory" 2 \
         "$HEAPTAP" $view --source-dir missing good.heaptap
-    check "$view: says so" grep -q "option '--source-dir': missing is no directory" refused.err
+    check "$view: the message" grep -q "option '--source-dir': missing is no directory" refused.err
 done
 
 # Inputs without end, and a shell's pipe.
@@ -147,7 +148,7 @@ endless leaks --suppressions /dev/zero good.heaptap
 endless merge -o none.heaptap @/dev/zero
 refused "suppressions without an end" 3 \
     "$HEAPTAP" leaks --suppressions <(yes '# a comment') good.heaptap
-check "suppressions without an end: says so" grep -q "it has more than 64 MiB" refused.err
+check "suppressions without an end: the message" grep -q "it has more than 64 MiB" refused.err
 check "suppressions from a pipe" \
     "$HEAPTAP" leaks --fail-over 0 --suppressions <(echo "leak:*") good.heaptap
 check "a list from a pipe" "$HEAPTAP" merge -o listed.heaptap @<(printf 'good.heaptap')

@@ -289,7 +289,7 @@ def names(heaptap, checks):
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:
             label = " ".join([kind, view, *arguments])
-            # It has no snapshots and takes none; without symbols it has no functions either.
+            # The profile has no snapshots and takes none. Without symbols it also has no functions.
             refused = view in ("snapshot", "timeline") or (view == "source" and not packed)
             out = check_text(heaptap, checks, label, [view, *arguments, "names.heaptap"],
                              REFUSED if refused else SHOWN)

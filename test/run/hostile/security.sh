@@ -99,7 +99,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         raw theirs.heaptap theirs/prog
         XDG_CACHE_HOME=$cache "$HEAPTAP" report theirs.heaptap >theirs.txt 2>/dev/null
         check "another user's library has names" grep -q genuine theirs.txt
-        check "but none that are remembered" bash -c "! ls '$cache'/heaptap/*theirs+libx.so"
+        check "but none that are cached" bash -c "! ls '$cache'/heaptap/*theirs+libx.so"
 
         # The cache entry for a library with other names, at that path and with that id.
         cp -p good/libx.so genuine.so
@@ -109,7 +109,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
         cp -p genuine.so good/libx.so
         cp -a planted taken
         XDG_CACHE_HOME=$PWD/taken "$HEAPTAP" report good.heaptap >taken.txt 2>/dev/null
-        check "one's own cache is believed" grep -q f_evil_f taken.txt
+        check "the user's own cache is used" grep -q f_evil_f taken.txt
         chown 65534 planted/heaptap/*
         XDG_CACHE_HOME=$PWD/planted "$HEAPTAP" report good.heaptap >planted.txt 2>/dev/null
         check "files of another user in it are not" \
@@ -135,7 +135,7 @@ chmod 600 output
 "$HEAPTAP" export -f collapsed -o output kept.heaptap 2>/dev/null
 check "any other file is written as it stands" grep -q main linked_output
 
-# It follows a link, like the shell's >; but not one that was found in a directory.
+# An output follows a link, like the shell's >, but not a link that was found in a directory.
 cp kept.heaptap linked_to.heaptap
 for output in "pack -o" "merge -o"; do
     rm -f target.heaptap
@@ -199,16 +199,16 @@ if chown 12345:23456 given 2>/dev/null; then
     "$HEAPTAP" run --quiet --no-pack -o theirs.heaptap -- "$PROG/article"
     chown 12345:23456 theirs.heaptap
     "$HEAPTAP" pack theirs.heaptap >pack.out
-    same "root packs somebody's profile, and it stays theirs" "12345:23456 600" \
+    same "root packs another user's profile, which keeps its owner" "12345:23456 600" \
         "$(stat -c '%u:%g %a' theirs.heaptap)"
     chown 12345:23456 theirs.heaptap
     "$HEAPTAP" run --quiet -o ours.heaptap -- "$PROG/article"
     "$HEAPTAP" pack -o theirs.heaptap ours.heaptap >pack.out
-    same "what is made of another file is not" 0:0 "$(stat -c '%u:%g' theirs.heaptap)"
+    same "a new file belongs to root" 0:0 "$(stat -c '%u:%g' theirs.heaptap)"
     ln -s ours.heaptap link.heaptap
     chown -h 12345:23456 link.heaptap
     "$HEAPTAP" pack link.heaptap >pack.out
-    same "nor what was read through somebody's link" "0:0 600" \
+    same "also one made through another user's link" "0:0 600" \
         "$(stat -L -c '%u:%g %a' link.heaptap)"
 else
     skipped "profiles of others that root packs" "needs root"
@@ -288,7 +288,7 @@ ln -s "$PWD/missing-target" sticky/dangling.heaptap
 for name in out hard fifo dangling; do
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/sticky/$name.heaptap timeout 60 "$PROG/article" \
         >"$name.out" 2>&1
-    same "$name.heaptap is taken: the program runs as ever" 0 $?
+    same "$name.heaptap is taken: the program runs as without heaptap" 0 $?
 done
 same "what the names stood for is untouched" "precious" "$(cat precious)"
 check "nothing was made where a dangling link leads" [ ! -e missing-target ]
@@ -357,7 +357,7 @@ scribbled() {
         python3 "$area/scribble.py" scribbled.heaptap "$1"
     exec 3>&-
     wait $runner
-    same "$1: the program ends as ever" "0 whole" "$? $(cat scribbled.out)"
+    same "$1: the program ends as without heaptap" "0 whole" "$? $(cat scribbled.out)"
     "$HEAPTAP" report scribbled.heaptap >scribbled.txt 2>&1
     status=$?
     check "$1: the profile is shown or refused" [ $status = 0 -o $status = 3 ]
@@ -394,21 +394,21 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && [ ! -e "$system_librar
         skipped "a setuid program leaves nothing" "mounted nosuid"
     else
         secure_run "$stage/setuid"
-        same "a setuid program runs as ever" 0 $?
+        same "a setuid program runs as without heaptap" 0 $?
         same "and leaves nothing" "" "$(ls "$stage/out")"
         if setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$HEAPTAP"; then
             (cd "$stage/out" && setpriv --reuid=65534 --regid=65534 --clear-groups \
                 "$HEAPTAP" run "$stage/setuid") >/dev/null 2>said
-            check "and heaptap run says why" grep -q 'more rights than its user' said
+            check "and heaptap run gives the reason" grep -q 'more rights than its user' said
         else
-            skipped "what heaptap run says of it" "only root can reach the build"
+            skipped "the message of heaptap run" "only root can reach the build"
         fi
     fi
     if command -v setcap >/dev/null && install -m 755 "$PROG/article" "$stage/capable" &&
         setcap cap_net_raw+ep "$stage/capable" 2>/dev/null; then
         secure_run "$stage/capable"
-        same "a program with file capabilities runs as ever" 0 $?
-        same "and leaves nothing either" "" "$(ls "$stage/out")"
+        same "a program with file capabilities runs as without heaptap" 0 $?
+        same "and also leaves nothing" "" "$(ls "$stage/out")"
     else
         skipped "a program with file capabilities" "needs setcap and a file system with it"
     fi

@@ -115,16 +115,16 @@ def both_tell_the_same(name, command, **environment):
     if dump is None:
         tell(False, name + " leaves a dump")
         return
-    agree(name + ": the memory tells what the ledger knows",
+    agree(name + ": the memory matches the ledger",
           *(stacks_of(dump, view) for view in (["rawdump"], ["core", "--native"])))
     os.remove(name + ".heaptap")
     said = subprocess.run([heaptap, "core", "--json", dump], capture_output=True, text=True)
     warnings = [line for line in said.stderr.splitlines() if not line.startswith("hint: ")]
     tell(said.returncode == 0 and len(warnings) == 1 and
          "is gone; stacks are those that the annotated blocks carry" in said.stderr,
-         name + ": the profile is gone, and one line says so", said.returncode, said.stderr)
+         name + ": the profile is gone, and one line reports it", said.returncode, said.stderr)
     if said.returncode == 0:
-        agree(name + ": core tells the same without the profile",
+        agree(name + ": core shows the same without the profile",
               *(stacks_of(dump, [view]) for view in ("rawdump", "core")))
     os.remove(dump)
 
@@ -237,7 +237,7 @@ def found():
         tell(owner(d["allocated"]) == got[1].strip() and d["found_by"] == how and
              d["written"] == "41" * int(size) and
              d["kind"] == ("past_end" if kind == "end" else "before_start"),
-             name + ": who, how and what", d)
+             name + ": the culprit, the kind and the bytes", d)
         tell(any(f["function"] == "main" for f in d["stack"]),
              name + ": and the stack of the " + how)
     got, document, seen = damages("whole", "--check-every", "1", "--", program, "7", "end", "0",

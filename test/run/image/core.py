@@ -134,7 +134,7 @@ def moments():
         check_outputs(one)
         diff = json.loads(run("diff", "--json", "a.heaptap", "b.heaptap").stdout)
         growth = diff["growth"]["inuse"]
-        tell(growth == 1 << 20, "two moments: what diff says has grown", growth)
+        tell(growth == 1 << 20, "two moments: the growth in diff", growth)
         report = documents.loads(run("report", "--json", "--no-fold", "b.heaptap").stdout)
         tell(report["totals"]["live_bytes"] == 8 * BIG + (1 << 20) + 48 and
              report["totals"]["frees"] == 0, "report of the moment's profile", report["totals"])
@@ -231,7 +231,7 @@ def allocator(name):
 
 def sizes():
     """Blocks of allocators whose sizes a dump does not have: the sums of stacks are exact, and so
-    are sizes that follow. No block reaches into the next one."""
+    are the sizes that follow from them. No block reaches into the next one."""
     truth = {"small": [1, 24], "large": [3000, 4001, 5000], "single": [5001], "equal": [777] * 5}
     for name in ALLOCATORS:
         path = allocator(name)
@@ -308,7 +308,7 @@ def crashes():
          near)
     dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
     tell("Objects of its own heaps are not among them: `heaptap report pool.heaptap`" in
-         shown(dump), "a dump says that it lacks objects of the program's heaps", shown(dump))
+         shown(dump), "a dump notes that it lacks objects of the program's heaps", shown(dump))
     text = shown("dump_null/" + os.listdir("dump_null")[0])
     tell("Objects of its own heaps" not in text, "nothing of heaps without heaps", text)
     for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
@@ -337,7 +337,7 @@ def first_memory(data):
 
 def refused():
     if not dumps.kernel_dumps():
-        print("ok - what is refused # SKIP the kernel writes dumps elsewhere")
+        print("ok - refused input # SKIP the kernel writes dumps elsewhere")
         return
     bare = dumps.crash(library, "bare", "", [BLOCKS, "overflow"])
     dump = dumps.crash(library, "whole", "whole.heaptap", [BLOCKS, "overflow"])
@@ -377,7 +377,7 @@ def refused():
          "a child that has allocated nothing", got)
     parent.end()
     tail = run("core", "tail")
-    tell("is truncated: " in tail.stderr, "a dump cut short by little says so", tail.stderr)
+    tell("is truncated: " in tail.stderr, "a dump cut short by little is reported", tail.stderr)
     other = run("core", "/bin/true", dump)
     tell("does not seem to be a dump of /bin/true" in other.stderr, "a dump of another program",
          other.stderr)
@@ -422,7 +422,7 @@ def carried():
     said = run("core", "--json", "--block", freed["freed_address"], dump)
     got = json.loads(said.stdout) if said.returncode == 0 else {"memory": {}}
     tell(got["memory"].get("stacks_from_annotations") and "allocated" not in got["place"] and
-         said.stderr.count("\n") == 1, "without the profile: JSON says so", got["memory"],
+         said.stderr.count("\n") == 1, "without the profile: JSON has it", got["memory"],
          said.stderr)
     report = run("report", "--json", "moment_of_carried.heaptap")
     made = documents.loads(report.stdout)["sites"] if report.returncode == 0 else []
@@ -471,7 +471,7 @@ def coroutine():
         check_leaks("a coroutine's dump", where, reached=15)
     own = [b["address"] for b in memory("--blocks", *where)["blocks"] if b["size"] == 72]
     kinds = [p["kind"] for p in memory("--find-pointers", own[0], *where)["pointers"]]
-    tell("stack" in kinds, "a coroutine: who points to main's block", kinds)
+    tell("stack" in kinds, "a coroutine: the pointer to main's block", kinds)
     program.end()
 
 
@@ -484,7 +484,7 @@ def check_vectors(what, names, where):
         found = memory("--find-pointers", at[300 + i], *where)["pointers"]
         tell([(p["kind"], p["holder"].split(" of ")[0]) for p in found] ==
              [("register", "a vector register" if name[0] == "z" else name)],
-             "%s: who points to the block in %s" % (what, name), found)
+             "%s: the pointer to the block in %s" % (what, name), found)
 
 
 def vectors():
@@ -548,9 +548,10 @@ def births():
                  after)
             windows[who] = low, high
             later = birth["later_blocks"]
-            tell(later == (7 if who == "late" else None), name + "how many came later", birth)
-        # There is a second between them.
-        tell(windows["early"][1] <= windows["middle"][0], "their times can be told apart", windows)
+            tell(later == (7 if who == "late" else None), name + "the number of later blocks",
+                 birth)
+        # A second lies between the two allocations.
+        tell(windows["early"][1] <= windows["middle"][0], "their times are distinct", windows)
         text = shown("--block", program.lines[3].split()[1], *where)
         tell("which has allocated 7 blocks since\n" in text, "its thread in words", text)
     program.end()
@@ -611,14 +612,14 @@ def blocks():
     tell(shown_at["before"]["size"] == shown_at["behind"]["size"] == 32, "its neighbours",
          shown_at["before"], shown_at["behind"])
     holders = [p["holder"] for p in memory("--find-pointers", inside, *where)["pointers"]]
-    tell("kept + 8 in core_blocks" in holders, "who points to it: a variable by its name", holders)
+    tell("kept + 8 in core_blocks" in holders, "the pointer to it: a variable by its name", holders)
     heads = [b for b in largest if b["size"] == 32 and
              [f["function"] for f in b["stack"][:2]] == ["add_node", "leaks"]]
     first = min(heads, key=lambda b: int(b["address"], 16))
     found = memory("--find-pointers", first["address"], *where)["pointers"]
     tell([p["holder"] for p in found if p["kind"] == "block"] ==
          ["byte 0 of a block of 32 bytes, allocated by add_node"],
-         "who points to it: another block", found)
+         "the pointer to it: another block", found)
     text = shown("--block", inside, *where)
     tell("is the beginning of a block of 500 bytes\n" in text and
          "behind it: 0x" in text, "a block in words", text)
@@ -696,10 +697,10 @@ def in_pieces():
         program.wait()
         report = run("report", "--json", name)
         totals = json.loads(report.stdout)["totals"] if report.returncode == 0 else {}
-        # One block lives whenever a piece is copied, at another stack each time.
+        # Whenever a piece is copied, one block is live, at another stack each time.
         tell(totals.get("allocations", 0) >= before and "skipped" not in report.stderr and
              0 <= totals["live_blocks"] < 1000,
-             "killed %s s after a copy was seen: what is left is whole" % wait, totals, before,
+             "killed %s s after a copy was seen: the file is whole" % wait, totals, before,
              report.stderr)
 
 
@@ -873,7 +874,7 @@ def contained():
              "a crash, from the dump alone", text)
         dumps.crash(library, "dump_killed", "killed.heaptap", [BLOCKS, "null"], alone)
         killed = run("report", "killed.heaptap")
-        tell("may lack the latest events" in killed.stderr, "what a killed process leaves says so",
+        tell("may lack the latest events" in killed.stderr, "the file of a killed process notes it",
              killed.stderr)
     ended = run("run", "--self-contained-core", "-o", "ended.heaptap", "sh", "-c", "kill -9 $$")
     tell("core dump: heaptap core" not in ended.stderr, "no dump is promised that there is not",
@@ -913,9 +914,9 @@ def debugger():
         print("ok - inside gdb # SKIP it cannot run a program here")
         return
     tell("is byte 1 of a block of 500 bytes\n" in text, "gdb on a live process: a block", text)
-    tell("list in core_blocks" in text, "gdb on a live process: who points to it", text)
+    tell("list in core_blocks" in text, "gdb on a live process: the pointer to it", text)
     tell("lose_list" in text and "lost: nothing points there" in text,
-         "gdb on a live process: what is lost", text)
+         "gdb on a live process: the lost blocks", text)
 
 
 CRASHING_WORK = """

@@ -88,9 +88,9 @@ def wrong_totals(got):
 
 
 def wrong_reach(truth, numbers, got, allocator):
-    """There are never more lost blocks than expected. The stack of an ended thread, which libc
-    keeps, may have remains of an address, and an unreadable heap any address: then there are
-    fewer."""
+    """Check that there are never more lost blocks than expected. There may be fewer: the stack of
+    an ended thread, which libc keeps, may have remains of an address, and an unreadable heap may
+    have any address."""
     lost = sum(not kept for _, _, kept in truth.values())
     count = got["lost"]["blocks"] + got["lost_through_others"]["blocks"]
     least = lost - (got["reached_from_mapped_memory"]["blocks"] if numbers["threads"] else 0)
@@ -168,7 +168,7 @@ def sampled(seed, way):
     text = subprocess.run([heaptap, "core", dump], capture_output=True, text=True).stdout
     tell(text.count("allocated before the fork") == 1 and
          "Blocks allocated before the fork are left out" in text,
-         "%s, seed %d: one line says that the others are left out" % (way, seed), text)
+         "%s, seed %d: one line notes that the others are left out" % (way, seed), text)
     shutil.rmtree(directory)
 
 

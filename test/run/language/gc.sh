@@ -35,7 +35,7 @@ try() {
         "$1.truth"
 }
 
-# Chosen because of the program.
+# The program selects the adapter.
 record run.heaptap ./collected 2000 0
 rows run run.heaptap run.heaptap.out
 try one 8000 0

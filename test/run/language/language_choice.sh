@@ -29,7 +29,7 @@ same "and one that is pyenv's" "libheaptap.so libheaptap_python.so " \
     "$(preloaded -- ./pytest | names)"
 same "another program gets none" "libheaptap.so " \
     "$(preloaded -- sh -c 'echo $LD_PRELOAD' | names)"
-same "unless it is asked for" "libheaptap.so libheaptap_lua.so " \
+same "unless it is requested" "libheaptap.so libheaptap_lua.so " \
     "$(preloaded --language lua -- sh -c 'echo $LD_PRELOAD' | names)"
 preloaded --language perl -- true >/dev/null
 same "an unknown name is refused" 2 $?
@@ -84,20 +84,20 @@ check "a flame graph has a colour for the language" \
 "$HEAPTAP" export -f collapsed --metric alloc fill.heaptap >folded.txt 2>/dev/null
 same "no function of the recorder's own is in it" 0 "$(grep -c 'begin;\|lua_code' folded.txt)"
 
-# An unknown one falls back, with a message.
+# With an unknown Lua, C functions are shown, and a message.
 record future.heaptap "$PROG/lua_future"
-same "a program with an unknown Lua runs as it did" 2 "$(cat future.heaptap.out)"
-same "and its version is said, once" \
+same "a program with an unknown Lua runs as without heaptap" 2 "$(cat future.heaptap.out)"
+same "and its version is reported once" \
     'heaptap: Lua 5.9.7 is not supported, so its functions are not shown; 5.1 to 5.4 are' \
     "$(cat future.heaptap.err)"
 "$HEAPTAP" report --full future.heaptap >future.txt 2>/dev/null
 check "its C functions are shown" grep -q lua_newstate future.txt
 if command -v luajit >/dev/null; then
     record jit.heaptap luajit -e 'print(1)'
-    same "LuaJIT runs as it did" 1 "$(cat jit.heaptap.out)"
-    check "and is told of" grep -q '^heaptap: LuaJIT .*: stacks show C functions$' jit.heaptap.err
+    same "LuaJIT runs as without heaptap" 1 "$(cat jit.heaptap.out)"
+    check "and is reported" grep -q '^heaptap: LuaJIT .*: stacks show C functions$' jit.heaptap.err
 else
-    echo "ok - LuaJIT runs as it did # SKIP needs luajit"
+    echo "ok - LuaJIT runs as without heaptap # SKIP needs luajit"
 fi
 jit=$(ldconfig -p | grep -o '/.*libluajit-5\.1\.so\.2$' | head -1)
 if [ -n "$jit" ]; then
@@ -113,11 +113,11 @@ lua.lua_pcall(state, 0, 0, 0)
 EOF
     record loads.heaptap "$(python3 -c 'import sys; print(sys.executable)')" loads.py "$jit"
     "$HEAPTAP" report loads.heaptap >loads.txt 2>/dev/null
-    check "a report says it of a program that loads LuaJIT later" \
+    check "a report mentions LuaJIT in a program that loads it later" \
         grep -q "^LuaJIT's functions and objects are not shown" loads.txt
     "$HEAPTAP" report fill.heaptap >without.txt 2>/dev/null
-    same "and of no other" 0 "$(grep -c LuaJIT without.txt)"
+    same "and in no other" 0 "$(grep -c LuaJIT without.txt)"
 else
-    echo "ok - a report says it of a program that loads LuaJIT later # SKIP needs libluajit-5.1"
+    echo "ok - a report mentions LuaJIT in a program that loads it later # SKIP needs libluajit-5.1"
 fi
 finish

@@ -38,7 +38,7 @@ chains() {
     check "$1: 10,000 moments" awk '{ n += $1 } END { exit n < 10000 }' truth
 }
 
-# Chosen because of the program.
+# The program selects the adapter.
 record run.heaptap ecl --norc --eval '(setf *kept* (make-list 777))' --eval '(ext:quit)'
 "$HEAPTAP" report --by heap run.heaptap >run.text 2>hints
 check "run: Lisp has types" grep -q 'lisp cons' run.text
@@ -84,9 +84,9 @@ check "classes: as text" grep -qE '^c +all conses' text
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
     '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
     '(print *k*)'
-same "said: it is recorded" "T" "$(tail -1 said.out | tr -d ' ')"
+same "module: it is recorded" "T" "$(tail -1 said.out | tr -d ' ')"
 "$HEAPTAP" report --between building --json --no-fold said.heaptap >between.json 2>hints
-check "said: what was made meanwhile" run_python -c "
+check "module: the objects made meanwhile" run_python -c "
 import documents
 report = documents.load(open('between.json'))
 made = sum(site['allocations'] for site in report['sites'] if site.get('heap') == 'lisp structure'

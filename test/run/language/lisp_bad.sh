@@ -22,7 +22,7 @@ gcc -O1 -o host "$area/lisp_host.c" $(ecl-config --cflags --libs) 2>gcc.log ||
 record damage ./host damage
 quietly damage "1600 conses
 done 0"
-# One circle has names, so the stack is full before it reaches C frames.
+# One of the circles has names, so its stack is full before it reaches C frames.
 counts "damage: each object, at its place in C" damage "lisp cons" allocate=1500
 record again ./host again
 quietly again "done 0"
@@ -57,7 +57,7 @@ export LD_LIBRARY_PATH=$PWD
 record other ./ecl --norc --eval '(format t "~D~%" (length (make-list 777)))' --eval '(ext:quit)'
 same "other: exit status" 0 "$status"
 same "other: output" 777 "$(cat other.out)"
-same "other: it is said, once" "heaptap: the adapter for Lisp was built for another version of \
+same "other: one message" "heaptap: the adapter for Lisp was built for another version of \
 ECL; stacks show C functions" "$(cat other.err)"
 "$HEAPTAP" report --by heap other >text 2>hints
 check "other: recorded as a program on libgc" grep -q 'libgc' text

@@ -71,7 +71,7 @@ for way in fork spawn forkserver; do
     for file in $way.heaptap $way.processes/*; do
         made "$file" work
     done >$way.made
-    check "$way: what children made" grep -qE '^79[78][0-9]{2} ' $way.made
+    check "$way: the children's objects" grep -qE '^79[78][0-9]{2} ' $way.made
     check "$way: nothing is lost" sh -c '! grep -v "{}$" "$1"' - $way.made
 done
 
@@ -93,17 +93,18 @@ for options in "" "-X faulthandler"; do
     same "crash $options: status" $bare $?
     grep -E 'File|Fatal' bare.out >bare.lines
     grep -E 'File|Fatal' crash.out >crash.lines
-    check "crash $options: the same is said" cmp bare.lines crash.lines
+    check "crash $options: the same messages" cmp bare.lines crash.lines
 done
 "$HEAPTAP" run -q -o held.heaptap -- "$python" crash.py >held.out 2>&1
 "$HEAPTAP" report --json --no-fold held.heaptap >crash.json 2>/dev/null
-check "crash: what it held" run_python "$area/python_held.py" crash.json "$PWD/crash.py" 2 3000000
+check "crash: its live objects" \
+    run_python "$area/python_held.py" crash.json "$PWD/crash.py" 2 3000000
 
 # An unknown version: reported once, and left untouched.
 LD_PRELOAD="$LIBHEAPTAP $adapter $PROG/libodd_python.so" HEAPTAP_OUT=$PWD/odd.heaptap \
     /bin/true 2>odd.err
 same "unknown version: status" 0 $?
-same "unknown version: what is said" \
+same "unknown version: the message" \
     "heaptap: Python 3.99.1 is not supported, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
@@ -120,7 +121,7 @@ gcc -shared -fPIC -o libold_python.so old_python.c
 gcc -o old_main old_main.c -L. -lold_python -Wl,-rpath,"$PWD"
 "$HEAPTAP" run -o old.heaptap -- ./old_main 2>old.err
 same "older version: status" 0 $?
-check "older version: it is said" grep -q \
+check "older version: the message" grep -q \
     "^heaptap: Python 3.7.16 is not supported, so its functions are not shown; 3.9 to 3.13 are$" \
     old.err
 

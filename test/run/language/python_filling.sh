@@ -20,10 +20,10 @@ fill() {
 }
 fill whole "" 1500 0
 fill scarce 190000 1500 0
-check "room for what is shown: the same stacks" \
+check "room for the shown frames: the same stacks" \
     run_python "$area/python_filled.py" same whole.json scarce.json 1500
 "$HEAPTAP" report --native scarce.heaptap >text 2>err
-check "with --native the report says so" grep -q "no functions of the interpreter" text
+check "with --native the report mentions the loss" grep -q "no functions of the interpreter" text
 "$HEAPTAP" report scarce.heaptap >text 2>err
 check "without it does not" sh -c '! grep -q "no functions of the interpreter" text'
 fill full 100000 9000 0

@@ -28,7 +28,7 @@ check "a label, a snapshot and a line" \
 HEAPTAP='' PATH=/nowhere "$(command -v env)" "$(python3 -c 'import sys; print(sys.executable)')" \
     -m heaptap program.py 2>none.err
 same "without the command: status" 2 $?
-check "and what to do" grep -q 'is not in PATH' none.err
+check "and the remedy" grep -q 'is not in PATH' none.err
 
 pytest=$(for python in python3 /usr/bin/python3; do
     "$python" -c 'import pytest, sys; print(sys.executable)' 2>/dev/null && break

@@ -30,7 +30,7 @@ traced() {
         "$python" "$area/python_traced.py" "$1" "$PROG/libtraced.so" "$1.truth" "$2" >"$1.out" 2>&1
     same "$1: exit status" 0 $?
     run_python "$area/python_compare.py" "$HEAPTAP" "$1.1.heaptap" "$1.truth" ${3:-} >"$1.same" 2>&1
-    same "$1${3:+, $3}: what lives" 0 $?
+    same "$1${3:+, $3}: live blocks" 0 $?
     sed 's/^/#   /' "$1.same"
     rm -f "$1".*.heaptap
 }

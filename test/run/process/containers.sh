@@ -52,7 +52,7 @@ looked_at() {
     [ "$2" = "$3" ] || shown="$2 ($3 in its namespace)"
     "$HEAPTAP" report "$pid" >report.txt 2>report.err
     same "$name: report" 0 $?
-    check "$name: report says which process it is" told_of "$shown"
+    check "$name: report identifies the process" told_of "$shown"
     check "$name: report has names" grep -q count_alloc report.txt
     "$HEAPTAP" report --json "$pid" >report.json 2>report.err
     check "$name: JSON has both numbers" python3 - "$pid" "$3" <<'END'
@@ -95,7 +95,7 @@ in_container() {
     if [ "$pid" != "$inner" ] && ! grep -q " rw-s .*heaptap" "/proc/$inner/maps" 2>/dev/null; then
         "$HEAPTAP" report "$inner" >inner.txt 2>&1
         same "$name: by the number that it has there" 3 $?
-        check "$name: then the one that it has here is told" \
+        check "$name: then its number here is shown" \
             grep -Eq "did you mean ([0-9]+(,| or) )*($pid|another)(,| or) .*$inner in" inner.txt
     fi
     kill -9 "$pid"
@@ -133,7 +133,7 @@ if unshare --kill-child -pf true 2>/dev/null; then
     second=$(host_pid two.heaptap)
     inner=$(awk '/^NSpid:/ { print $NF }' "/proc/$first/status")
     "$HEAPTAP" report "$inner" >inner.txt 2>&1
-    check "two containers: by the number that both have there, both are told" \
+    check "two containers: by the number that both have there, both are listed" \
         grep -Eq "did you mean .*($first.*$second|$second.*$first|another).*, which are $inner in" \
         inner.txt
     for which in one two; do
@@ -212,7 +212,7 @@ in_jail() {
         check "$name: control of one" "$HEAPTAP" control "$pid"
     else
         "$HEAPTAP" report "$pid" >deleted.txt 2>&1
-        check "$name: a profile that was deleted is said to be" grep -q "even when it has been" \
+        check "$name: a deleted profile is reported as such" grep -q "even when it has been" \
             deleted.txt
         skipped "$name: report of a profile that was deleted" "map_files cannot be followed here"
     fi
@@ -221,14 +221,14 @@ in_jail() {
 }
 
 if chroot "$jail" /bin/env true 2>chroot.err || ! grep -q 'not permitted' chroot.err; then
-    in_jail "a root of its own" chroot "$jail"
+    in_jail "a separate root" chroot "$jail"
     if unshare --kill-child -pmf true 2>/dev/null; then
-        in_jail "a root and namespaces of its own" unshare --kill-child -pmf chroot "$jail"
+        in_jail "a separate root and namespaces" unshare --kill-child -pmf chroot "$jail"
     else
-        skipped "a root and namespaces of its own" "unshare is not permitted here"
+        skipped "a separate root and namespaces" "unshare is not permitted here"
     fi
 else
-    skipped "a root of its own" "chroot is not permitted here"
+    skipped "a separate root" "chroot is not permitted here"
 fi
 
 # Only a mount namespace, which contains the program: its process id is the same, its files are not.
@@ -295,7 +295,7 @@ else
     for command in report control "snapshot:x"; do
         $other "$HEAPTAP" ${command%:*} $pid ${command#"${command%:*}"} >refused.txt 2>&1
         same "a process of root's: ${command%:*} is refused to others" 3 $?
-        check "a process of root's: ${command%:*} says what to do" \
+        check "a process of root's: ${command%:*} gives a remedy" \
             grep -q "cannot look into process $pid (Permission denied): run heaptap as root" \
             refused.txt
     done

@@ -10,7 +10,7 @@ need python3 readelf
 one() {
     local name=$1 file=$2
     shift 2
-    same "$name: where it is wanted, and no other" "$file" "$(ls ./*.heaptap | sed 's|^./||')"
+    same "$name: at the requested place, and no other" "$file" "$(ls ./*.heaptap | sed 's|^./||')"
     KNOWN_PREFIX="$name: " known "$file" "$@" "losses events=0 unknown_frees=0"
 }
 

@@ -51,7 +51,7 @@ def disagreements(report):
     if report["totals"]["peak_bytes"] < report["totals"]["live_bytes"]:
         yield "live is more than the peak"
     if report["process"]["ended"]:
-        yield "said to have ended"
+        yield "reported as ended"
 
 
 def disturbed(pid):

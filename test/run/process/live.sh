@@ -71,13 +71,13 @@ for view in report "html -o idle.html" "snapshot --wait 1"; do
     # shellcheck disable=SC2086
     "$HEAPTAP" $view "$pid" $([[ $view != snapshot* ]] || echo name) >idle.out 2>idle.err
     same "${view%% *} of a process without allocations: exit status" 3 $?
-    check "${view%% *} of a process without allocations: says so" \
+    check "${view%% *} of a process without allocations: the message" \
         grep -q "process $pid has recorded nothing yet" idle.err
 done
 kill "$pid"
 wait $runner
 
-# A snapshot that waits does not keep the profile of a process that ends from being packed.
+# If a process ends while a snapshot waits, its profile is packed nevertheless.
 rm -f ending.heaptap
 "$HEAPTAP" run -o ending.heaptap -- "$PROG/slow_events" 0 1 100 2000 2>ending.err &
 runner=$!
@@ -99,7 +99,7 @@ python3 "$area/live.py" "four busy threads" "$pid" 40 || failures=$((failures + 
 # Nothing removes the file from the process that writes it.
 for out in counted.heaptap ./counted.heaptap "$PWD/counted.heaptap"; do
     "$HEAPTAP" pack -o "$out" "$pid" >pack.out 2>&1
-    same "pack over the profile of a process that lives" 3 $?
+    same "pack over the profile of a running process" 3 $?
     check "and says so" grep -q 'still writes' pack.out
 done
 "$HEAPTAP" pack -o copy.heaptap "$pid" >pack.out 2>&1
@@ -137,7 +137,7 @@ import json, sys
 print(len(json.load(sys.stdin).get("profiles", [0])))'
 }
 beside "$PROG/counted" "$PWD/counts" 4
-same "copies of the one that lives do not count" 1 "$(listed beside)"
+same "copies of a running process do not count" 1 "$(listed beside)"
 kill -TERM "$pid"
 wait $runner 2>/dev/null
 check "the summary is of the profile" \
@@ -145,11 +145,11 @@ check "the summary is of the profile" \
 check "and of nothing else" bash -c '! grep "other\|together\|still being" summary'
 same "copies of one that has ended do not count" 1 "$(listed beside)"
 "$HEAPTAP" report beside >view.out 2>view.err
-check "what is shown is the profile" \
+check "the session shows the profile" \
     cmp <(sed 1,2d view.out) <("$HEAPTAP" report beside/l.heaptap 2>/dev/null | sed 1,2d)
 rm beside/l.heaptap
 same "without it the later copy is shown" 1 "$(listed beside)"
-check "as what it is" grep -q 'running for' <("$HEAPTAP" report beside 2>/dev/null)
+check "as a running process" grep -q 'running for' <("$HEAPTAP" report beside 2>/dev/null)
 rm beside/now.heaptap beside/later.heaptap
 same "a moment alone is shown" 1 "$(listed beside)"
 beside bash -c '"$0" "$@"; :' "$PROG/counted" "$PWD/counts" 4
@@ -158,7 +158,7 @@ wait $runner 2>/dev/null
 others=$(ls beside/l.processes | wc -l)
 same "each image counts once" $((others + 1)) "$(listed beside/l.processes)"
 check "the summary has each once" grep -q "^heaptap: $others others\? in l.processes: bash " summary
-same "what is no process of the run stays where it is" 3 \
+same "files of other processes stay in place" 3 \
     "$(cd beside && ls now.heaptap later.heaptap moment.heaptap | wc -l)"
 
 # A profile that the program has written itself is a program's file.
@@ -189,7 +189,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 else
     echo "ok - redis-server # SKIP not installed"
 fi
-# In a session, running processes are asked at once, and ended ones are not an error.
+# In a session, all running processes get the request, and ended ones are not an error.
 rm -f counts
 "$HEAPTAP" run --quiet --no-pack -o session.heaptap -- bash -c \
     'ls >listed; exec "$1" counts 4' - "$PROG/counted" &
@@ -198,8 +198,8 @@ until_there counts
 pid=$(child_of $runner)
 "$HEAPTAP" record --wait 60 session.processes --off >asked 2>asked.err
 same "record of a session" 0 $?
-same "the one that lives has taken it" 1 "$(grep -c 'from now on' asked)"
-same "and nothing is said of the others" "" "$(cat asked.err)"
+same "the running one has taken it" 1 "$(grep -c 'from now on' asked)"
+same "and the others are not mentioned" "" "$(cat asked.err)"
 kill -TERM "$pid"
 wait $runner 2>/dev/null
 # A process that keeps its profile in memory maps no file. It is found nevertheless, with everything
@@ -235,7 +235,7 @@ for program in holds holds_static; do
     same "$program: report PID of a profile in memory" "true false null [] $pid" "$(jq -r \
         '"\(.totals.live_bytes >= 12345) \(.process.ended) \(.damage) \(.notes)",
         .process.pid' holds.json | paste -sd' ')"
-    same "$program: nothing is said" "" "$(cat holds.err)"
+    same "$program: no message" "" "$(cat holds.err)"
     same "$program: leaks PID" 12345 "$("$HEAPTAP" leaks --json "$pid" |
         jq '.leaks.live_bytes[0]')"
     check "$program: html PID" "$HEAPTAP" html --json "$pid"

@@ -46,7 +46,7 @@ check "control of it takes effect" "$HEAPTAP" control "$pid" --exact
 inode=$(stat -c %i live.heaptap)
 "$HEAPTAP" pack live.heaptap >pack.txt 2>&1
 same "pack in place is refused" 3 $?
-check "and says who writes it" grep -q "process $pid still writes" pack.txt
+check "and names the writing process" grep -q "process $pid still writes" pack.txt
 $apart "$HEAPTAP" pack live.heaptap >pack.txt 2>&1
 same "from a third namespace, which sees nobody: refused" 3 $?
 check "a copy can be packed" "$HEAPTAP" pack -o copy.heaptap "$pid"
@@ -78,16 +78,16 @@ for _ in $(seq 100); do
 done
 if [ -n "$pid" ]; then
     XDG_CACHE_HOME=/dev/null "$HEAPTAP" report --json "$pid" >own.json 2>own.err
-    check "names from a mount namespace of its own" grep -q '"count_alloc"' own.json
+    check "names from a separate mount namespace" grep -q '"count_alloc"' own.json
     check "snapshot there" "$HEAPTAP" snapshot "$pid" there
     kill "$pid"
 else
-    echo "ok - a mount namespace of its own # SKIP it cannot be made here"
+    echo "ok - a separate mount namespace # SKIP it cannot be made here"
 fi
 wait $runner 2>/dev/null
 
-# On an overlay the kernel cannot say, and in a container we do not see all processes. The last
-# process of the profile was killed, so its file does not record an end either.
+# On an overlay the kernel does not know the writers of a file, and in a container we do not see all
+# processes. The last process of the profile was killed, so its file does not record an end either.
 cat >inside.sh <<END
 mkdir -p lower upper work merged
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || exit 77
@@ -99,7 +99,7 @@ mkdir -p merged
 if $apart -m bash inside.sh 2>/dev/null; then
     check "on an overlay it is packed beside" grep -q '^x.packed.heaptap$' overlay.names
     check "the original stays" grep -q '^x.heaptap$' overlay.names
-    check "which is said" grep -q "cannot determine from here" overlay.txt
+    check "and a message reports it" grep -q "cannot determine from here" overlay.txt
 else
     echo "ok - on an overlay # SKIP it cannot be mounted here"
 fi

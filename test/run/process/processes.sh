@@ -70,7 +70,7 @@ kinds_chroot() {
     status=$?
     [ $status != 77 ] || { echo "ok - chroot # SKIP not permitted here"; return; }
     same "chroot: exit status" 0 $status
-    check "chroot: cut, and said so" grep -q '^family forked child=50 cut=1 .*inherited=30' \
+    check "chroot: cut, and reported" grep -q '^family forked child=50 cut=1 .*inherited=30' \
         <($what chroot)
     same "chroot: one message for each process" 2 "$(grep -c '^heaptap: ' chroot.err)"
     same "chroot: nothing left there" "" "$(ls root)"
@@ -123,7 +123,7 @@ same "default place: the others in a directory" \
     "$(lines ./heaptap.family.N.heaptap ./heaptap.family.N.processes/heaptap.family.N.heaptap)" \
     "$(here)"
 command=$(sed -n 's/.*with: heaptap //p' place.err)
-check "the summary says how to see them as one" grep -q '2 processes: 160 allocations' \
+check "the summary gives the command for the sum" grep -q '2 processes: 160 allocations' \
     <(cd place && "$HEAPTAP" $command 2>/dev/null)
 run_here --no-children "$family" fork
 same "--no-children: only the first" "./heaptap.family.N.heaptap" "$(here)"
@@ -166,16 +166,17 @@ about() {
     same "$script $*: nothing else beside it" "$file" "$(ls -d "${file%.heaptap}"*heaptap)"
 }
 about became.heaptap 0 execs.sh
-check "exec: said so" grep -q 'became.heaptap .* is of the program after exec, swollen' about.err
+check "exec: reported" grep -q 'became.heaptap .* is of the program after exec, swollen' about.err
 check "exec: the shell is in the directory" ls became.processes/heaptap.bash.*
 check "exec: all are counted" grep -q '^3 processes: 4[89],' \
     <("$HEAPTAP" report became.processes 2>/dev/null)
 held='^heaptap: at the peak most was held by take \(swollen\.c:[0-9]+\): 45\.8 MiB, 100\.0 %$'
-check "exec: who held most" grep -Eq "$held" about.err
+check "exec: the largest holder" grep -Eq "$held" about.err
 about child.heaptap 5 starts.sh
-check "a shell's child: said so" grep -q 'child.heaptap .* is of what allocated most, swollen' \
+check "a shell's child: reported" grep -q 'child.heaptap .* is of what allocated most, swollen' \
     about.err
-check "a shell's child: the shell is told" grep -q 'in child.processes: bash ./starts.sh' about.err
+check "a shell's child: the shell is listed" \
+    grep -q 'in child.processes: bash ./starts.sh' about.err
 check "a shell's child: ten lines at most" test "$(wc -l <about.err)" -le 10
 "$HEAPTAP" report child.heaptap >view.out 2>view.err
 check "report: its run's other profiles are mentioned" \
@@ -183,7 +184,7 @@ check "report: its run's other profiles are mentioned" \
 "$HEAPTAP" report "$(ls child.processes/* | head -n 1)" >view.out 2>view.err
 check "report: also of one of them" grep -q 'report child.processes$' view.err
 "$HEAPTAP" run -o workers.heaptap -- "$PROG/workers" 2>about.err
-check "workers: the one that grew is what the run was about, in the summary," \
+check "workers: the summary is about the worker that grew," \
     grep -q 'peak 3.8 MiB; still live at end 3.8 MiB in 1,000 blocks$' about.err
 held='^heaptap: at the peak most was held by answer \(workers\.c:[0-9]+\): 3\.8 MiB, 100\.0 %$'
 check "workers: with its holder" grep -Eq "$held" about.err
@@ -193,7 +194,7 @@ about raw.heaptap 0 execs.sh --no-pack
 about some.heaptap 5 starts.sh --only swollen
 about alone.heaptap 0 execs.sh --no-children
 run_here ../execs.sh "$PROG/swollen" malloc
-same "default place: the file is named after the program, the directory after what was started" \
+same "default place: the file has the program's name, the directory the command's" \
     "$(lines ./heaptap.execs.sh.N.processes/heaptap.bash.N.heaptap \
         ./heaptap.execs.sh.N.processes/heaptap.bash.N.heaptap ./heaptap.swollen.N.heaptap)" \
     "$(here)"
@@ -244,7 +245,7 @@ failures=$((failures + $?))
 # A process that outlives the run continues to record in place, and can be packed later.
 rm -rf place/*
 (cd place && "$HEAPTAP" run "$family" outlive ../done 2>../place.err)
-check "outliving: the summary tells" grep -q 'still being written' place.err
+check "outliving: the summary mentions it" grep -q 'still being written' place.err
 file=$(find place -path '*processes*' -name '*.heaptap')
 pid=$(echo "$file" | sed -E 's/.*\.([0-9]+)\.heaptap/\1/')
 same "outliving: report PID" "$forked" "$($what "$pid")"
@@ -275,7 +276,8 @@ same "run killed: the profiles are complete" "$(lines "$forked later=10" "$first
     "$($what killed.processes)"
 check "run killed: pack works" "$HEAPTAP" pack killed.heaptap
 
-# It is killed while it packs: only profiles are left, packed or not. The first one is not.
+# `heaptap run` is killed while it packs: only profiles are left, packed or not. The first run is
+# not killed.
 "$HEAPTAP" run -q -o packing/ -- "$family" generations
 for i in $(seq 8); do
     "$HEAPTAP" run -q -o packing/ -- "$family" generations &

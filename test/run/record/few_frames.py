@@ -41,7 +41,7 @@ if few_deepest > depth or few["process"]["frames_kept"] != depth:
 if whole_deepest <= depth:
     sys.exit(f"no stack is deeper than {depth} frames, so this shows nothing")
 if few["losses"]["truncated_stacks"]:
-    sys.exit("what was asked for counts as lost")
+    sys.exit("the requested cut counts as a loss")
 for stack in expected.keys() | got.keys():
     if expected.get(stack) != got.get(stack):
         sys.exit(f"{stack}: {got.get(stack)} instead of {expected.get(stack)}")

@@ -24,11 +24,11 @@ check "2 frames on other stacks" same_as_cut 2 "$PROG/coroutine"
 # More frames than an alternate stack has checks for.
 check "16 frames of a deep stack" same_as_cut 16 "$PROG/deep" 300
 "$HEAPTAP" report few.heaptap >text 2>err
-check "the report says so" grep -q "stacks are cut to 16 innermost frames" text
+check "the report states the number of frames" grep -q "stacks are cut to 16 innermost frames" text
 "$HEAPTAP" pack -o packed.heaptap few.heaptap >out 2>err
-check "a packed profile too" sh -c \
+check "also for a packed profile" sh -c \
     '"$1" report packed.heaptap 2>err | grep -q "stacks are cut to 16 inner"' - "$HEAPTAP"
 "$HEAPTAP" run --frames 1025 -- true >out 2>err
 same "too many: exit status" 2 $?
-check "too many: what to do" grep -q "option '--frames': at most 1024 frames" err
+check "too many: the remedy" grep -q "option '--frames': at most 1024 frames" err
 finish

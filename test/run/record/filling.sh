@@ -25,15 +25,15 @@ fill eight 18000 6000 8
 fill tiny 4000 12000 1
 
 "$HEAPTAP" report --full alone.heaptap >text 2>err
-check "the report tells how many" grep -q "allocations with their innermost frames only" text
-check "and what to do about it" grep -q -- "--frames 20 records 20 frames of each stack" text
-check "and of each such stack" grep -q "whose callers found no room" text
+check "the report states the number" grep -q "allocations with their innermost frames only" text
+check "and the remedy" grep -q -- "--frames 20 records 20 frames of each stack" text
+check "and marks each such stack" grep -q "whose callers found no room" text
 "$HEAPTAP" pack -o packed.heaptap alone.heaptap >out 2>err
 "$HEAPTAP" merge -o merged.heaptap alone.heaptap packed.heaptap >out 2>err
 for name in alone merged; do
     "$HEAPTAP" report --json --no-fold $name.heaptap >$name.json 2>err
 done
-check "a packed and a merged profile do, too" python3 - alone.json merged.json <<'EOF'
+check "also for a packed and a merged profile" python3 - alone.json merged.json <<'EOF'
 import json, sys
 one, two = (json.load(open(name)) for name in sys.argv[1:])
 assert two["losses"]["shortened_stacks"] == 2 * one["losses"]["shortened_stacks"]

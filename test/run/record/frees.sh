@@ -16,7 +16,7 @@ KNOWN_PREFIX="child: "
 known "$(ls all.processes/heaptap.bad_frees.*.heaptap)" "free:inherited,inherit, count=5" \
     "free:twice,again,make count=10" "under:make allocations=10 frees=10" \
     "losses events=0 unknown_frees=10 double_frees=10 inherited_frees=5"
-check "the report names who freed and who had allocated" python3 - "$HEAPTAP" <<'EOP'
+check "the report names the freeing and the allocating function" python3 - "$HEAPTAP" <<'EOP'
 import subprocess, sys
 text = subprocess.run([sys.argv[1], "report", "--full", "all.heaptap"], capture_output=True,
                       text=True).stdout

@@ -88,7 +88,7 @@ sampled() {
     done
 }
 
-# The profile is memory then, and the file a copy: thousands of records, none released.
+# The profile is in memory, and the file is a copy: thousands of records, none released.
 in_memory() {
     HEAPTAP_SELF_CONTAINED=1 recorded in_memory 3 2500 1 1 exit
     [ "$status" = 0 ] && agrees in_memory
@@ -191,7 +191,8 @@ assert 3 <= blocks <= 5, blocks'
 }
 check "few events: a killed program leaves a copy" killed_at_rest
 
-# signalled NAME STATUS OUTPUT SNAPSHOTS [OPTION]: history_signal NAME, whose signal is taken.
+# signalled NAME STATUS OUTPUT SNAPSHOTS [OPTION]: run history_signal NAME, with snapshots by its
+# signal.
 signalled() {
     "$HEAPTAP" run --quiet --no-pack --snapshot-signal USR2 ${5:+"$5"} -o "$1$5.heaptap" -- \
         "$PROG/history_signal" "$1" >"$1.out" 2>"$1.err"
@@ -239,10 +240,10 @@ for _ in $(seq 300); do
     asked_twice >/dev/null 2>&1 && break
     sleep 0.1
 done
-check "every so often: both processes have been asked" asked_twice
+check "periodically: both processes have snapshots" asked_twice
 kill $(pgrep -P "$(pgrep -P $runner)")
 wait $runner
-same "every so often: exit status" 0 $?
+same "periodically: exit status" 0 $?
 
 # --- A limit on memory ---------------------------------------------------------------------------
 

@@ -155,7 +155,7 @@ known dlclose.heaptap \
     "stack:one_inner,plugin,turn,main allocations=100" \
     "stack:two_innermost,two_inner,plugin,turn,main allocations=100"
 
-# Thrice: the race is nearly always lost in the first.
+# Three times, although the race is nearly always lost in the first run.
 for _ in 1 2 3; do
     try dlraces
     known dlraces.heaptap \

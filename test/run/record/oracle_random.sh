@@ -64,8 +64,8 @@ compare_all "temporary" run --threads
 both run "$PROG/random_mt" 1 1 2000
 both other "$PROG/random_mt" 2 1 2000
 if "$compare" run/p.heaptap other/o.* >/dev/null; then
-    failed "the comparison tells two runs apart"
+    failed "the comparison distinguishes two runs"
 else
-    passed "the comparison tells two runs apart"
+    passed "the comparison distinguishes two runs"
 fi
 finish

@@ -43,7 +43,7 @@ def site_of(report, function):
 
 
 def holds(site, key, truth):
-    # Without a sample the report only bounds what may have been missed: that is checked elsewhere.
+    # Without a sample the report only states a bound, which is checked elsewhere.
     return site is None or site[key + "_low"] <= truth <= site[key + "_high"]
 
 
@@ -112,7 +112,7 @@ def phases(path):
         report = documents.load(f)
     modes = [(p["mode"], p["period"]) for p in report["phases"]]
     wanted = [("exact", 0), ("bytes", 4096), ("off", 0), ("exact", 0)]
-    tell(modes == wanted, "phases: what was in force is in the report", modes)
+    tell(modes == wanted, "phases: the report has the modes", modes)
     times = [p["elapsed_ns"] for p in report["phases"]]
     tell(times == sorted(times), "phases: in order of time", times)
     for name in ("first", "fourth"):
@@ -128,11 +128,11 @@ def phases(path):
          s["allocations_low"] < s["allocations"] < s["allocations_high"],
          "phases: second is estimated", s)
     tell(s["frees"] == s["allocations"] and s["live_bytes"] == 0,
-         "phases: what was sampled is followed to its free", s["frees"], s["allocations"])
+         "phases: samples are followed to their frees", s["frees"], s["allocations"])
     tell(site_of(report, "third") is None, "phases: third is not recorded")
     unrecorded = report["losses"]["unrecorded_frees"]
     tell(20000 + 3000 - 1000 < unrecorded <= 23000 and report["losses"]["unknown_frees"] == 0,
-         "phases: frees of what was left out are counted apart", unrecorded)
+         "phases: frees of blocks left out are counted separately", unrecorded)
     named = [(s["name"], s["allocations"] >= 1000) for s in report["snapshots"]]
     tell(named == [("after first", True), ("after third", True)], "phases: snapshots", named)
     live = [s["live_bytes"] for s in report["snapshots"]]
@@ -183,7 +183,7 @@ def tables_of(data):
 
 
 def limits_hold(found):
-    """In all objects: each member with an interval lies in it."""
+    """Return true if, in all objects, each member with an interval lies in the interval."""
     if isinstance(found, list):
         return all(map(limits_hold, found))
     if not isinstance(found, dict):

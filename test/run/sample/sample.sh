@@ -19,7 +19,7 @@ exec 3>tell 4<heard
 step() { # step NAME: let the program go on, until it has done NAME.
     echo go >&3
     read -r -t 60 line <&4
-    same "phases: the program goes on to $1" "$1" "$line"
+    same "phases: the program continues to $1" "$1" "$line"
 }
 until_there() {
     local _
@@ -38,7 +38,7 @@ snapshot() {
 step first
 check "snapshot" snapshot "after first"
 check "control: from exact to a sample" control --sample 4K
-same "control: tells what is in force" "sampled, one block in 4 KiB" \
+same "control: shows the mode in force" "sampled, one block in 4 KiB" \
     "$(control | sed 's/^process [0-9]*: //; s/, since.*//')"
 step second
 check "control: off" control --off
@@ -51,7 +51,7 @@ same "phases: exit status" 0 $?
 exec 3>&- 4<&-
 report_json phases.heaptap >phases.json 2>/dev/null
 py phases phases.json
-check "phases: a packed profile says the same" "$HEAPTAP" pack -o packed.heaptap phases.heaptap
+check "phases: a packed profile shows the same" "$HEAPTAP" pack -o packed.heaptap phases.heaptap
 report_json packed.heaptap 2>/dev/null | sed '/"profile"/d; /"file_bytes"/d; /"memory_bytes"/d' \
     >packed.json
 sed '/"profile"/d; /"file_bytes"/d; /"memory_bytes"/d' phases.json >unpacked.json
@@ -83,7 +83,7 @@ until_there idle.there
 sleep 1
 "$HEAPTAP" control idle.heaptap --wait 1 --off >out 2>&1
 same "control: a program that allocates nothing" 1 $?
-check "control: says why" grep -q "only when it allocates" out
+check "control: gives the reason" grep -q "only when it allocates" out
 kill -TERM "$(pgrep -P $runner | head -n 1)"
 wait $runner 2>/dev/null
 
@@ -120,10 +120,10 @@ same "middle: exit status" 0 $?
 report_json middle.heaptap >middle.json 2>/dev/null
 py near middle.json middle 20000 4000000000
 
-# While the program only builds up, all live blocks are the peak, and so both have the same error.
+# While the heap only grows, the live blocks are the peak, so both have the same error.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 4K -o builds.heaptap -- "$sampled" builds
 same "builds: exit status" 0 $?
-check "builds: the peak has the samples of what lives" python3 - "$HEAPTAP" <<'EOP'
+check "builds: the peak has the samples of the live blocks" python3 - "$HEAPTAP" <<'EOP'
 import json, subprocess, sys
 report = subprocess.run([sys.argv[1], "report", "--json", "builds.heaptap"], capture_output=True)
 totals = json.loads(report.stdout)["totals"]
@@ -145,21 +145,21 @@ for view in "report" "report --by function --alloc" "report --by site --alloc" \
     check "views: $view shows errors" grep -q "±\|few: " out
     # shellcheck disable=SC2086
     "$HEAPTAP" $view exact.heaptap >out 2>err
-    check "views: $view shows none of what is exact" sh -c "! grep -q '±\|few' out"
+    check "views: $view shows none for exact numbers" sh -c "! grep -q '±\|few' out"
 done
 "$HEAPTAP" report --alloc --limit 100 views.heaptap >out
-check "views: report marks what is rare" grep -q "(few: " out
+check "views: report marks rare samples" grep -q "(few: " out
 for by in function site tree; do
     option="--by $by"
     [ $by = tree ] && option=--tree
     # shellcheck disable=SC2086
     "$HEAPTAP" report --alloc $option --limit 100 views.heaptap >out
-    check "views: by $by marks what is rare" grep -q "\<few\>" out
+    check "views: by $by marks rare samples" grep -q "\<few\>" out
 done
 "$HEAPTAP" report --by thread views.heaptap >out
-check "views: by thread says that nothing is known" grep -q "is not known by thread" out
+check "views: by thread notes that errors are unknown" grep -q "is not known by thread" out
 "$HEAPTAP" report calls.heaptap >out
-check "views: by calls, bytes are not to be trusted" grep -q "bytes are not to be trusted" out
+check "views: by calls, bytes are marked as unreliable" grep -q "bytes are not to be trusted" out
 check "views: rows in JSON" run_python - "$HEAPTAP" <<'EOP'
 import documents, subprocess, sys
 def rows(*options):
@@ -189,20 +189,20 @@ for key in ("allocated_bytes_high", "live_bytes_high", "peak_bytes_high"):
     assert 3.6 * 2 ** 30 < totals[key] < 3.7 * 2 ** 30, (key, totals)
 EOP
 "$HEAPTAP" report none.heaptap >out
-check "no sample: and says so" grep -q "Allocations .*(few: 0 B–3.7 GiB)" out
+check "no sample: and states it" grep -q "Allocations .*(few: 0 B–3.7 GiB)" out
 
 # A comparison distinguishes growth from noise.
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o again.heaptap -- "$sampled" sites
 HEAPTAP_SEED=7 "$HEAPTAP" run --quiet --sample 16K -o more.heaptap -- "$sampled" builds
 "$HEAPTAP" diff --alloc views.heaptap again.heaptap >out
-check "diff: says how both were recorded" grep -q "^Both sampled, one block in 16 KiB" out
+check "diff: states how both were recorded" grep -q "^Both sampled, one block in 16 KiB" out
 check "diff: noise" grep -q "within noise" out
 "$HEAPTAP" diff --alloc exact.heaptap again.heaptap >out
-check "diff: says that they were recorded differently" grep -q "^Recorded differently" out
+check "diff: states that they were recorded differently" grep -q "^Recorded differently" out
 "$HEAPTAP" diff --by function --alloc views.heaptap again.heaptap >out
 check "diff: noise by function" grep -q "both  *[a-z_]*$" out
 "$HEAPTAP" diff exact.heaptap exact.heaptap >out
-check "diff: no word of it when both are exact" sh -c "! grep -q 'noise\|stimate' out"
+check "diff: no mention of it when both are exact" sh -c "! grep -q 'noise\|stimate' out"
 "$HEAPTAP" diff --alloc --fail-over 1 more.heaptap again.heaptap >out 2>err
 same "diff: a growth beyond noise fails" 1 $?
 "$HEAPTAP" diff --inuse --fail-over 1 views.heaptap views.heaptap >out 2>err
@@ -211,8 +211,8 @@ same "diff: none does not" 0 $?
 low=$(python3 -c 'import json; t = json.load(open("leaks.json"))["total"]
 assert 1 < t["live_bytes_low"] < t["live_bytes"]; print(t["live_bytes_low"])')
 "$HEAPTAP" leaks --fail-over $((low + 1)) views.heaptap >out 2>err
-same "leaks: what the draw may have made does not fail" 0 $?
-check "leaks: and says so" grep -q "are still live.*so this is no failure" err
+same "leaks: an amount within the error does not fail" 0 $?
+check "leaks: and states it" grep -q "are still live.*so this is no failure" err
 "$HEAPTAP" leaks --fail-over $((low - 1)) views.heaptap >out 2>err
 same "leaks: more than that fails" 1 $?
 "$HEAPTAP" diff --json --alloc views.heaptap again.heaptap >diff.json

@@ -137,7 +137,7 @@ def check_stretch(number, got, truth):
         lows = tuple(got[m + "_low"] for m in METRICS)
         tell(lows == truth and got["samples"] == 0, name + ": no estimate is in it", got)
         highs = [got[m + "_high"] > t for m, t in zip(METRICS, truth)]
-        tell(all(highs), name + ": what samples may have missed is said", got)
+        tell(all(highs), name + ": the bound of missed blocks is shown", got)
         return
     for m, t in zip(METRICS, truth):
         if kind == SAMPLED:
@@ -166,7 +166,7 @@ def check_whole(report, truth):
     tell(found[4]["allocations"] == 0, "nothing is recorded while off", found[4])
     left_out = sum(truth[s][0] for s in range(len(STRETCHES)) if STRETCHES[s][2] != EXACT)
     tell(0 < report["losses"]["unrecorded_frees"] <= left_out,
-         "frees of blocks left out are told from mistakes", report["losses"], left_out)
+         "frees of blocks left out are separate from mistakes", report["losses"], left_out)
 
 
 def check(heaptap, program, threads):

@@ -87,10 +87,10 @@ status, out, err = heaptap("diff", "--debug-dir", "plain", "raw.heaptap", "packe
 tell(status == 0, "diff: takes --debug-dir", status, out, err)
 tell(heaptap("pack", "--debug-dir", "plain", "-o", "named.heaptap", "packed.heaptap")[0] == 0,
      "pack: takes --debug-dir")
-names("what it packed", True, "named.heaptap")
+names("its packed profile", True, "named.heaptap")
 tell(heaptap("merge", "--sysroot", "root", "-o", "sum.heaptap", "packed.heaptap",
              "raw.heaptap")[0] == 0, "merge: takes --sysroot")
-names("what it merged", True, "sum.heaptap")
+names("its merged profile", True, "sum.heaptap")
 
 # Without a build id the name decides, but only where the user permits it.
 build("-Wl,--build-id=none", "anonymous")

@@ -90,7 +90,8 @@ expected = sorted((f"prog+{starts[name]:#x}…", size, calls) for name, size, ca
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
     tell(functions(profile) == expected, f"stripped, {profile}: functions by their beginning",
          functions(profile), expected)
-    tell(symbols(profile) == "exports", f"stripped, {profile}: so it says", symbols(profile))
+    tell(symbols(profile) == "exports", f"stripped, {profile}: the source of names",
+         symbols(profile))
 same_views("stripped", "packed.heaptap")
 build_id = re.search(r"Build ID: (\w+)", subprocess.run(
     ["readelf", "-n", "whole"], capture_output=True, text=True).stdout)[1]
@@ -143,7 +144,7 @@ named = [("make_buffers", 48000, 40), ("make_points", 1200, 50)]
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
     tell(functions(profile) == named, f"with the debug file, {profile}: functions by name",
          functions(profile))
-    tell(symbols(profile) == "debug", f"with the debug file, {profile}: so it says",
+    tell(symbols(profile) == "debug", f"with the debug file, {profile}: the source of names",
          symbols(profile))
     if profile != "raw.heaptap":
         same_views("with the debug file", profile)
@@ -155,21 +156,23 @@ tell(heaptap("pack", "-o", "again.heaptap", "packed.heaptap")[0] == 0, "packed a
 tell(heaptap("merge", "-o", "sum.heaptap", "packed.heaptap", "merged.heaptap")[0] == 0,
      "merged again")
 
-# It disappears again: the cached names work for all profiles, packed or not.
+# The debug file disappears again: the cached names work for all profiles, packed or not.
 os.rename("prog.debug", "hidden")
 for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
     tell(functions(profile) == named, f"without it, but remembered, {profile}: functions by name",
          functions(profile))
 os.rename("hidden", "prog.debug")
 
-# It disappears together with the cache: files packed or merged with it have kept the names.
+# The debug file disappears together with the cache: files packed or merged with it have kept the
+# names.
 os.remove("prog.debug")
 shutil.rmtree("cache", ignore_errors=True)
-tell(functions("packed.heaptap") == expected, "without it, what was packed before has no names",
+tell(functions("packed.heaptap") == expected, "without it, a profile packed before has no names",
      functions("packed.heaptap"))
-tell(functions("again.heaptap") == named, "what was packed again has", functions("again.heaptap"))
+tell(functions("again.heaptap") == named, "a profile packed again has names",
+     functions("again.heaptap"))
 twice = [(name, 2 * size, 2 * calls) for name, size, calls in named]
-tell(functions("sum.heaptap") == twice, "and what was merged has", functions("sum.heaptap"))
+tell(functions("sum.heaptap") == twice, "and so has a merged profile", functions("sum.heaptap"))
 status, out, _ = heaptap("report", "--by", "type", "again.heaptap")
 tell(re.search(r"\bstruct point|\bpoint\b", out) is not None, "types too", out)
 

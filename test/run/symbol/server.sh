@@ -56,19 +56,19 @@ served() {
 
 served no
 if ! [ -e no.count ]; then
-    echo "ok - servers # SKIP this libdwfl asks none"
+    echo "ok - servers # SKIP this libdwfl contacts none"
     finish
 fi
-same "a server that says no: status" 0 $status
-check "all modules are asked for" [ "$(cat no.count)" -ge 2 ]
-check "what is asked for is said" \
+same "a server that refuses: status" 0 $status
+check "all modules are requested" [ "$(cat no.count)" -ge 2 ]
+check "the request is shown" \
     grep -q "asking the server in DEBUGINFOD_URLS for libsecond.so" no.txt
 check "and nothing else" bash -c '! grep -q "does not answer" no.txt'
 
 served silent
 same "a server that never answers: status" 0 $status
 same "it holds up one module, not all" 1 "$(cat silent.count)"
-check "what is asked for is said" grep -q "asking the server in DEBUGINFOD_URLS for" silent.txt
-check "that it does not answer is said" grep -q "does not answer" silent.txt
-check "the report is there" grep -q "Still live at end" silent.txt
+check "the request is shown" grep -q "asking the server in DEBUGINFOD_URLS for" silent.txt
+check "the missing answer is reported" grep -q "does not answer" silent.txt
+check "the report is printed" grep -q "Still live at end" silent.txt
 finish

@@ -85,9 +85,10 @@ gcc -g -O1 sure.c -o sure
 "$HEAPTAP" sizes sure.heaptap >sizes.txt
 "$HEAPTAP" report --by type sure.heaptap >by_type.txt
 check "by type: certain" grep -Eq ' 10 +certain +node$' by_type.txt
-check "by size: so, and nothing else" grep -Eq '^ +24 +10 .* ✓node$' sizes.txt
+check "by size: certain, and nothing else" grep -Eq '^ +24 +10 .* ✓node$' sizes.txt
 check "by type: three of four" grep -Eq ' 3 +certain +pair$' by_type.txt
-check "by size: three of four, and what has the size" grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
+check "by size: three of four, and the types of that size" \
+    grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
 
 # Facts about calls are cached, so that the debug information is not opened a second time: here it
 # is gone by then.

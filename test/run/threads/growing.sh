@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# growing.sh: tables of the profile grow while other threads do the same. If it fails, a profile is
-# given up as cut short that nobody has cut.
+# growing.sh: tables of the profile grow while other threads do the same. If it fails, the recorder
+# takes a profile for cut short although nobody has cut it.
 #
 # test/fault/inject.c holds each thread after every call that examines or enlarges the file, so that
 # the others get in between.

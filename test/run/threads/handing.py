@@ -29,7 +29,7 @@ def report(heaptap, profile, *options):
 
 def judge(what, name, rows, totals):
     got = {row[name]: tuple(row[f] for f in FIELDS) for row in rows if row[name] in WANTED}
-    tell(got == WANTED, f"{what}: each thread has what it allocated", got)
+    tell(got == WANTED, f"{what}: each thread has the blocks that it allocated", got)
     sums = {f: sum(row[f] for row in rows) for f in SUMS}
     tell(sums == {f: totals[f] for f in SUMS}, f"{what}: the rows add up", sums, totals)
     tell(all(row[f] >= 0 for row in rows for f in SUMS), f"{what}: nothing is negative", rows)
@@ -53,12 +53,12 @@ def main():
     text = report(heaptap, profile, "--by", "thread", "--inuse")
     tell("sweeper  68.4 KiB in 700 blocks" in text and "freed for others" in text and
          "-" not in text.split("freed for others")[1], "as text", text)
-    tell("shared in proportion" in text, "that left and right share is said", text)
+    tell("shared in proportion" in text, "left and right are marked as shared", text)
     tell("shared in proportion" not in report(heaptap, profile, "--by", "thread", "--inuse",
                                               "--filter", "^(make|labour)$"), "and only then")
     p = report(heaptap, profile, "--json", "--by", "thread", "--between", "start..end")
     tell(all(row["frees_for_others"] is None for row in p["rows"]),
-         "between two moments it is not known what was freed for others", p["rows"])
+         "between two moments the frees for others are unknown", p["rows"])
     finish()
 
 

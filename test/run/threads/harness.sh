@@ -9,7 +9,7 @@ export HEAPTAP_OUT=$PWD/%p.%n.heaptap
 
 # run SANITIZERS MODE THREADS: the seed is fixed, so that a failure can be repeated.
 run() {
-    check "$1, $3 threads, allocator that tells sizes by: $2" "$harness/harness_$1" --seed 7 \
+    check "$1, $3 threads, allocator that reports sizes by: $2" "$harness/harness_$1" --seed 7 \
         --mode "$2" --threads "$3" --waves 3 --events "$events" --plugins "$harness"
     rm -f ./*.heaptap
 }

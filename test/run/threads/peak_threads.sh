@@ -48,7 +48,7 @@ for threads in 2 4 16; do
     done
 done
 
-# In the text only if there is one; a packed profile and a sum of profiles keep it.
+# The error is in the text only if it is not 0; a packed profile and a sum of profiles keep it.
 said() {
     "$HEAPTAP" report --json "$1" | python3 -c '
 import json, sys

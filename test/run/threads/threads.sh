@@ -35,7 +35,7 @@ many "a thousand at once" 2000 1000 16
 rows=$("$HEAPTAP" report --json "one after the other.heaptap" | python3 -c '
 import json, sys
 print(len(json.load(sys.stdin).get("threads", [])))')
-check "one after the other: rows are passed on" test "$rows" -le 8
+check "one after the other: rows are reused" test "$rows" -le 8
 
 run cancelled "$PROG/threadends" cancel
 known cancelled.heaptap "leaf:at_end allocations=50" "leaf:afterwards allocations=50 sites=1" \

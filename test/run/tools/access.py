@@ -88,10 +88,10 @@ def fields(heaptap):
     tell(together == ["count", "dirty", "pinned"], "members that share a word", together)
     advice = found["node"]["advice"]
     tell((advice["untouched"], advice["untouched_field_bytes"]) ==
-         (["name", "never", "links.right"], 72), "what is never touched", advice)
+         (["name", "never", "links.right"], 72), "untouched fields", advice)
     tell((advice["hot"], advice["hot_lines"], advice["hot_lines_least"]) ==
          (["key", "total", "count"], 2, 1) and not advice["false_sharing"],
-         "what is hot", advice)
+         "hot fields", advice)
     order = [part["name"] for part in advice["order"]]
     # The flag fits behind the bits, before the word-aligned members.
     tell(order == ["key", "total", "count", "dirty, pinned", "flag", "links", "name", "never"] and
@@ -127,7 +127,7 @@ def main(heaptap):
     fields(heaptap)
     report = json.loads(subprocess.run([heaptap, "report", "--json", "words.heaptap"],
                                        capture_output=True, check=True).stdout)
-    tell(report["counting"] == words["counting"], "report says that accesses were counted")
+    tell(report["counting"] == words["counting"], "report notes that accesses were counted")
     finish()
 
 

@@ -24,7 +24,7 @@ fails() {
 }
 fails "a program that counts nothing" 3 'plain.heaptap: no accesses were counted' \
     access plain.heaptap
-check "what to do then" grep -qF 'build it with CC="heaptap cc"' shown.err
+check "the remedy" grep -qF 'build it with CC="heaptap cc"' shown.err
 fails "two lists at once" 2 "choose one" access --hot --cold words.heaptap
 
 for form in "" --hot --cold --never "--limit 1" --fields "--fields --limit 1"; do

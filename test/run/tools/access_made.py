@@ -2,8 +2,8 @@
 
     access_made.py PROGRAM OUT.heaptap [GRANULE]
 
-which writes it; its structures are the ones in PROGRAM, test/prog/access_structs.c. The
-recorder's data is in ACCESS and FIELDS, in all five parts; a reader uses some.
+which writes it; its structures are the ones in PROGRAM, test/prog/access_structs.c. ACCESS and
+FIELDS have the recorder's data in all five parts. A reader uses only some of the parts.
 """
 import struct
 import sys
@@ -71,7 +71,7 @@ def sites(granule):
         # A log that is only written, and an untouched table.
         ("make_log", None, row(7, 4, 4096, 1024, 1024, 500000, 4096 // g, g)),
         ("make_table", None, row(8, 1, 1 << 20, 0, 0, 990000, 0, g)),
-        # One pass, a corner of it, and rarely for a long time.
+        # Touched in one pass; touched in a corner only; touched rarely, but for a long time.
         ("make_copy", None, row(9, 10, 640, 80, 40, 10, 640 // g, g)),
         ("make_buffer", None, row(10, 2, 65536, 5000, 100, 2000, 1024 // g, g)),
         ("make_cache", None, row(11, 1, 65536, 20000, 10, 999000, 65536 // g, g)),

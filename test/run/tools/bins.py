@@ -57,7 +57,7 @@ by_bytes = sorted(WANTED, key=lambda row: -row[2])
 check("all bins in JSON, by size", WANTED, rows())
 report = json.loads(subprocess.run([HEAPTAP, "report", "--by", "size", "--json", PROFILE],
                                    capture_output=True, text=True, check=True).stdout)["rows"]
-check("report --by size: what is known", {row[1:4] for row in WANTED[:5]},
+check("report --by size: the known numbers", {row[1:4] for row in WANTED[:5]},
       {(row["allocations"], row["allocated_bytes"], row["frees"]) for row in report
        if row["size_max"] <= 1024})
 for member in ("peak_blocks", "peak_bytes", "temporary", "died_within_16", "died_within_256",
@@ -70,10 +70,10 @@ check("text: a row per size, larger, total",
       [["0", "3"], ["1", "5"], ["24", "300"], ["204", "100"], ["1024", "7"], [">1024", "6"],
        ["total", "421"]], table(run()))
 cut = run("--top", "1")
-check("text: --top 1 and what it leaves out", [[">1024", "6"], ["total", "421"]],
+check("text: --top 1 and the rest", [[">1024", "6"], ["total", "421"]],
       table(cut)[:2])
 rest = 100 * (TOTAL_BYTES - by_bytes[0][2]) / TOTAL_BYTES
-check("text: the rest is told", True, f"5 more sizes with {rest:.1f} % of the bytes" in cut)
+check("text: the rest is counted", True, f"5 more sizes with {rest:.1f} % of the bytes" in cut)
 classic = run("--classic").split("\n")
 check("classic: titles", ["size:", "allocs", "bytes", "(%)", "frees", "kept", "(%)", "types"],
       classic[0].split())

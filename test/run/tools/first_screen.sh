@@ -57,8 +57,9 @@ END
 cc -g -O1 -o through through.c
 record through.heaptap ./through
 "$HEAPTAP" report --wide through.heaptap >screen
-check "a row names what all its stacks call" grep -Eq 'opens .*through.c:6, by .*fopen' screen
-check "a row says of what only most of them call that it is not all" \
+check "a row names the function that all its stacks call" \
+    grep -Eq 'opens .*through.c:6, by .*fopen' screen
+check "a row marks a function that only most of its stacks call" \
     grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
 
 # Stacks that --frames cuts beyond their beginning give the same paths.
@@ -80,7 +81,7 @@ record whole.heaptap ./deep
 same "--frames 5 gives the same paths" "$(paths whole.heaptap)" "$(paths five.heaptap)"
 same "--frames 3 marks those that it cuts" \
     "|| > ... > outer > middle > inner" "$(paths three.heaptap | grep '\.\.\.')"
-check "leaks says to how many frames" \
+check "leaks states the number of frames" \
     bash -c '"$1" leaks --paths three.heaptap | grep -qx "stacks are cut to 3 innermost frames"' \
     - "$HEAPTAP"
 finish

@@ -51,7 +51,7 @@ echo "# growth"
 gives "no limit" 0 "" heaptap diff base.heaptap new.heaptap
 gives "not named" 1 "inuse grew by 20.5 KiB, more than the 5 % that --fail-over allows" \
     heaptap diff --fail-over 5% base.heaptap new.heaptap
-check "not named: the peak, too" grep -q "peak grew by 20.5 KiB" err
+check "not named: also the peak" grep -q "peak grew by 20.5 KiB" err
 same "not named: a line each" 2 "$(wc -l <err)"
 gives "a size not named" 0 "" heaptap diff --fail-over 1M base.heaptap new.heaptap
 gives "the metric asked for" 0 "" heaptap diff --alloc --fail-over 0 base.heaptap new.heaptap
@@ -152,8 +152,8 @@ mkdir partly/heaptap.directory.heaptap
 mkfifo partly/heaptap.fifo.heaptap
 echo "no profile" >partly/note.txt
 : >partly/.hidden.heaptap
-gives "what is no profile" 0 "" heaptap leaks --fail-over 1G partly
-same "nothing is said of what is no profile" "" "$(cat err)"
+gives "a file that is no profile" 0 "" heaptap leaks --fail-over 1G partly
+same "no message about a file that is no profile" "" "$(cat err)"
 heaptap run --quiet -o whole.heaptap -- sh -c './tests; :'
 head -c 60 whole.heaptap >cut && mv cut whole.heaptap
 gives "the first process beside the others" 3 "whole.heaptap" \
@@ -174,9 +174,9 @@ same "a session with a damaged profile and an unreadable one" \
     "both has 1 damaged profile in it and lacks 1 profile that could not be read" \
     "$(heaptap report --json both 2>err | jq -r '.damage | split(";")[0]')"
 heaptap pack -o repacked.heaptap cut_raw.heaptap >/dev/null 2>err
-check "pack says so" grep -q "cut_raw.heaptap is cut short: 60000 of [0-9]* bytes are there" err
+check "pack reports it" grep -q "cut_raw.heaptap is cut short: 60000 of [0-9]* bytes are there" err
 heaptap merge -o sum.heaptap raw.heaptap cut_raw.heaptap >/dev/null 2>err
-check "merge says so" grep -q "cut_raw.heaptap is cut short" err
+check "merge reports it" grep -q "cut_raw.heaptap is cut short" err
 head -c $(($(stat -c %s sum.heaptap) - 1)) sum.heaptap >cut_sum.heaptap
 heaptap merge -o twice.heaptap sum.heaptap >/dev/null 2>&1
 page=html
@@ -226,7 +226,7 @@ heaptap run --quiet -o killed.heaptap -- sh -c 'kill -9 $$' 2>err
 heaptap run --quiet --no-pack -o killed_raw.heaptap -- sh -c 'kill -9 $$' 2>err
 for whole in raw.heaptap new.heaptap killed.heaptap killed_raw.heaptap; do
     gives "$whole is whole" 0 "" heaptap leaks --fail-over 1G $whole
-    check "$whole: nothing is said of damage" sh -c '! grep -i damage out err'
+    check "$whole: no message about damage" sh -c '! grep -i damage out err'
 done
 gives "run: a damaged one" 99 "--fail-on cannot judge it: its profile is cut short" \
     heaptap run --quiet --force -o gate.heaptap --fail-on leaks=1G -- \
@@ -243,23 +243,23 @@ gives "one file by three names" 1 "20.5 KiB are still live" heaptap leaks --fail
 echo "# profiles that could not grow"
 bash -c 'ulimit -f 210; exec heaptap run --no-pack -o short.heaptap -- "$1" 5000' - \
     "$PROG/many_stacks" 2>err
-check "the summary says so" grep -q "the profile is incomplete: its file could not grow" err
-check "the summary: nothing is said to be all" grep -q "^heaptap: at least " err
+check "the summary reports it" grep -q "the profile is incomplete: its file could not grow" err
+check "the summary: no number is called complete" grep -q "^heaptap: at least " err
 for view in report "report --full" "report --by function" "report --tree" "report --by size" \
     leaks "leaks --paths" direct callgraph bins "source --self many_stacks.c"; do
     # shellcheck disable=SC2086 # Words of a command.
-    check "$view: it says so" sh -c \
+    check "$view: the message" sh -c \
         "heaptap $view short.heaptap | grep -q '^Incomplete: its file could not grow'"
 done
-check "export: it says so" sh -c "heaptap export -f csv short.heaptap 2>&1 >export.out |
+check "export: the message" sh -c "heaptap export -f csv short.heaptap 2>&1 >export.out |
     grep -q 'short.heaptap is incomplete: its file could not grow'"
-check "leaks --json: it says so" sh -c \
+check "leaks --json: the message" sh -c \
     "heaptap leaks --json short.heaptap | jq -e .losses.file_failed"
 same "diff: of each side" 2 "$(heaptap diff short.heaptap short.heaptap | grep -c 'could not grow')"
 check "a filling call tree is not blamed" sh -c '! heaptap report short.heaptap | grep "was full"'
 mkdir incomplete
 cp new.heaptap short.heaptap incomplete
-check "a session: it says so" sh -c "heaptap report incomplete | grep -q '^Incomplete: '"
+check "a session: the message" sh -c "heaptap report incomplete | grep -q '^Incomplete: '"
 cannot="--fail-over cannot judge it: a profile could not grow"
 gives "leaks: not all is known" 3 "$cannot" heaptap leaks --fail-over 1G short.heaptap
 gives "leaks: one of two" 3 "$cannot" heaptap leaks --fail-over 1G incomplete
@@ -279,9 +279,9 @@ gives "run: beyond" 99 "): leaks: 21,000 bytes, more than the 20,999 bytes that 
     forgets --fail-on leaks=20999 -- ./tests
 gives "run: each limit" 99 "): allocations: 1,000, more than the 999 that" \
     forgets --fail-on leaks,allocations=999 -- ./tests
-same "run: a line each, and how to look" "2 1" "$(grep -c allows err) $(grep -c ^hint: err)"
+same "run: a line each, and the command to look" "2 1" "$(grep -c allows err) $(grep -c ^hint: err)"
 gives "run: not packed" 99 "): leaks: 20.5 KiB" forgets --no-pack --fail-on leaks -- ./tests
-gives "run: of children, too" 99 "tests (pid" \
+gives "run: also of children" 99 "tests (pid" \
     forgets --only tests --fail-on leaks -- sh -c './tests; :'
 gives "run: what a program was before exec" 99 "report --peak gate.processes/heaptap.bash." \
     forgets --fail-on peak=40K -- bash -c 'exec ./tests'
@@ -292,11 +292,11 @@ gives "run: the program's own signal" $((128 + 9)) "" \
              exit $?'
 gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
     bash -c './tests; truncate -s 5000 gate.processes/*'
-gives "run: nothing to judge" 99 "nothing could be judged" \
+gives "run: no profile to check" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
-gives "run: what samples do not tell" 99 "cannot judge it: a limit of 'temporary'" \
+gives "run: a limit that samples cannot check" 99 "cannot judge it: a limit of 'temporary'" \
     forgets --sample 4K --fail-on temporary -- ./tests
-same "run: what samples do not tell: once" 1 "$(grep -c judge err)"
+same "run: a limit that samples cannot check: once" 1 "$(grep -c judge err)"
 gives "run: of what" 2 "5 needs a name, as in leaks=5" forgets --fail-on 5 -- ./tests
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
@@ -343,14 +343,14 @@ for where in here child exec; do
     gives "corruption: none, $where" 0 "" forgets --fail-on corruption -- ./corrupts $where not
     gives "corruption: overflow, $where" 99 "): corruption: 1, and --fail-on allows none" \
         forgets --fail-on corruption -- ./corrupts $where overflow
-    check "corruption: $where: what to look at shows it" sh -c \
+    check "corruption: $where: the named command shows it" sh -c \
         "$(sed -n 's/^hint: \(.*\) shows where from$/\1/p' err) | grep -q 'written past its end'"
     gives "corruption: within, $where" 0 "" \
         forgets --fail-on corruption=1 -- ./corrupts $where overflow
 done
 gives "corruption: freed twice by a child" 99 "): corruption: 1, and --fail-on allows none" \
     forgets --fail-on corruption -- ./corrupts child twice
-gives "corruption: and by nobody else's fault" 0 "" forgets --fail-on corruption -- ./tests
+gives "corruption: and no other process is blamed" 0 "" forgets --fail-on corruption -- ./tests
 gives "corruption: needs every block" 2 "--annotate and --sample exclude" \
     forgets --sample 4K --fail-on corruption -- ./tests
 for what in "overflow found damaged" "twice freed twice"; do
@@ -399,7 +399,7 @@ gives "others of a run whose profile was removed" 0 "has profiles of an earlier 
 rm gate.heaptap
 gives "they do not matter without children" 0 "" \
     heaptap run --no-children -o gate.heaptap -- ./tests
-check "they do not matter without children: nothing is said" sh -c '! grep "earlier run" err'
+check "they do not matter without children: no message" sh -c '! grep "earlier run" err'
 printf '%s\n' '#include <stdlib.h>' '#include <unistd.h>' \
     'int main(void) { for (;;) { free(malloc(9)); usleep(1000); } }' >lives.c
 gcc -w -o lives lives.c

@@ -105,7 +105,7 @@ class Played:
 
     def line_c(self, text):
         ms = int(text, 16)
-        assert ms >= self.now, "time goes on"
+        assert ms >= self.now, "time does not go back"
         self.now = ms
         self.moments.append((ms, {t: row["live_bytes"] for t, row in self.sums.items()}))
 
@@ -251,7 +251,7 @@ def over_time():
     wrong = {n: differences(played.by_stack(moments[1000 * n]),
                             wanted(report("--at", f"{n}.5s", "made.heaptap"), ["live_bytes"]),
                             ["live_bytes"]) for n in range(1, 20)}
-    tell(not any(wrong.values()), "made: each moment has what was live",
+    tell(not any(wrong.values()), "made: each moment has the live blocks",
          *[(n, w[:2]) for n, w in wrong.items() if w])
     sums = [(ms, sum(live.values())) for ms, live in compare("tie.heaptap").moments]
     tell((1000, 1000) in sums and (1000, 1500) in sums and sums[-1] == (2000, 0),

@@ -46,7 +46,7 @@ run_python "$area/html_document.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.
 # The build without node, or without the page's packages.
 make -C "$SRCDIR" BUILD="$PWD/built" PAGE_DIR="$PWD/nothing" "$PWD/built/gen/page.html" \
     >make.out 2>make.err
-same "without node: the build goes on, and says what is missing" "0 1" \
+same "without node: the build continues, and names the missing program" "0 1" \
     "$? $(grep -c 'heaptap html will have no page: tools/setup build' make.err)"
 same "without node: the page is empty" "0" "$(stat -c %s built/gen/page.html)"
 

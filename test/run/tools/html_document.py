@@ -195,7 +195,7 @@ def inside(name, profile):
             if page["report"].get(key) != report[key]}
     tell(got == wanted and not same and set(page["report"]) == set(report) and more,
          f"{name}: the report is that of report --json", same)
-    tell(metric in ("inuse", "peak"), f"{name}: what is shown first", metric)
+    tell(metric in ("inuse", "peak"), f"{name}: the first metric", metric)
     tell(page["sizes"] == view("sizes", "--json", profile), f"{name}: sizes")
     tell(page["leaks"] == view("leaks", "--paths", "--json", profile), f"{name}: leaks")
 
@@ -228,7 +228,7 @@ def growing():
     tell([g["per_minute"] for g in page["growing"]] == rates and len(rates) == 1 and
          functions == ["new_entry", "look_up"] and entry["site"] in entry["sites"] and
          entry["number"] == page["sites"]["number"][entry["site"]],
-         "what grows is what timeline says", page["growing"], rates, functions)
+         "the growing stacks match timeline", page["growing"], rates, functions)
 
 
 def roles():
@@ -256,7 +256,7 @@ def filtered():
     tell(whole["filter"] is None and part["filter"] == {
         "stacks": "look_up", "heap": None, "label": None} and made["filter"] == {
         "stacks": "look_up", "heap": "malloc", "label": "a=b"},
-         "a page of a part says of which", whole["filter"], part["filter"], made["filter"])
+         "a page of a part names the part", whole["filter"], part["filter"], made["filter"])
 
 
 def data():
@@ -283,7 +283,7 @@ def data():
     for name in ("typed", "recursive"):
         in_leaks(name, f"{name}.heaptap")
     moments("signals", "known.heaptap")
-    truth("the history is what the program says")
+    truth("the history matches the program")
     types("types of parts")
     growing()
     roles()
@@ -311,7 +311,7 @@ def sources(path):
         f.write("// moved\n")
     found, said = texts("--source-dir", "moved", "typed.heaptap")
     tell(found.get("typed.c") == wanted + "// moved\n",
-         "sources: where the user says, to be read by all or not", said)
+         "sources: in the user's directory, readable by all or not", said)
     with open(moved, "a", encoding="utf-8") as f:
         f.write(" " * (2 << 20))
     found, said = texts("--source-dir", "moved", "typed.heaptap")
@@ -352,7 +352,7 @@ def written():
         page = json.loads(unpacked(f.read()))
     tell(said and int(said[1]) == len(page["sources"]) > 0 and
          int(said[2]) == len(page["report"]["tables"]["files"]),
-         "how many sources are in it is said", done.stdout, done.stderr)
+         "the number of included sources is printed", done.stdout, done.stderr)
     for arguments, name in ((["containers.heaptap"], "containers.html"),
                             (["./workers.processes/"], "workers.html"),
                             (["before.heaptap", "leak.heaptap"], "before-leak.html")):
@@ -389,7 +389,7 @@ def refusals():
     refused("a directory that is not there", 2, "cannot be written", "-o", "none/page.html",
             "arenas.heaptap")
     refused("a moment", 2, "--at", "--at", "end", "arenas.heaptap")
-    refused("what is no profile", 3, "html_document.py", __file__)
+    refused("a file that is no profile", 3, "html_document.py", __file__)
     refused("three profiles", 2, "", *["arenas.heaptap"] * 3)
     limited = run(HEAPTAP, "html", "-o", "short.html", "containers.heaptap", preexec_fn=lambda:
                   resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)), restore_signals=False)
@@ -407,7 +407,7 @@ def without_template():
     os.chmod("pageless", 0o755)
     done = run("./pageless", "html", "containers.heaptap")
     tell(done.returncode == 2 and b"built without the page: run tools/setup build and make again"
-         in done.stderr and not done.stdout, "without a template it is said", done.stderr)
+         in done.stderr and not done.stdout, "without a template: the message", done.stderr)
     tell(run("./pageless", "html", "--json", "arenas.heaptap").stdout ==
          run(HEAPTAP, "html", "--json", "arenas.heaptap").stdout, "and the data is there")
 

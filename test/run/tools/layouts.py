@@ -171,8 +171,8 @@ def pairs(lines):
 
 
 def right_answers(heaptap):
-    """By the first words of the text above a recipe: whether its lines of output are right, judged
-    by the nested layout."""
+    """By the first words of the text above a recipe: a check of its lines of output, by the nested
+    layout."""
     def view(*options):
         return json.loads(shown(heaptap, "--json=nested", options).stdout)
     d, grown = view("report", "app.heaptap"), view("diff", "base.heaptap", "app.heaptap")

@@ -131,10 +131,10 @@ def main(heaptap, clang, source):
     for other in sorted({version, "19", "22"}):
         show(other)
     found, errors = attributes(clang, source, f"{version}.memprofdata")
-    tell(found == {"make_hot": "notcold", "make_cold": "cold"}, f"{clang} marks what is cold",
+    tell(found == {"make_hot": "notcold", "make_cold": "cold"}, f"{clang} marks cold calls",
          found, errors)
     found, errors = attributes(clang, source, f"{version}.memprofdata", *HOT)
-    tell(found == {"make_hot": "hot", "make_cold": "cold"}, f"{clang} marks what is hot", found,
+    tell(found == {"make_hot": "hot", "make_cold": "cold"}, f"{clang} marks hot calls", found,
          errors)
     finish()
 

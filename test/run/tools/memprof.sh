@@ -6,7 +6,7 @@ need python3 objdump
 record plain.heaptap "$PROG/containers"
 "$HEAPTAP" export -f memprof -o out.memprof plain.heaptap 2>refused
 same "a profile without accesses: exit status" 2 $?
-check "a profile without accesses: message" \
+check "a profile without accesses: the message" \
     grep -qF 'build the program with CC="heaptap cc"' refused
 
 compiler=

@@ -15,7 +15,7 @@ is() {
     shift 3
     "$@" >out 2>err </dev/null
     same "$name: exit status" "$status" $?
-    check "$name: says why" grep -qF -- "$words" err
+    check "$name: gives the reason" grep -qF -- "$words" err
 }
 
 merge() {
@@ -54,7 +54,7 @@ echo "# the sum"
 check "merge" merge -o all.heaptap "${inputs[@]}" session
 cp check.log said
 sums sums all.heaptap "${inputs[@]}" session
-check "says what it has written" \
+check "names the written file" \
     grep -q '^all.heaptap: .*, merged from [0-9]* processes of [0-9]* programs$' said
 same "no descriptor or file is left" "all.heaptap" "$(ls -d all.heap*)"
 
@@ -116,8 +116,9 @@ for view in "report" "report --tree" "report --by thread" "report --by type" "le
 done
 check "diff with one of its inputs" "$HEAPTAP" diff in/article.heaptap all.heaptap
 "$HEAPTAP" report all.heaptap >report.out 2>/dev/null
-check "report: what it is" grep -qE '^merged from [0-9]+ processes of [0-9]+ programs$' report.out
-check "report: what its peak is" grep -q "each process's own, added up" report.out
+check "report: a merged profile" \
+    grep -qE '^merged from [0-9]+ processes of [0-9]+ programs$' report.out
+check "report: the meaning of its peak" grep -q "each process's own, added up" report.out
 check "report: exact and sampled" grep -q 'some sampled, one block in 4 KiB' report.out
 check "report: an estimate" grep -q 'Estimates: ' report.out
 
@@ -168,7 +169,7 @@ is "an empty list" 2 "no profile to merge" merge -o none.heaptap @empty.heaptap
 is "a missing input" 3 "missing.heaptap" merge -o none.heaptap $a missing.heaptap
 is "a missing list" 3 "missing.list" merge -o none.heaptap @missing.list
 is "no profile" 3 "bad.heaptap is not a heaptap profile" merge -o none.heaptap $a bad.heaptap $b
-check "no profile: the way out" grep -qF -- --skip-bad err
+check "no profile: the remedy" grep -qF -- --skip-bad err
 mkdir void
 is "an empty directory" 3 "has no heaptap profile in it" merge -o none.heaptap void
 is "all bad" 3 "none of the 2 profiles could be read" \
@@ -190,7 +191,7 @@ check "a merged profile is replaced" merge -o old.heaptap $a $b
 is "--skip-bad" 0 "2 of 4 profiles could not be read" \
     merge --skip-bad -o skipped.heaptap $a bad.heaptap empty.heaptap $b
 sums sums skipped.heaptap $a $b
-check "--skip-bad: the report says so" \
+check "--skip-bad: the report mentions it" \
     grep -q 'lacks 2 profiles that could not be read' <("$HEAPTAP" report skipped.heaptap)
 merge -o skipped2.heaptap skipped.heaptap in/deep.heaptap >/dev/null
 check "--skip-bad: and so does a merge of it" \
@@ -218,7 +219,7 @@ same "left out: all but one" "1 1" "$(left_out diff --json $a lacking)"
 
 is "damaged" 0 "cut.heaptap is cut short: " merge -o damaged.heaptap cut.heaptap $b
 sums totals damaged.heaptap cut.heaptap $b
-check "damaged: the report says so" \
+check "damaged: the report mentions it" \
     grep -q '^Damaged: damaged.heaptap has 1 damaged profile in it' \
     <("$HEAPTAP" report damaged.heaptap)
 is "named twice" 0 "is named twice; it counts once" merge -o named.heaptap $a $a $b in/../$b
@@ -252,10 +253,10 @@ named() { # Before its header is complete nothing can be asked.
 }
 check "running: a snapshot" named
 check "running: merge" merge -o now.heaptap running.heaptap $a
-check "running: the report says so" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
+check "running: the report mentions it" grep -q '^  Live now ' <("$HEAPTAP" report now.heaptap)
 touch stop
 wait $runner
-same "running: ends as it would" 0 $?
+same "running: the exit status of the program" 0 $?
 check "the recording has a snapshot" grep -q '"name": "here"' <(report_json running.heaptap)
 merge -o ended.heaptap running.heaptap $a >/dev/null 2>&1
 sums sums ended.heaptap running.heaptap $a

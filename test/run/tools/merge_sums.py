@@ -135,7 +135,7 @@ def programs_of(reports):
 
 
 def check_timeline(out, inputs):
-    """It is sorted and bounded, begins with 0, and includes all events."""
+    """Check that the timeline is sorted and bounded, begins with 0, and includes all events."""
     points = out["timeline"]
     check("timeline: at most 1024 points", True, 0 < len(points) <= 1024)
     times = [p["elapsed_ns"] for p in points]
@@ -145,7 +145,8 @@ def check_timeline(out, inputs):
     last = max(r["process"]["start_unix_ns"] + r["process"]["elapsed_ns"] for r in inputs)
     at_last = sum(r["totals"]["live_bytes"] for r in inputs
                   if r["process"]["start_unix_ns"] + r["process"]["elapsed_ns"] == last)
-    check("timeline: ends with what the last had", True, points[-1]["live_bytes"] >= at_last)
+    check("timeline: ends with the live bytes of the last process", True,
+          points[-1]["live_bytes"] >= at_last)
     check("timeline: no more than all peaks together", True,
           max(p["live_bytes"] for p in points) <= sum(
               max([r["totals"]["peak_bytes"]] + [p["live_bytes"] for p in r["timeline"]])

@@ -204,10 +204,11 @@ json "leaks --call-sites without lines" '[r["path"] for r in d["leaks"]] == [["m
 # Real shapes: C++, threads, exceptions, callbacks, cut stacks, and the allocations of libraries
 # before main.
 record containers.heaptap "$PROG/containers"
-json "start-up is kept apart" '[a["function"] for r in d["callgraph"] for a in r["descendants"]
+json "start-up is separate" '[a["function"] for r in d["callgraph"] for a in r["descendants"]
     if r["function"] == "(outside main)"] and [r["calls"] for r in d["callgraph"]
     if r["function"] in ("main", "(outside main)")] == [0, 0]' callgraph containers.heaptap
-json "leaks say what start-up keeps" '[r["path"][0] for r in d["leaks"] if r["bytes"] > 65536] == [
+json "leaks shows the blocks that start-up keeps" \
+    '[r["path"][0] for r in d["leaks"] if r["bytes"] > 65536] == [
     "(outside main)"]' leaks --paths --no-builtin-suppressions containers.heaptap
 record deep.heaptap "$PROG/deep" 3 2000
 json "callers that were not recorded" '[r["recursive_calls"] > 0 for r in d["callgraph"]

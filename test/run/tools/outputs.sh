@@ -34,7 +34,7 @@ unharmed() {
     same "$*: a full disk leaves the old file, no other" \
         "status 3 status 3 old filler output" \
         "$(tr '\n' ' ' <out | sed 's/ $//')"
-    same "$*: both are said" 2 "$(grep -c 'could not be written: No space left on device' err)"
+    same "$*: both are reported" 2 "$(grep -c 'could not be written: No space left on device' err)"
 }
 unharmed export -f collapsed p.heaptap -o
 unharmed export -f csv p.heaptap -o
@@ -48,8 +48,8 @@ else
     skipped "html -o: a full disk" "$(tail -n 1 why)"
 fi
 
-# The beginning still fits: a limit on the size of files stops it in the middle, by an error or, if
-# its signal is not ignored, by death.
+# The beginning still fits: a limit on file size stops the output in the middle, by an error or, if
+# the limit's signal is not ignored, by death.
 "$HEAPTAP" export -f csv -o whole.csv p.heaptap
 stopped() {
     echo old >limited.csv
@@ -59,7 +59,7 @@ stopped() {
     same "an output $2: nothing is left" limited.csv "$(echo limited*)"
 }
 stopped '' "stopped in the middle" 3
-check "an output stopped in the middle: why" \
+check "an output stopped in the middle: the reason" \
     grep -q "limited.csv could not be written: File too large" err
 stopped - "killed in the middle" 153
 
@@ -98,7 +98,7 @@ same "a link that leads nowhere: its file is made" "nowhere.csv whole" \
     "$(readlink dangling.csv) $(cmp whole.csv nowhere.csv && echo whole)"
 exec 3<behind.csv
 csv ./behind.csv
-same "readers of the old file read on" "whole" "$(cmp - whole.csv <&3 && echo whole)"
+same "readers of the old file can continue" "whole" "$(cmp - whole.csv <&3 && echo whole)"
 exec 3<&-
 {
     csv /dev/stdout

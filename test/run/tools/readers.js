@@ -99,7 +99,7 @@ async function speedscope(browser) {
         for (const [title, field] of Object.entries(titles))
             reading('speedscope', 'speedscope', profile, field, sums[title], truth[field]);
         if (truth.allocated_bytes === 0)
-            continue; // It takes an empty file for a missing one.
+            continue; // Speedscope takes an empty file for a missing one.
         files[`/stacks${number}.txt`] = run('export', '-f', 'collapsed', '--alloc', '--no-fold',
             profile);
         const [[, sum]] = await readBySpeedscope(browser, `${base}/stacks${number}.txt`,

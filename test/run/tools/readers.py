@@ -267,7 +267,7 @@ def metrics(form):
 
 
 def csv_as_json():
-    """Each column of CSV equals the member of that name in JSON."""
+    """Check that each column of CSV equals the member of that name in JSON."""
     for profile in ("leak.heaptap", "sample.heaptap", "heaps.heaptap"):
         document = documents.loads(heaptap("report", "--json", "--no-fold", profile).stdout)
         sites = sorted(({**site, "stack": [name(f) for f in site["stack"][::-1]] or

@@ -58,7 +58,7 @@ profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profile
 firefox() {
     timeout 60 node "$profiler" "$@" </dev/null
 }
-# On a busy machine its server is not ready within the half second that it waits, but it is later.
+# The loader waits half a second for its server, which on a busy machine is ready only later.
 load_in_firefox() {
     local attempt
     firefox load "$1.firefox.json" --session "$1" && return

@@ -100,7 +100,7 @@ def check_totals(document, name):
          total["live_blocks"] == sums[ALLOCATIONS] - sums[FREES] and
          all(total[m] is None for m in ("peak_bytes", "peak_blocks", "temporary", "size_min",
                                         "size_max", "reallocations", "peak_elapsed_ns")),
-         f"{name}: what is not known is null", total)
+         f"{name}: unknown values are null", total)
 
 
 def moments():
@@ -161,9 +161,9 @@ def other_views(p):
         for option in (["--at", "again"], ["--between", "first..again"]):
             status, out, err = view(*arguments, *option, "moments.heaptap")
             tell(status == 0 and out and "Peak" not in out and "lived" not in out,
-                 f"{' '.join(arguments + option)}: says no peak", status, out, err)
+                 f"{' '.join(arguments + option)}: no peak", status, out, err)
     status, out, _ = view("report", "--at", "again", "moments.heaptap")
-    tell("As it was at 12.00 s (again)" in out, "the view says which moment it shows", out)
+    tell("As it was at 12.00 s (again)" in out, "the view names the moment", out)
     status, out, _ = view("report", "--between", "loading", "moments.heaptap")
     tell("Events from 21.00 s (loading) to 31.00 s (serving)" in out,
          "and between which", out)
@@ -201,7 +201,7 @@ def thinned():
     ids = [round(ns / (5 * 10 ** 8)) for ns in left[1:-1]]
     wrong = [n for n in random.Random(3).sample(ids, 40) + [4, 8, 12, 21, 31]
              if by_function(report("--at", f"{n * 0.5 + 0.01}s", "thin.heaptap")) != sums_at(p, n)]
-    tell(not wrong, "values at what is left are as before", wrong)
+    tell(not wrong, "values at the remaining snapshots are as before", wrong)
     whole = by_function(report("thin.heaptap"))
     tell(whole == sums_at(p, 3001), "so is the end", whole)
     small = os.path.getsize("thin.heaptap")
@@ -231,7 +231,7 @@ def broad():
     tell(64 <= len(left) <= 128, "many stacks: fewer snapshots", len(left))
     wrong = [n for n in rng.sample(left, 10)
              if by_function(report("--at", f"{n}s", "narrow.heaptap")) != sums_at(p, n)]
-    tell(not wrong, "many stacks: values at what is left are as before", wrong)
+    tell(not wrong, "many stacks: values at the remaining snapshots are as before", wrong)
 
 
 BAD = [0, 1, 255, 4096, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1]
@@ -355,7 +355,7 @@ def windows(whole):
          rows["grows"]["values"][-1] == SECONDS - 16, "calls", rows["varies"]["values"])
     rows = by_name(timeline("--by", "allocated", "--filter", "grows", "chart.heaptap"))
     tell(list(rows) == ["grows"] and rows["grows"]["values"][-1] == SIZE * (10 + SECONDS),
-         "bytes allocated, of what the filter keeps", list(rows))
+         "bytes allocated, of the filtered stacks", list(rows))
 
 
 def charts_of_text():
@@ -378,11 +378,11 @@ def charts_of_text():
          "times below it", lines[begin + 9])
     column = lines[begin + 10].index("\u2191 warm") - 9
     tell(abs(column - 70 * 16 / 64) < 1, "and the snapshot", lines[begin + 10])
-    tell("1 of 1 grows steadily" in out and "+5.9 KiB/min" in out, "and what it comes to", out)
+    tell("1 of 1 grows steadily" in out and "+5.9 KiB/min" in out, "and its slope", out)
     _, out, _ = view("timeline", "chart.heaptap")
     tell("3 of 9 grow steadily" in out, "three of nine", out)
     _, out, _ = view("timeline", "--between", "10s..12s", "chart.heaptap")
-    tell("Too few snapshots" in out, "three moments tell nothing", out)
+    tell("Too few snapshots" in out, "three moments give no trend", out)
 
 
 def pictures():

@@ -15,7 +15,7 @@ part recorded "$PROG/history_known" "$LIBHEAPTAP"
 
 # A program that leaks a cache entry every few thousand requests, among megabytes of churn.
 "$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
-same "slowleak: what it has lost" "30 lost" "$(cat leak.out)"
+same "slowleak: the lost entries" "30 lost" "$(cat leak.out)"
 "$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
 same "slowleak: the stack that loses entries grows, and it alone" "new_entry look_up" "$(
     run_python -c 'import documents
@@ -38,7 +38,7 @@ same "--depth 12" "4 0" "$(frames 12)"
 "$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
     >sample.out
 "$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
-check "sampled: a moment is an estimate, and says so" grep -q \
+check "sampled: a moment is marked as an estimate" grep -q \
     "Estimates; error bounds exist for the whole run only" sample.txt
 "$HEAPTAP" report --json --at -300ms sample.heaptap >sample.json 2>sample.err
 check "sampled: without intervals" run_python -c 'import documents
@@ -58,7 +58,7 @@ done
 sleep 1
 check "snapshot: by pid" "$HEAPTAP" snapshot --wait 60 "$(cat one)" early
 sleep 1
-# The shell waits for its children and allocates nothing, so it does not take it.
+# The shell waits for its children and allocates nothing, so it does not take the snapshot.
 "$HEAPTAP" snapshot --wait 6 asked.processes both >both.out 2>&1
 same "snapshot: of a session, which an idle process does not hold up" "1 2" \
     "$? $(grep -c "snapshot 'both'" both.out)"
@@ -212,7 +212,7 @@ for packed in "" --no-pack; do
     "$HEAPTAP" run --quiet --force --only perl $packed -o ended.heaptap -- \
         sh -c 'perl -e "$0"; :' "$naps $killed" 2>ended.err
     same "killed $packed: nobody waited for the child of a child" "at least False" "$(elapsed)"
-    same "killed $packed: text says so" 1 "$("$HEAPTAP" report ended.heaptap 2>ended.err |
+    same "killed $packed: also in text" 1 "$("$HEAPTAP" report ended.heaptap 2>ended.err |
         grep -c 'ran at least ')"
 done
 same "one that ended itself did not" 0 "$("$HEAPTAP" report rests.heaptap | grep -c 'at least')"
@@ -221,7 +221,7 @@ same "one that ended itself did not" 0 "$("$HEAPTAP" report rests.heaptap | grep
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
 "$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err
-check "killed: the timeline goes on to the end" run_python -c 'import documents
+check "killed: the timeline continues to the end" run_python -c 'import documents
 t = documents.load(open("killed.json"))
 points, total = t["points"], t["total"]["values"]
 assert len(points) > 100 and points[-1]["elapsed_ns"] - points[-2]["elapsed_ns"] < 2 * 10**9, points

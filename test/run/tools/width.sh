@@ -179,7 +179,7 @@ check "a pipe is not cut" grep -q 'std::allocator<char> > >' <(
 check "but is when COLUMNS is set" test -z "$(COLUMNS=72 "$HEAPTAP" direct -n 99 \
     containers.heaptap | grep -E '.{73}')"
 
-# By line the function is named, and source leaves most of a line to the text.
+# Rows by line name the function, and `source` leaves most of a line to the text.
 COLUMNS=80 "$HEAPTAP" report --by line umlaut.heaptap >lines.txt
 check "by line: the line and the function" grep -qE 'umlaut\.c:10 +größe_alloc' lines.txt
 check "by line: JSON has the function" python3 - <(
