@@ -16,9 +16,9 @@
 #include "command/exporters.h"
 #include "export/module_map.h"
 #include "export/utf8.h"
-#include "flame/flamegraph.h"
 #include "pprof/proto_out.h"
 #include "profile/time_slice.h"
+#include "svg/flamegraph.h"
 
 static struct arena arena;
 

@@ -12,9 +12,9 @@
 
 #include "analyse/timeline.h"
 #include "build_profile.h"
-#include "flame/timeline_flame.h"
-#include "flame/timeline_svg.h"
 #include "profile/time_slice.h"
+#include "svg/timeline_flame.h"
+#include "svg/timeline_svg.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 

@@ -1,6 +1,6 @@
 /* named.c: names of frames of the program's own language.
  *
- * An adapter (stack/language_adapters.c) passes each name once and gets an id, which stays valid
+ * An adapter (mixed/language_adapters.c) passes each name once and gets an id, which stays valid
  * indefinitely, even in children made by fork. So ids and texts are in memory that a child inherits
  * unchanged. It is only reserved until there is an adapter.
  *

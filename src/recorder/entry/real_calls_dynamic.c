@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "access/padded.h"
+#include "annotator/annotate_real.h"
 #include "base/atomics.h"
-#include "entry/annotate_real.h"
 #include "entry/guarded_next.h"
 
 static alloc_fn first_malloc, first_valloc, first_pvalloc;

@@ -7,10 +7,10 @@
 
 #include "account/thread.h"
 #include "base/atomics.h"
+#include "mixed/language_frames.h"
+#include "mixed/language_memo.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
-#include "stack/language_frames.h"
-#include "stack/language_memo.h"
 
 bool
 adapt_language(const struct heaptap_language *language)

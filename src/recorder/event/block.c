@@ -15,7 +15,7 @@
 #include "event/filter.h"
 #include "event/heap_backing.h"
 #include "event/mode.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 
 /* --- Exact blocks ----------------------------------------------------------------------------- */
 

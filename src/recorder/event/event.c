@@ -26,7 +26,7 @@
 #include "event/reentry.h"
 #include "event/sampled.h"
 #include "ledger/ledger_prefault.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 #include "stack/modules.h"
 #include "stack/stack.h"
 

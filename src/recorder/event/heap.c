@@ -45,8 +45,8 @@
 #include "heaps/heap_names.h"
 #include "heaps/heap_objects.h"
 #include "ledger/ledger_state.h"
+#include "mixed/language_frames.h"
 #include "platform/mem.h"
-#include "stack/language_frames.h"
 
 /* --- Instances -------------------------------------------------------------------------------- */
 

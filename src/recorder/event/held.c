@@ -18,7 +18,7 @@
 
 #include "account/recent.h"
 #include "event/block.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 #include "stack/stack.h"
 
 static void

@@ -12,7 +12,7 @@
 #include "event/event.h"
 #include "event/held.h"
 #include "event/reentry.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 
 static void
 hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)

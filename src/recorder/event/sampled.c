@@ -15,7 +15,7 @@
 #include "event/filter.h"
 #include "event/mode.h"
 #include "event/reentry.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 #include "stack/stack.h"
 
 void

@@ -16,7 +16,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "event/reentry.h"
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 #include "stack/stack.h"
 
 /* Return true if this process is not recorded. */

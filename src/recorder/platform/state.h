@@ -135,7 +135,7 @@ struct tls {
     int64_t freed_credit;
     int64_t block_credit; // Credit after the thread's latest sample.
 
-    /* For annotated blocks; event/reentry.h, entry/annotate_real.c. */
+    /* For annotated blocks; event/reentry.h, annotator/annotate_real.c. */
     uint64_t origin_slot; // Stack slot of the intercepted function's caller; 0 = not known.
     uint64_t origin_rbp;
     uint64_t annotating;  // Stack slot of the call of the real allocator; 0 = none.

@@ -8,10 +8,10 @@
 #include "analyse/fields.h"
 #include "command/runner.h"
 #include "command/sink.h"
-#include "flame/fields_svg.h"
 #include "json/json_access.h"
 #include "json/json_fields.h"
 #include "open/symbolise.h"
+#include "svg/fields_svg.h"
 #include "text/text_access.h"
 #include "text/text_fields.h"
 

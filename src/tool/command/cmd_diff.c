@@ -7,7 +7,6 @@
 
 #include "command/report_limits.h"
 #include "command/sink.h"
-#include "flame/flamegraph.h"
 #include "json/json_diff.h"
 #include "open/names_hint.h"
 #include "open/open_set.h"
@@ -16,6 +15,7 @@
 #include "option/limit_opts.h"
 #include "option/metric_opts.h"
 #include "profile/fold_runtime.h"
+#include "svg/flamegraph.h"
 #include "text/text_diff.h"
 #include "text/text_view.h"
 #include "view/damage.h"

@@ -4,10 +4,10 @@
  * belongs to one process, so --between with names requires that one process is selected. */
 #include "command/runner.h"
 #include "command/sink.h"
-#include "flame/timeline_flame.h"
-#include "flame/timeline_svg.h"
 #include "json/json_timeline.h"
 #include "profile/time_slice.h"
+#include "svg/timeline_flame.h"
+#include "svg/timeline_svg.h"
 #include "text/text_timeline.h"
 #include "view/phrases.h"
 

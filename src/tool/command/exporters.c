@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "flame/flamegraph.h"
 #include "interchange/callgrind.h"
 #include "interchange/collapsed.h"
 #include "interchange/csv.h"
@@ -19,6 +18,7 @@
 #include "memprof/memprof_raw.h"
 #include "pprof/pprof_proto.h"
 #include "pprof/pprof_text.h"
+#include "svg/flamegraph.h"
 
 static const struct exporter exporters[] = {
     {.name = "callgrind",

@@ -2,12 +2,12 @@
  *
  * language_frames.c calls adapters and caches answers, language_natives.c supplies the C frames,
  * and language_path.c builds a path from both. */
-#ifndef STACK_LANGUAGE_MEMO_H
-#define STACK_LANGUAGE_MEMO_H
+#ifndef MIXED_LANGUAGE_MEMO_H
+#define MIXED_LANGUAGE_MEMO_H
 
 #include "account/thread.h"
 #include "heaptap/language.h"
-#include "stack/language_adapters.h"
+#include "mixed/language_adapters.h"
 #include "stack/stack_state.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* language_path.h: builds the path of a C stack with the frames of a language among the C
  * frames. */
-#ifndef STACK_LANGUAGE_PATH_H
-#define STACK_LANGUAGE_PATH_H
+#ifndef MIXED_LANGUAGE_PATH_H
+#define MIXED_LANGUAGE_PATH_H
 
-#include "stack/language_memo.h"
+#include "mixed/language_memo.h"
 #include "stack/stack.h"
 
 /* Return the node for the C frames of TARGET merged with the COUNT frames of M's answer. Call in an

@@ -4,7 +4,7 @@
  * for the labels. Names of snapshots are above the picture in up to three rows, as space permits,
  * with a line down from each. Colours equal the flame graph's, for light and dark pages. A hash of
  * the name selects the colour, so that a function has the same colour in every picture. */
-#include "flame/time_frame.h"
+#include "svg/time_frame.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 #include "analyse/interval.h"
 #include "base/hash.h"
 #include "export/utf8.h"
-#include "flame/flame_page.h"
 #include "profile/collector.h"
+#include "svg/flame_page.h"
 #include "symbol/shorten.h"
 #include "util/amount.h"
 

@@ -1,10 +1,10 @@
 /* language_frames.h: adds the frames of the program's own language to stacks. */
-#ifndef STACK_LANGUAGE_FRAMES_H
-#define STACK_LANGUAGE_FRAMES_H
+#ifndef MIXED_LANGUAGE_FRAMES_H
+#define MIXED_LANGUAGE_FRAMES_H
 
 #include "account/label.h"
 #include "base/atomics.h"
-#include "stack/language_adapters.h"
+#include "mixed/language_adapters.h"
 #include "stack/stack.h"
 
 static inline bool

@@ -1,6 +1,6 @@
 /* annotate_corruption.h: finds annotated blocks that the program has accessed out of bounds. */
-#ifndef ENTRY_ANNOTATE_CORRUPTION_H
-#define ENTRY_ANNOTATE_CORRUPTION_H
+#ifndef ANNOTATOR_ANNOTATE_CORRUPTION_H
+#define ANNOTATOR_ANNOTATE_CORRUPTION_H
 
 #include "annotation/annotation_form.h"
 #include "format/format.h"

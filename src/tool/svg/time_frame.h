@@ -1,7 +1,7 @@
 /* time_frame.h: common parts of pictures over time: page, title, time axis, named snapshots,
  * colours. Private to src/tool/flame. */
-#ifndef FLAME_TIME_FRAME_H
-#define FLAME_TIME_FRAME_H
+#ifndef SVG_TIME_FRAME_H
+#define SVG_TIME_FRAME_H
 
 #include "analyse/timeline.h"
 #include "util/strbuf.h"

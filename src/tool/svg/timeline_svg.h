@@ -1,6 +1,6 @@
 /* timeline_svg.h: stacked areas of rows over time. The picture needs no script and no network. */
-#ifndef FLAME_TIMELINE_SVG_H
-#define FLAME_TIMELINE_SVG_H
+#ifndef SVG_TIMELINE_SVG_H
+#define SVG_TIMELINE_SVG_H
 
 #include "analyse/timeline.h"
 #include "util/strbuf.h"

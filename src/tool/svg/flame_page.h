@@ -1,6 +1,6 @@
 /* flame_page.h: parts of a flame graph that do not depend on the profile. */
-#ifndef FLAME_FLAME_PAGE_H
-#define FLAME_FLAME_PAGE_H
+#ifndef SVG_FLAME_PAGE_H
+#define SVG_FLAME_PAGE_H
 
 #include "base/base.h"
 

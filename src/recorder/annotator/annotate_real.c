@@ -26,15 +26,15 @@
  *
  * malloc_usable_size returns the requested size: the program may use that many bytes without
  * changing the guard. */
-#include "entry/annotate_real.h"
+#include "annotator/annotate_real.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "annotation/annotated_map.h"
 #include "annotation/annotation_form.h"
+#include "annotator/annotate_corruption.h"
 #include "base/atomics.h"
-#include "entry/annotate_corruption.h"
 #include "event/reentry.h"
 #include "event/stack_frames.h"
 #include "format/environment.h"

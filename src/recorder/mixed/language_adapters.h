@@ -1,8 +1,8 @@
 /* language_adapters.h: the list of language adapters, and the code ranges of their runtimes.
  *
  * Thread-safe and async-signal-safe; no function blocks. */
-#ifndef STACK_LANGUAGE_ADAPTERS_H
-#define STACK_LANGUAGE_ADAPTERS_H
+#ifndef MIXED_LANGUAGE_ADAPTERS_H
+#define MIXED_LANGUAGE_ADAPTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* annotate_real.h: replaces functions of the real allocator by ones that annotate its blocks. */
-#ifndef ENTRY_ANNOTATE_REAL_H
-#define ENTRY_ANNOTATE_REAL_H
+#ifndef ANNOTATOR_ANNOTATE_REAL_H
+#define ANNOTATOR_ANNOTATE_REAL_H
 
 #include "allocator/real.h"
 

@@ -1,7 +1,7 @@
 /* flame_tree.h: stacks merged into one tree from the root, as a flame graph draws them. With two
  * sets of stacks, each node has values for both. */
-#ifndef FLAME_FLAME_TREE_H
-#define FLAME_FLAME_TREE_H
+#ifndef SVG_FLAME_TREE_H
+#define SVG_FLAME_TREE_H
 
 #include "analyse/stacks.h"
 

@@ -12,7 +12,7 @@
  *
  * Parents are created before children, so sums need one backward pass over the array and no
  * recursion, however deep the stacks are. */
-#include "flame/flame_tree.h"
+#include "svg/flame_tree.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * that none dominates and labels are readable on all. Colours of changes range from blue over grey
  * to red. They are not in the style sheets, because pictures over time use them under other names,
  * and a flame graph writes only one of the two sets. */
-#include "flame/flame_page.h"
+#include "svg/flame_page.h"
 
 const char *const flame_module_colours[FLAME_COLOURS][2] = {
     {"#feaeb9", "#8c4e58"}, {"#ffb0a3", "#8d5046"}, {"#fab68f", "#8a5435"}, {"#efbd82", "#825a27"},

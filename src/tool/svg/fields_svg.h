@@ -1,6 +1,6 @@
 /* fields_svg.h: structures as heat maps of their cache lines, in one SVG file. */
-#ifndef FLAME_FIELDS_SVG_H
-#define FLAME_FIELDS_SVG_H
+#ifndef SVG_FIELDS_SVG_H
+#define SVG_FIELDS_SVG_H
 
 #include "analyse/fields.h"
 #include "util/strbuf.h"

@@ -1,9 +1,9 @@
 /* language_natives.h: prepares the C frames of a stack for language adapters. Call in an event of
  * T. */
-#ifndef STACK_LANGUAGE_NATIVES_H
-#define STACK_LANGUAGE_NATIVES_H
+#ifndef MIXED_LANGUAGE_NATIVES_H
+#define MIXED_LANGUAGE_NATIVES_H
 
-#include "stack/language_memo.h"
+#include "mixed/language_memo.h"
 #include "stack/stack.h"
 
 /* Drop results in M that depend on changed memo frames. Then store the C frames of TARGET inside

@@ -11,7 +11,7 @@
  * live bytes at the end of its column of time. The thick line is the total, and its highest point
  * the peak. The legend below is in the order of the areas, from the top down. The picture needs no
  * scripts; browsers show a stack's frames when the pointer rests on it. */
-#include "flame/timeline_svg.h"
+#include "svg/timeline_svg.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "analyse/frame_name.h"
 #include "export/titles.h"
 #include "export/utf8.h"
-#include "flame/time_frame.h"
+#include "svg/time_frame.h"
 #include "util/amount.h"
 
 enum { HEIGHT = 340, LEGEND_ROW = 20, FOOT = 30, Y_TICKS = 4 };

@@ -1,9 +1,9 @@
 /* flamegraph.h: interactive flame graph of a profile, or of the difference between two. */
-#ifndef FLAME_FLAMEGRAPH_H
-#define FLAME_FLAMEGRAPH_H
+#ifndef SVG_FLAMEGRAPH_H
+#define SVG_FLAMEGRAPH_H
 
 #include "export/exporter.h"
-#include "flame/flame_tree.h"
+#include "svg/flame_tree.h"
 #include "util/strbuf.h"
 
 /* Writes all metrics, the chosen one first. */

@@ -28,15 +28,15 @@
  * (thread.h), and events take the slow path. */
 #define HEAPTAP_IS_RECORDER
 
-#include "stack/language_frames.h"
+#include "mixed/language_frames.h"
 
 #include <string.h>
 
 #include "account/account_state.h"
 #include "account/label.h"
+#include "mixed/language_natives.h"
+#include "mixed/language_path.h"
 #include "platform/mem.h"
-#include "stack/language_natives.h"
-#include "stack/language_path.h"
 
 static struct language_memo *
 memo_of(struct thread *t)

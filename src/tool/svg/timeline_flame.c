@@ -18,7 +18,7 @@
  * chain of single callees is one box; otherwise interpreters would fill the picture with their
  * chains. Paths that never held MIN_SHARE of the largest total are left out, unless they grow. So
  * are the smallest paths until the others fit. The foot line counts the omitted paths. */
-#include "flame/timeline_flame.h"
+#include "svg/timeline_flame.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 #include "analyse/group.h"
 #include "export/titles.h"
 #include "export/utf8.h"
-#include "flame/time_frame.h"
+#include "svg/time_frame.h"
 #include "util/amount.h"
 
 #define INDENT_PIXELS 9.0

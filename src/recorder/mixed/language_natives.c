@@ -5,7 +5,7 @@
  * here until the memo changes. */
 #define HEAPTAP_IS_RECORDER
 
-#include "stack/language_natives.h"
+#include "mixed/language_natives.h"
 
 #include "platform/mem.h"
 #include "stack/rules.h"

@@ -20,7 +20,7 @@
  * colours show growth and shrinkage instead.
  *
  * All untrusted text is written through utf8.c. Equal input gives equal bytes. */
-#include "flame/flamegraph.h"
+#include "svg/flamegraph.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@
 #include "export/estimate.h"
 #include "export/titles.h"
 #include "export/utf8.h"
-#include "flame/flame_page.h"
+#include "svg/flame_page.h"
 #include "symbol/shorten.h"
 #include "util/amount.h"
 

@@ -1,6 +1,6 @@
 /* timeline_flame.h: flame chart of stacks' memory over time. It needs no script and no network. */
-#ifndef FLAME_TIMELINE_FLAME_H
-#define FLAME_TIMELINE_FLAME_H
+#ifndef SVG_TIMELINE_FLAME_H
+#define SVG_TIMELINE_FLAME_H
 
 #include "analyse/timeline.h"
 #include "util/strbuf.h"
