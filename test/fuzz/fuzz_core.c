@@ -12,15 +12,12 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "image/abort_cause.h"
-#include "image/annotated_stacks.h"
-#include "image/birth.h"
-#include "image/block_sizes.h"
+#include "image/blocks.h"
 #include "image/check_blocks.h"
 #include "image/elf_core.h"
-#include "image/find_record.h"
+#include "image/examined.h"
+#include "image/glibc_heap.h"
 #include "image/held_profile.h"
-#include "image/inherited.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"

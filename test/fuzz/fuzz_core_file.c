@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "image/core_file.h"
+#include "image/elf_core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

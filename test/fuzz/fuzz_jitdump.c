@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "refused.h"
-#include "symbol/jitdump.h"
+#include "symbol/perfmap.h"
 #include "util/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

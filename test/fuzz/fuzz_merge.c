@@ -11,7 +11,7 @@
 #undef LLVMFuzzerTestOneInput
 
 #include "merge/merge.h"
-#include "profile/write_model.h"
+#include "profile/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option/limit_opts.h"
 #include "option/opts.h"
+#include "option/shared_opts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

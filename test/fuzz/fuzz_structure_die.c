@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
-#include "type/structure_die.h"
+#include "type/structures.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

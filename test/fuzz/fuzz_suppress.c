@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/glob.h"
-#include "analyse/suppress.h"
+#include "analyse/leaks.h"
 
 enum { PATTERN_MAX = 64, TEXT_MAX = 128 }; // Bytes of the input that are compared.
 

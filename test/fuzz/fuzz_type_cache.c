@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "refused.h"
-#include "type/type_cache.h"
+#include "type/type_module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "type/type_clue.h"
-#include "type/type_template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

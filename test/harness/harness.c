@@ -17,8 +17,8 @@
  *
  * Does not cover signal handlers, foreign stacks, longjmp, or allocators met in the wild: the
  * scripts of test/run do, without sanitizers. */
-#include "harness.h"
 #include "account/account_state.h"
+#include "harness.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
-#include "entry/real_calls.h"
+#include "entry/entry.h"
 #include "platform/state.h"
 #include "util/ensure.h"
 

@@ -23,12 +23,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/atomics.h"
 #include "allocator/real.h"
-#include "entry/bypass.h"
+#include "base/atomics.h"
+#include "entry/entry.h"
 #include "event/guard.h"
-#include "entry/libc.h"
-#include "entry/real_calls.h"
 #include "platform/state.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "symbol/dwfl.h"
-#include "type/type_index.h"
+#include "type/type_module.h"
 
 int
 main(int argc, char **argv)

@@ -11,9 +11,9 @@
 #include "build_profile.h"
 #include "load/load.h"
 #include "merge/merge.h"
+#include "profile/pack.h"
 #include "profile/profile_valid.h"
-#include "profile/write_model.h"
-#include "view/access_words.h"
+#include "view/phrases.h"
 
 static struct arena arena;
 

@@ -8,10 +8,9 @@
 
 #include <cmocka.h>
 
-#include "symbol/shorten.h"
-#include "util/ascii.h"
+#include "symbol/demangle.h"
+#include "util/amount.h"
 #include "util/bytes.h"
-#include "util/character.h"
 #include "view/style.h"
 
 #define DOTS "\xe2\x80\xa6"

@@ -12,7 +12,6 @@
 
 #include "fake_stack.h"
 #include "unwind/cfi.h"
-#include "unwind/expression.h"
 #include "unwind/unwind.h"
 
 /* A made-up object with one function. Its last byte is the last of a page, and the next page is

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "view/classic.h"
+#include "view/table.h"
 
 /* If this fails, the columns of the --classic tables shift against each other, or a share of less
  * than one per cent looks like one. */

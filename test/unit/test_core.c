@@ -8,10 +8,9 @@
 
 #include "build_core.h"
 
-#include "image/birth.h"
 #include "image/elf_core.h"
-#include "image/find_record.h"
-#include "image/heap_snapshot.h"
+#include "image/examined.h"
+#include "image/held_profile.h"
 #include "image/place.h"
 #include "image/saved_registers.h"
 #include "image/scan.h"

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "json/json_diff.h"
-#include "text/text_diff.h"
+#include "json/json.h"
+#include "text/text.h"
 
 /* Two profiles and the working state of their comparison. */
 struct pair {

@@ -14,11 +14,11 @@
 
 #include "build_profile.h"
 #include "command/exporters.h"
+#include "export/exporter.h"
 #include "export/module_map.h"
-#include "export/utf8.h"
 #include "pprof/proto_out.h"
 #include "profile/time_slice.h"
-#include "svg/flamegraph.h"
+#include "svg/svg.h"
 
 static struct arena arena;
 

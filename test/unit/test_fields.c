@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "analyse/field_advice.h"
+#include "analyse/fields.h"
 #include "build_profile.h"
-#include "view/field_words.h"
+#include "view/phrases.h"
 
 static struct arena arena;
 

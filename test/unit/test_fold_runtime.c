@@ -14,7 +14,7 @@
 #include "analyse/frame_name.h"
 #include "analyse/stacks.h"
 #include "build_profile.h"
-#include "profile/fold_runtime.h"
+#include "profile/time_slice.h"
 
 static struct arena arena;
 

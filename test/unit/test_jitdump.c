@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "symbol/jitdump.h"
+#include "symbol/perfmap.h"
 #include "util/bytes.h"
 
 enum { PID = 4711, X86_64 = 62, AARCH64 = 183 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "json/json_stack.h"
+#include "json/json_tables.h"
 
 static struct arena arena;
 

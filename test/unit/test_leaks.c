@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "analyse/glob.h"
 #include "analyse/leaks.h"
 #include "build_profile.h"
 #include "profile/time_slice.h"

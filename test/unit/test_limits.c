@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "option/limit_opts.h"
+#include "option/shared_opts.h"
 
 static const struct limit_rules growth = {
     .option = "fail-over", .names = (1u << LIMIT_KINDS) - 1,

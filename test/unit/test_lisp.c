@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/lisp_types.h"
+#include "analyse/totals.h"
 #include "language/ecl_symbols.c"
 
 /* --- Types ------------------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 #include "build_profile.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "profile/write_model.h"
+#include "profile/pack.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "symbol/demangle.h"
-#include "symbol/shorten.h"
 
 /* If this fails, names of some language stay mangled. */
 static void

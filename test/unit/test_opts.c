@@ -7,9 +7,7 @@
 
 #include <cmocka.h>
 
-#include "option/help.h"
 #include "option/opts.h"
-#include "option/suggest.h"
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 static const char *const groups[] = {"file", "label", "label=", NULL};

@@ -10,11 +10,11 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "analyse/user_code.h"
 #include "build_profile.h"
 #include "html/page_writer.h"
-#include "json/json_page.h"
+#include "json/json.h"
 
 static struct arena arena;
 

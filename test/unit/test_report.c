@@ -8,18 +8,12 @@
 
 #include <cmocka.h>
 
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "build_profile.h"
-#include "json/json_leaks.h"
-#include "json/json_report.h"
-#include "json/json_session.h"
+#include "json/json.h"
 #include "profile/time_slice.h"
-#include "text/text_brief.h"
-#include "text/text_groups.h"
-#include "text/text_heaps.h"
-#include "text/text_overview.h"
-#include "text/text_site.h"
-#include "text/text_tree.h"
+#include "text/text.h"
+#include "text/text_view.h"
 #include "util/amount.h"
 #include "view/phrases.h"
 

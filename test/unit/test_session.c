@@ -10,19 +10,17 @@
 #include <cmocka.h>
 
 #include "build_profile.h"
-#include "json/json_notes.h"
-#include "launch/run_process.h"
+#include "json/json_tables.h"
+#include "launch/run.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "profile/append_notes.h"
 #include "profile/pack.h"
-#include "profile/write_model.h"
 #include "profile/writer.h"
-#include "text/text_notes.h"
-#include "text/text_session.h"
-#include "view/losses.h"
-#include "view/notes.h"
-#include "view/session_names.h"
+#include "text/text.h"
+#include "text/text_view.h"
+#include "view/phrases.h"
+#include "view/session.h"
+#include "view/table.h"
 
 static struct arena arena;
 

@@ -6,10 +6,9 @@
 
 #include <cmocka.h>
 
+#include "analyse/callgraph.h"
 #include "analyse/fold.h"
-#include "analyse/stack_numbers.h"
 #include "analyse/stacks.h"
-#include "analyse/tree.h"
 #include "build_profile.h"
 
 static struct arena arena;

@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/field_advice.h"
+#include "analyse/fields.h"
 #include "build_profile.h"
 #include "shell.h"
 #include "symbol/dwfl.h"
 #include "type/structures.h"
 #include "type/type_die.h"
-#include "type/type_index.h"
+#include "type/type_module.h"
 #include "type/type_scope.h"
 #include "util/strbuf.h"
-#include "view/field_words.h"
+#include "view/phrases.h"
 
 static char directory[] = "/tmp/heaptap-structures-XXXXXX";
 static struct arena arena;

@@ -17,11 +17,11 @@
 
 #include "build_profile.h"
 #include "shell.h"
+#include "symbol/elf_names.h"
 #include "symbol/perfmap.h"
 #include "symbol/ranges.h"
 #include "symbol/symbol.h"
 #include "symbol/symcache.h"
-#include "symbol/variable.h"
 
 #define BIAS UINT64_C(0x7f1200000000)
 

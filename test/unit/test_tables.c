@@ -9,13 +9,11 @@
 #include <cmocka.h>
 
 #include "analyse/callgraph.h"
-#include "analyse/components.h"
-#include "analyse/function_totals.h"
 #include "analyse/group.h"
-#include "analyse/paths.h"
+#include "analyse/totals.h"
 #include "build_profile.h"
-#include "text/text_classes.h"
-#include "text/text_paths.h"
+#include "text/text.h"
+#include "text/text_view.h"
 
 static struct arena arena;
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "analyse/callgraph.h"
 #include "analyse/diff.h"
 #include "analyse/group.h"
-#include "analyse/paths.h"
 #include "build_profile.h"
 
 static struct arena arena;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/thread_shares.h"
+#include "analyse/totals.h"
 #include "build_profile.h"
 
 static struct arena arena;

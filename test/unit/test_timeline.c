@@ -13,8 +13,7 @@
 #include "analyse/timeline.h"
 #include "build_profile.h"
 #include "profile/time_slice.h"
-#include "svg/timeline_flame.h"
-#include "svg/timeline_svg.h"
+#include "svg/svg.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 

@@ -10,10 +10,9 @@
 #include <cmocka.h>
 
 #include "type/fact_cache.h"
-#include "type/type_cache.h"
 #include "type/type_clue.h"
-#include "type/type_template.h"
-#include "type/type_verdict.h"
+#include "type/type_module.h"
+#include "type/types.h"
 #include "util/strbuf.h"
 
 static struct arena arena;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "launch/uncounted_code.h"
+#include "launch/compiler.h"
 
 /* If this fails, `access` says "never" of blocks that such code uses. */
 static void

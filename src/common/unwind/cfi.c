@@ -23,7 +23,7 @@
  */
 #include "unwind/cfi.h"
 
-#include "unwind/readable.h"
+#include "unwind/object.h"
 
 // Pointer encodings, from the Linux Standard Base: a format in the low four bits, a base in the
 // next three.

@@ -13,7 +13,7 @@
  *
  * Needs a third of a KiB of stack. Signal-safe; no state.
  */
-#include "unwind/expression.h"
+#include "unwind/cfi.h"
 
 // DWARF 5, 7.7.1.
 enum {

@@ -1,10 +1,11 @@
 /* object.h: finds the loaded object that contains an address. object_dynamic.c asks the dynamic
- * linker; object_static.c serves static executables, which are a single object.
- */
+ * linker; object_static.c serves static executables, which are a single object. */
 #ifndef UNWIND_OBJECT_H
 #define UNWIND_OBJECT_H
 
 #include "base/base.h"
+
+struct dl_find_object;
 
 /* A loaded object with the bounds of its mapping. */
 struct unwind_object {
@@ -15,8 +16,6 @@ struct unwind_object {
     uint32_t segment_count;
     uint64_t bias;                   // Added to the segments' addresses.
 };
-
-struct dl_find_object;
 
 /* Facts about the process, for unwind_begin, which must precede the first lookup: the addresses of
  * its program headers and of the vdso, from the kernel (0 = unknown), and libc's _dl_find_object
@@ -37,5 +36,11 @@ bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
 /* Return the link map of the object that covers ADDRESS and its start, or NULL. Does not read the
  * object or the map, so another thread may be unloading the object. */
 const void *unwind_identity(uint64_t address, uint64_t *ret_start);
+
+/* --- readable.c: readable parts of a loaded object. */
+
+/* Return the end of the readable memory around ADDRESS in OBJECT; 0 if ADDRESS is not readable.
+ * This is the end of the segment, or of the object if the segments are unknown. */
+uint64_t unwind_readable_end(const struct unwind_object *object, uint64_t address);
 
 #endif

@@ -5,7 +5,7 @@
  * range counts as readable.
  *
  * Signal-safe. */
-#include "unwind/readable.h"
+#include "unwind/object.h"
 
 #include <elf.h>
 

@@ -20,10 +20,9 @@
  *
  * Signal-safe; no state.
  */
-#include "unwind/step.h"
+#include "unwind/rule.h"
 
 #include "unwind/cfi.h"
-#include "unwind/expression.h"
 
 struct step {
     const struct unwind_registers *callee;

@@ -31,9 +31,7 @@
 #define UNWIND_UNWIND_H
 
 #include "unwind/object.h"
-#include "unwind/readable.h"
 #include "unwind/registers.h"
 #include "unwind/rule.h"
-#include "unwind/step.h"
 
 #endif

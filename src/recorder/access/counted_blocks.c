@@ -21,12 +21,12 @@
 #include "access/counted_blocks.h"
 
 #include "access/access_state.h"
+#include "access/counted_objects.h"
 #include "access/counting.h"
 #include "access/facts.h"
 #include "access/live.h"
 #include "access/records.h"
 #include "access/shadow.h"
-#include "access/uncounted.h"
 #include "ledger/ledger_entry.h"
 #include "platform/mem.h"
 

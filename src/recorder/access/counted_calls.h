@@ -3,6 +3,9 @@
 #ifndef ACCESS_COUNTED_CALLS_H
 #define ACCESS_COUNTED_CALLS_H
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #include "access/counted_libc.h"
 
 #define COUNTED_PROTOTYPE(result, name, parameters, ...) result counted_##name parameters;
@@ -32,5 +35,16 @@ COUNTED_PRINTS(COUNTED_PRINT_PROTOTYPE)
     int counted_##name(COUNTED_UNPACK parameters const char *format, ...);
 COUNTED_SCANS(COUNTED_SCAN_PROTOTYPE)
 #undef COUNTED_SCAN_PROTOTYPE
+
+/* --- counted_format.c: counts the arguments that printf reads and scanf writes according to a
+ * format. */
+
+/* Count the accesses of printf with FORMAT through ARGUMENTS: reads, and the writes of %n. Call
+ * before printf, with a copy of the arguments. */
+void counted_format_prints(const char *format, va_list arguments);
+void counted_format_prints_wide(const wchar_t *format, va_list arguments);
+
+/* Count the writes of scanf with FORMAT through ARGUMENTS. CONVERSIONS is scanf's result. */
+void counted_format_scans(const char *format, int conversions, va_list arguments);
 
 #endif

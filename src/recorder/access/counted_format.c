@@ -7,10 +7,10 @@
  * An unknown letter ends the parsing, because a program may have registered it with arguments of
  * any type. Arguments after it are not counted. Arguments of formats with more than 64 positions
  * are not counted either. Such a call suppresses the verdict "never" in the whole process. */
-#include "access/counted_format.h"
+#include "access/counted_calls.h"
 
+#include "access/counted_objects.h"
 #include "access/counting.h"
-#include "access/uncounted.h"
 
 enum { POSITIONS_MAX = 64, SCANNED_MAX = 4096 };
 

@@ -4,14 +4,16 @@
  * counted before the call. As soon as a mutex is unlocked or a semaphore posted, another thread may
  * free its block, and a later count would go to the next block there. A wait may never return.
  *
- * Each call counts one read and one write of each word of the object, whatever libc does inside.
- */
+ * Each call counts one read and one write of each word of the object, whatever libc does inside. */
 #ifndef ACCESS_COUNTED_OBJECTS_H
 #define ACCESS_COUNTED_OBJECTS_H
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+
+#include "allocator/real.h"
+#include "base/base.h"
 
 // clang-format off
 
@@ -137,5 +139,44 @@
       ATTRIBUTES(a); if (to != NULL) W(to, sizeof *to))
 
 // clang-format on
+
+/* --- uncounted: finds code in this process that may access blocks uncounted. */
+
+/* Examine all loaded objects. Call before an object is unloaded, and before the process ends. */
+void uncounted_scan(void);
+
+/* Reasons why the process may access blocks uncounted. */
+enum uncounted {
+    UNCOUNTED_LOOKUP = 1 << 0,   // The program looked up a function by name.
+    UNCOUNTED_FORMAT = 1 << 1,   // counted_format.c could not parse a format of printf or scanf.
+    UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
+    UNCOUNTED_ATOMIC = 1 << 3,   // Code whose atomic operations count as writes only.
+    UNCOUNTED_ASSEMBLER = 1 << 4, // Assembler statements, or intrinsics with pointers.
+};
+
+/* Record the reason WHAT, which suppresses verdicts of "never". Thread-safe, async-signal-safe. */
+void uncounted_note(enum uncounted what);
+
+/* Write the names found to the profile. Only then do readers trust that a block was never used. */
+void uncounted_publish(void);
+
+/* --- padded.c: wrappers of the allocator's functions. They leave room for facts after each block,
+ * and prevent two blocks from sharing a granule. In products without counting they have no
+ * effect. */
+
+#ifdef HEAPTAP_ACCESS
+
+/* Replace the functions in N by the wrappers. Call once. */
+void padded_in_front(struct real_allocator *n);
+
+#else
+
+static inline void
+padded_in_front(struct real_allocator *n)
+{
+    (void)n;
+}
+
+#endif
 
 #endif

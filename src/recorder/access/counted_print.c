@@ -2,7 +2,6 @@
  *
  * Each function counts the strings of the program that it reads or writes, and the accesses through
  * its arguments. It calls the variant with a va_list. */
-#include "access/counted_format.h"
 #include "access/counted_calls.h"
 #include "access/counting.h"
 

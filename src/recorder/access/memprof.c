@@ -17,8 +17,8 @@
 #include "access/access_state.h"
 #include "access/counted_blocks.h"
 #include "access/counted_calls.h"
+#include "access/counted_objects.h"
 #include "access/shadow.h"
-#include "access/uncounted.h"
 #include "platform/sys.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)

@@ -14,7 +14,7 @@
  * For blocks with more slack it returns the allocator's whole size, because the rest of the page
  * belongs to the caller of pvalloc. A program that uses this size overwrites the facts, and the
  * time of the block's allocation becomes unknown. */
-#include "access/padded.h"
+#include "access/counted_objects.h"
 
 #include <errno.h>
 #include <string.h>

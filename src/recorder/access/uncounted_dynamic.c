@@ -17,7 +17,7 @@
  * system calls by instructions in the program, and libraries loaded by dlmopen.
  *
  * All loaded objects are examined when the process ends and before each dlclose. */
-#include "access/uncounted.h"
+#include "access/counted_objects.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* uncounted_static.c: the variant for static executables. These lack the names of the functions
  * that their parts call, so a profile never states that all parts count accesses. */
-#include "access/uncounted.h"
+#include "access/counted_objects.h"
 
 void
 uncounted_scan(void)

@@ -3,7 +3,7 @@
  * peak_epoch or snapshot_epoch gets the epoch's next value, so a thread that sees the new epoch
  * also sees its reason. Threads may raise the epoch concurrently, and a signal handler may run in
  * between. peak.h describes the work of a counter when the epoch has risen. */
-#include "account/epoch.h"
+#include "account/history.h"
 
 #include "base/atomics.h"
 #include "platform/state.h"

@@ -59,4 +59,20 @@ bool file_page_gone(uintptr_t address);
  * Async-signal-safe. */
 struct disk_string file_string(const char *text, size_t size_bytes);
 
+/* --- file_copy.c: copies a profile in memory (state->in_memory) to its file. Has no effect on
+ * other profiles. */
+
+/* The occasions to update the file. */
+enum file_copy { FILE_COPY_FIRST, FILE_COPY_DUE, FILE_COPY_LAST };
+
+/* Update the file. FIRST: for the first time. DUE: if an update is due, perhaps only one piece.
+ * LAST: for the last time; the file is then complete. Call in an event, from any thread. */
+void file_copy(enum file_copy when);
+
+/* --- write.c: writes the profile from within its own process. */
+
+/* Write the profile to FD in FORMAT, "pprof" or "heaptap". Blocks as long as writing to FD does.
+ * Return 0, or -1. Call in a thread that is in the recorder. Does not allocate. */
+int write_profile(int fd, const char *format);
+
 #endif

@@ -26,14 +26,13 @@
  * or setuid) may be temporary. So a failure is reported once, and the copy is tried again; the
  * profile in memory loses no data. Only if the file was truncated by another process, copying
  * ends. */
-#include "account/file_copy.h"
+#include "account/file.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "account/account_state.h"
-#include "account/file.h"
 #include "base/atomics.h"
 #include "platform/mem.h"
 #include "platform/output.h"

@@ -44,7 +44,6 @@
 #include <sys/mman.h>
 
 #include "account/account_state.h"
-#include "account/epoch.h"
 #include "account/file.h"
 #include "base/atomics.h"
 #include "base/fmt.h"

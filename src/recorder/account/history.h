@@ -3,6 +3,7 @@
 #define ACCOUNT_HISTORY_H
 
 #include "account/thread.h"
+#include "base/base.h"
 
 /* Read the settings from the environment. Requires the profile. Call before the first event is
  * counted. */
@@ -38,5 +39,16 @@ void history_note(struct disk_counter *c);
 
 /* Take a snapshot because the selected signal was received. Async-signal-safe. */
 void history_signal(void);
+
+/* --- epoch.c: the number that counters compare to detect that they must save their values; see
+ * epoch.c. Both functions are thread-safe and async-signal-safe. */
+
+/* Raise the epoch. First store the new value in *ANNOUNCED, the header's peak_epoch or
+ * snapshot_epoch, which identifies the reason. */
+void epoch_raise(uint64_t *announced);
+
+/* Complete an epoch_raise in which another thread was interrupted, because that thread may never
+ * resume. */
+void epoch_finish_raise(void);
 
 #endif

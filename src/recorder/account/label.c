@@ -3,7 +3,7 @@
  * A thread has a *set* of labels, a text sorted by key, and each set has a number. A thread stores
  * only the number, in its thread-local memory. So labels end with the thread, and a child made by
  * fork inherits the labels of the thread that forked. For this the texts are process constants
- * (name_set.h). The profile has a table of label sets. A set gets its record when a process first
+ * (selection.h). The profile has a table of label sets. A set gets its record when a process first
  * counts something under it. Blocks are charged to a node below the node of their stack, a tag with
  * the index of the record.
  *
@@ -22,7 +22,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "platform/mem.h"
-#include "platform/name_set.h"
+#include "platform/selection.h"
 
 enum {
     SET_NONE = 0,

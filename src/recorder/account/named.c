@@ -14,7 +14,7 @@
  *
  * Record 1, "other functions", represents all frames that find no room in the records or among the
  * ids. */
-#include "account/named.h"
+#include "account/label.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "platform/mem.h"
-#include "platform/name_set.h"
+#include "platform/selection.h"
 #include "platform/sys.h"
 
 enum {

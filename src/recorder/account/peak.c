@@ -57,7 +57,6 @@
 #include "account/peak.h"
 
 #include "account/account_state.h"
-#include "account/epoch.h"
 #include "account/history.h"
 
 enum peak_mode {

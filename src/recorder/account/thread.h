@@ -180,7 +180,7 @@ struct thread {
     struct path_ids *path_ids;    // NULL until needed.
     uint32_t memo_same;           // Number of memo frames, from 1 on, unchanged since
                                   // language_natives.c examined them.
-    struct language_memo *language; // language_memo.h; NULL until needed.
+    struct language_memo *language; // language_frames.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
     // Index in `variants` of the stack that followed last time: by history and innermost frame (the
     // predicted stack), and by innermost frame alone.

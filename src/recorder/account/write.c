@@ -13,14 +13,13 @@
  * may have any size. Other threads continue meanwhile. A line is correct when it is written; the
  * sums, from an earlier pass, may differ from the lines by events in between. Consumers do not use
  * the sums. */
-#include "account/write.h"
+#include "account/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "account/account_state.h"
-#include "account/file.h"
 #include "account/nodes.h"
 #include "account/thread.h"
 #include "base/atomics.h"

@@ -22,7 +22,6 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
-#include "platform/image.h"
 #include "platform/process.h"
 #include "platform/sys.h"
 #include "unwind/unwind.h"

@@ -18,7 +18,7 @@
  *
  * For each 16 MiB of address space, the map stores the time when all its blocks were last known to
  * be intact. This is the start of the latest complete pass over it. */
-#include "annotator/annotate_corruption.h"
+#include "annotator/annotate_real.h"
 
 #include <string.h>
 

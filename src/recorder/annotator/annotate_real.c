@@ -33,13 +33,11 @@
 
 #include "annotation/annotated_map.h"
 #include "annotation/annotation_form.h"
-#include "annotator/annotate_corruption.h"
 #include "base/atomics.h"
 #include "event/reentry.h"
 #include "event/stack_frames.h"
 #include "format/environment.h"
 #include "platform/arch_x86_64.h"
-#include "platform/dormant.h"
 #include "platform/host.h"
 #include "platform/state.h"
 #include "platform/sys.h"

@@ -10,7 +10,7 @@
  * It reads only segments that are mapped and readable according to the executable's headers. It
  * writes only to a pointer that is 0 and in a writable segment, outside the part that the dynamic
  * linker makes read-only. There is a note for each source file that includes the header. */
-#include "entry/announce.h"
+#include "entry/entry.h"
 
 #include <elf.h>
 #include <link.h>
@@ -18,7 +18,7 @@
 
 #include "base/base.h"
 #include "entry/api.h"
-#include "platform/dormant.h"
+#include "platform/host.h"
 #include "platform/process.h"
 
 enum { NOTE_TYPE = 1, SEGMENTS_MAX = 64 };

@@ -11,9 +11,9 @@
 #include "entry/api.h"
 
 #include "account/account_state.h"
+#include "account/file.h"
 #include "account/history.h"
 #include "account/label.h"
-#include "account/write.h"
 #include "base/atomics.h"
 #include "event/event.h"
 #include "event/event_state.h"

@@ -20,15 +20,13 @@
  * libc's reallocarray is not redirected: it calls realloc by name, which may lead to any
  * definition. Blocks of each libc are freed by that libc. A libc that finds no place in the table
  * is counted as a loss, and so is a libc whose pages cannot be changed. */
-#include "entry/bypass.h"
+#include "entry/entry.h"
 
 #include <elf.h>
 
 #include "allocator/symbols.h"
 #include "base/atomics.h"
-#include "entry/real_calls.h"
 #include "entry/recorded.h"
-#include "entry/unload.h"
 #include "platform/process.h"
 #include "unwind/unwind.h"
 

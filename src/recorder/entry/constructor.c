@@ -7,20 +7,16 @@
  * threads; no other place guarantees that. */
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
-#include "account/file_copy.h"
+#include "account/file.h"
 #include "base/atomics.h"
-#include "entry/announce.h"
-#include "entry/libc.h"
-#include "entry/real_calls.h"
-#include "event/join.h"
+#include "entry/entry.h"
 #include "event/reentry.h"
 #include "event/start.h"
 #include "event/tick.h"
 #include "format/environment.h"
-#include "platform/dormant.h"
 #include "platform/host.h"
-#include "platform/identity.h"
 #include "platform/mem.h"
+#include "platform/process.h"
 #include "platform/state.h"
 
 static bool

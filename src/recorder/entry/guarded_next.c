@@ -8,7 +8,7 @@
  * glibc's functions make no such calls and are called directly.
  *
  * reallocarray has no guard here, because shim.c always assumes that it calls realloc. */
-#include "entry/guarded_next.h"
+#include "entry/entry.h"
 
 #include "base/atomics.h"
 #include "event/reentry.h"

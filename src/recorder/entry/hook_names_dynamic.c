@@ -25,7 +25,7 @@
  *
  * Thread-local variables are not supported: their references contain offsets instead of
  * addresses. */
-#include "entry/hook_names.h"
+#include "entry/entry.h"
 
 #include <elf.h>
 #include <link.h>

@@ -29,8 +29,7 @@
 #include <sys/mman.h>
 
 #include "base/hook_slot.h"
-#include "entry/hook_names.h"
-#include "entry/real_calls.h"
+#include "entry/entry.h"
 #include "entry/recorded.h"
 #include "platform/sys.h"
 #include "unwind/unwind.h"

@@ -6,9 +6,9 @@
  * api.c. */
 #define HEAPTAP_IS_RECORDER
 
-#include "account/named.h"
+#include "account/label.h"
 #include "entry/api.h"
-#include "event/adapt.h"
+#include "event/stack_frames.h"
 #include "heaptap/language.h"
 #include "unwind/function.h"
 

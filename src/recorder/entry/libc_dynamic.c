@@ -5,13 +5,10 @@
  * recorder intercepts these four functions only to redirect libc before their first call. Each then
  * jumps to the next definition, so that the latter sees its true caller, on which its result
  * depends. */
-#include "entry/libc.h"
+#include "entry/entry.h"
 
 #include "access/counted_blocks.h"
 #include "base/atomics.h"
-#include "entry/bypass.h"
-#include "entry/real_calls.h"
-#include "entry/shim.h"
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 

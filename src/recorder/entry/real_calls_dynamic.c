@@ -1,14 +1,13 @@
 /* real_calls_dynamic.c: the functions that the recorder calls, before and after they are
  * resolved. */
-#include "entry/real_calls.h"
+#include "entry/entry.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "access/padded.h"
+#include "access/counted_objects.h"
 #include "annotator/annotate_real.h"
 #include "base/atomics.h"
-#include "entry/guarded_next.h"
 
 static alloc_fn first_malloc, first_valloc, first_pvalloc;
 static calloc_fn first_calloc;

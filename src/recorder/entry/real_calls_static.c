@@ -1,12 +1,11 @@
 /* real_calls_static.c: the functions that the recorder calls in a static executable. The linker
  * resolves them (real_static.c). */
-#include "entry/real_calls.h"
+#include "entry/entry.h"
 
 #include <errno.h>
 
-#include "access/padded.h"
+#include "access/counted_objects.h"
 #include "allocator/real_static.h"
-#include "entry/guarded_next.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names
 fork_fn __real_fork, __real__Fork;

@@ -4,7 +4,7 @@
 #define ENTRY_RECORDED_H
 
 #include "account/limit.h"
-#include "entry/real_calls.h"
+#include "entry/entry.h"
 #include "event/event.h"
 #include "event/gate.h"
 #include "event/inner.h"

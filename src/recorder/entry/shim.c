@@ -16,22 +16,21 @@
  *
  * malloc_usable_size is passed on unchanged: there is nothing to record, but a program that finds
  * the recorder's malloc must find the function that belongs to it. */
+#include "entry/entry.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "access/counted_blocks.h"
 #include "base/atomics.h"
-#include "entry/bypass.h"
-#include "entry/real_calls.h"
 #include "entry/recorded.h"
 #include "event/event.h"
 #include "event/fast_path.h"
-#include "event/fork_child.h"
 #include "event/gate.h"
-#include "event/join.h"
 #include "event/reentry.h"
 #include "event/sampled.h"
-#include "platform/identity.h"
+#include "event/start.h"
+#include "platform/process.h"
 
 /* The rare half of a function whose fast half must not pay for it. It is called in tail position,
  * so that it takes the other's place on the stack and has the same caller. */
@@ -526,7 +525,7 @@ DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-/* The same functions under private names, whatever the exported names resolve to (shim.h). Not by
+/* The same functions under private names, whatever the exported names resolve to (entry.h). Not by
  * the alias attribute: the compiler would apply the promises of libc's headers to these names. */
 #define OWN(name)                                                                                  \
     __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);

@@ -1,10 +1,8 @@
 /* unload.c: intercepts dlclose, which may invalidate data about an object. */
-#include "entry/unload.h"
+#include "entry/entry.h"
 
 #include "access/counted_blocks.h"
 #include "allocator/symbols.h"
-#include "entry/hook_names.h"
-#include "entry/real_calls.h"
 #include "event/event.h"
 
 int dlclose(void *handle);

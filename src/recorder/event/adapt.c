@@ -3,12 +3,11 @@
  * An adapter may register before recording starts, in its constructor, or later, when the runtime
  * is loaded. Threads that already record must notice it before their next event, because from then
  * on their allocations may have frames of the language. */
-#include "event/adapt.h"
+#include "event/stack_frames.h"
 
 #include "account/thread.h"
 #include "base/atomics.h"
 #include "mixed/language_frames.h"
-#include "mixed/language_memo.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
 

@@ -25,7 +25,7 @@
 #include "event/fast_path.h"
 #include "event/reentry.h"
 #include "event/sampled.h"
-#include "ledger/ledger_prefault.h"
+#include "ledger/ledger_hooked.h"
 #include "mixed/language_frames.h"
 #include "stack/modules.h"
 #include "stack/stack.h"

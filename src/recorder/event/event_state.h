@@ -16,7 +16,7 @@ struct event_state {
     uint64_t sampled_events; // Atomic: number of events that samples represent.
 
     /* guard.c */
-    bool guard_due; // A guest (identity.h) has started recording: the owner still lacks the
+    bool guard_due; // A guest (process.h) has started recording: the owner still lacks the
                     // recorder's handlers.
 
     /* fork_child.c */

@@ -12,7 +12,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_hooked.h"
 #include "ledger/ledger_state.h"
-#include "platform/dormant.h"
+#include "platform/host.h"
 #include "platform/state.h"
 
 _Alignas(64) uint8_t filter_pages[FILTER_PAGES];

@@ -13,7 +13,7 @@
  *
  * A child made by a raw system call in such a handler is not handled here; it must not continue the
  * interrupted event. */
-#include "event/fork_child.h"
+#include "event/start.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "event/request.h"
 #include "event/tick.h"
 #include "platform/arch_x86_64.h"
-#include "platform/dormant.h"
 #include "platform/host.h"
 #include "platform/sys.h"
 

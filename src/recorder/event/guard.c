@@ -34,7 +34,7 @@
 #include "allocator/real.h"
 #include "base/atomics.h"
 #include "event/event_state.h"
-#include "platform/identity.h"
+#include "platform/process.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 

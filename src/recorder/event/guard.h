@@ -8,7 +8,7 @@
  * each only if the program leaves the signal at its default. */
 void guard_start(void);
 
-/* Do guard_start for the owner of the memory after a guest (platform/identity.h) has started
+/* Do guard_start for the owner of the memory after a guest (platform/process.h) has started
  * recording. Return false, with nothing done, if the caller is a guest. */
 bool guard_settle(void);
 

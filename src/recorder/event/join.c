@@ -6,7 +6,7 @@
  * process; each new thread checks a few rows. A free row goes to the next thread of the same name,
  * which simply adds to its counters. So the file grows with the number of threads that are alive at
  * the same time, per name, instead of with the number of all threads ever. */
-#include "event/join.h"
+#include "event/start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,15 +18,13 @@
 #include "base/atomics.h"
 #include "core/core_publish.h"
 #include "event/event_state.h"
-#include "event/fork_child.h"
 #include "event/guard.h"
-#include "event/start.h"
 #include "event/tick.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"
 #include "mixed/language_frames.h"
-#include "platform/identity.h"
 #include "platform/mem.h"
+#include "platform/process.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/path_ids.h"
@@ -178,7 +176,7 @@ join(uint32_t tid)
     return t;
 }
 
-/* Return the thread id for the owner of the caller's row. A guest (platform/identity.h) uses a
+/* Return the thread id for the owner of the caller's row. A guest (platform/process.h) uses a
  * thread of its parent, which outlives the guest. It is unknown which thread that is, so the row
  * belongs to the main thread and never becomes free. */
 static uint32_t

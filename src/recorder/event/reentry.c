@@ -50,11 +50,11 @@
  * Exceptions run the cleanup of struct reentry_call, the one guard of all entries. */
 #include "event/reentry.h"
 
-#include "account/epoch.h"
+#include "account/history.h"
 #include "event/block.h"
 #include "event/held.h"
-#include "event/join.h"
 #include "event/mode.h"
+#include "event/start.h"
 #include "platform/sys.h"
 #include "stack/stack.h"
 #include "stack/walk.h"

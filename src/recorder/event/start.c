@@ -15,11 +15,9 @@
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
 #include "account/file.h"
-#include "account/file_copy.h"
 #include "account/history.h"
 #include "account/label.h"
 #include "account/limit.h"
-#include "account/named.h"
 #include "account/nodes.h"
 #include "account/thread.h"
 #include "account/unknown_frees.h"
@@ -38,9 +36,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"
 #include "platform/arch_x86_64.h"
-#include "platform/dormant.h"
 #include "platform/host.h"
-#include "platform/identity.h"
 #include "platform/mem.h"
 #include "platform/output.h"
 #include "platform/process.h"
@@ -48,8 +44,8 @@
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/modules.h"
-#include "stack/rules.h"
 #include "stack/stack_state.h"
+#include "stack/walk.h"
 
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
@@ -109,7 +105,7 @@ stat_field(const char *stat, uint32_t number)
     return p != NULL ? parse_uint(&p) : 0;
 }
 
-/* Describe the process that owns this memory. For a guest (platform/identity.h) it is another
+/* Describe the process that owns this memory. For a guest (platform/process.h) it is another
  * process. */
 static void
 identify_process(struct disk_header *h)

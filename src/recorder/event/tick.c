@@ -26,7 +26,7 @@
 
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
-#include "account/file_copy.h"
+#include "account/file.h"
 #include "account/history.h"
 #include "account/limit.h"
 #include "account/peak.h"

@@ -14,7 +14,7 @@
 #include "heaps/heap_instance.h"
 #include "heaps/heaps_state.h"
 #include "platform/mem.h"
-#include "platform/name_set.h"
+#include "platform/selection.h"
 #include "platform/sys.h"
 
 enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RECORD_OTHER = 1 };

@@ -16,12 +16,8 @@
 
 #include "heaptap/language.h"
 #include "language/adapter_message.h"
-#include "language/lua_code.h"
-#include "language/lua_frames.h"
+#include "language/lua_adapter.h"
 #include "language/lua_layout.h"
-#include "language/lua_name.h"
-#include "language/lua_state.h"
-#include "language/lua_types.h"
 
 enum { LINE_BYTES = 200 };
 

@@ -12,10 +12,7 @@
 #include "base/base.h"
 #include "heaptap/language.h"
 #include "language/adapter_message.h"
-#include "language/python_frames.h"
-#include "language/python_memory.h"
-#include "language/python_name.h"
-#include "language/python_reach.h"
+#include "language/python_adapter.h"
 
 static struct heaptap_language python = {
     .size = sizeof python,

@@ -14,7 +14,7 @@
  *
  * There are two tables of fixed size, written by compare and swap, and read without a lock. When a
  * table is full, further names are lost, and reports show the C frames instead. */
-#include "language/ecl_code.h"
+#include "language/ecl_adapter.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,8 +27,6 @@
 
 #include "base/atomics.h"
 #include "heaptap/language.h"
-#include "language/ecl_names.h"
-#include "language/ecl_symbols.h"
 #include "language/gc_record.h"
 
 enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, FILE_BYTES = 1 << 28 };

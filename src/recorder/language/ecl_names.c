@@ -10,7 +10,7 @@
  * cached names invalid after the next one. ECL frees the code of an evaluated form at once, which
  * is handled separately. Keys are complemented: the collector scans this memory and must not take a
  * key for an address. */
-#include "language/ecl_names.h"
+#include "language/ecl_adapter.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,12 @@
 /* ecl_shim.c: wrappers of ECL's functions that allocate objects and make functions.
  *
  * ECL calls these through the loader's tables, even from inside ECL. Each wrapper calls ECL's
- * function. A wrapper that allocates also passes the type (ecl_types.h). A wrapper that makes a
- * function object of compiled code also registers its name (ecl_code.h). Nested calls are harmless,
- * because one allocation uses up a hint. */
+ * function. A wrapper that allocates also passes the type (ecl_adapter.h). A wrapper that makes a
+ * function object of compiled code also registers its name (ecl_adapter.h). Nested calls are
+ * harmless, because one allocation uses up a hint. */
 #include <ecl/ecl.h>
 
-#include "language/ecl_code.h"
-#include "language/ecl_types.h"
+#include "language/ecl_adapter.h"
 
 /* Define the wrapper of a function NAME that allocates an object of TYPE. */
 #define MAKES(name, parameters, arguments, type)                                                   \

@@ -24,9 +24,7 @@
 #include "base/base.h"
 #include "heaptap/language.h"
 #include "language/adapter_message.h"
-#include "language/ecl_code.h"
-#include "language/ecl_names.h"
-#include "language/ecl_types.h"
+#include "language/ecl_adapter.h"
 #include "language/gc_record.h"
 
 #define STACK_BYTES_MAX ((uintptr_t)1 << 32)

@@ -13,7 +13,7 @@
  *
  * The file is untrusted: each offset is checked against the file's size before it is followed,
  * names need not be terminated, and the search for the function of a part has a limit. */
-#include "language/ecl_symbols.h"
+#include "language/ecl_adapter.h"
 
 #include <elf.h>
 #include <stdbool.h>

@@ -14,7 +14,7 @@
  * A hint is used once, and never by a caller of the function that left it. A throw, such as the one
  * when memory is exhausted, may have skipped ecl_types_end. Hints nest like C frames. So a hint is
  * stale if it was left by a frame further in than the frame that leaves the next one. */
-#include "language/ecl_types.h"
+#include "language/ecl_adapter.h"
 
 enum { KIND_OTHER = 0 };
 

@@ -14,7 +14,7 @@
  * Threads write only the bytes of their own objects. The sweep runs while the collector's lock is
  * held, so the memory of a removed object cannot be reused meanwhile. An object that a thread adds
  * during a sweep is marked, because the thread has a reference to it. */
-#include "language/gc_live.h"
+#include "language/gc_record.h"
 
 #include <sys/mman.h>
 

@@ -10,11 +10,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/atomics.h"
 #include "base/base.h"
 #include "heaptap/heaptap.h"
-#include "language/gc_live.h"
+
+/* --- gc_live.c: the set of live objects of a collected heap; see gc_live.c.
+ *
+ * All functions are thread-safe and async-signal-safe. */
+
+/* Add an object of KIND, below 255, at P. Return false if there is no memory, or if no object can
+ * begin at P. */
+bool gc_live_put(const void *p, unsigned kind);
+
+/* Remove the object at P. Return its kind; -1 if there was none. */
+int gc_live_take(const void *p);
+
+/* Remove each object that IS_DEAD returns true for, and call ENDS with it. */
+void gc_live_sweep(bool (*is_dead)(const void *p), void (*ends)(const void *p, unsigned kind));
 
 enum { GC_KINDS_MAX = 64 };
 

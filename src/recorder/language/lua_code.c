@@ -15,7 +15,7 @@
  * This relies on linkers, which place the objects of a library side by side. In other cases, as
  * when the whole program is compiled as one unit, the code is in several ranges, and less of it is
  * recognised as Lua's. Reports then show a C frame too many, never one too few. */
-#include "language/lua_code.h"
+#include "language/lua_adapter.h"
 
 #include <dlfcn.h>
 #include <elf.h>

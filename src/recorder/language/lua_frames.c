@@ -43,18 +43,14 @@
  * the list: the answer is *cut*.
  *
  *     (not read) …  │ cut │ … stale … │ stop │ … compared … │ new │ */
-#include "language/lua_frames.h"
+#include "language/lua_adapter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "language/lua_code.h"
 #include "language/lua_layout.h"
-#include "language/lua_name.h"
-#include "language/lua_state.h"
-#include "language/lua_types.h"
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // One per call, and an end record for each state.

@@ -10,7 +10,7 @@
  * moved before Lua has stored the new addresses. So lua_getinfo gets copies of the two call records
  * that it reads, with corrected addresses. In 5.1, where calls are an array, it gets a copy of the
  * state with such an array. */
-#include "language/lua_name.h"
+#include "language/lua_adapter.h"
 
 #include <stdbool.h>
 #include <stddef.h>

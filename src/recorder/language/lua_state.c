@@ -20,13 +20,11 @@
  *
  * A state that runs outside any protected call is not detected. Its first error would end the
  * program. */
-#include "language/lua_state.h"
+#include "language/lua_adapter.h"
 
 #include <stdbool.h>
 
-#include "language/lua_code.h"
 #include "language/lua_layout.h"
-#include "language/lua_types.h"
 
 enum {
     STATES = 1 << 10,

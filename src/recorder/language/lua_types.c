@@ -14,7 +14,7 @@
  * function per allocator of the program. Two disadvantages remain: each allocation costs two label
  * changes, and a program that queries its allocator gets the adapter's. So types are labelled only
  * if the environment requests it. */
-#include "language/lua_types.h"
+#include "language/lua_adapter.h"
 
 #include <stdbool.h>
 #include <stddef.h>

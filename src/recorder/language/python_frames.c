@@ -44,14 +44,10 @@
  * readable (python_reach.c), and a code object only after it was recognised as one (python_name.c).
  * The number of both is limited. If a link is broken, the stack ends with the frame "[damaged
  * frames]", so that the gap is visible and counted. Such a stack is not cached. */
-#include "language/python_frames.h"
+#include "language/python_adapter.h"
 
 #include "base/atomics.h"
 #include "base/base.h"
-#include "language/python_memory.h"
-#include "language/python_name.h"
-#include "language/python_pages.h"
-#include "language/python_reach.h"
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Function frames, frames without a function, and frames that have

@@ -10,7 +10,7 @@
  *
  * The table is untrusted: reading never passes its end, whatever it contains.
  */
-#include "language/python_line.h"
+#include "language/python_adapter.h"
 
 static unsigned
 python_line_clean(int64_t line)

@@ -22,17 +22,13 @@
  *
  * Blocks of `mem` and `obj` are used under the interpreter's lock, so no other thread runs between
  * the free of a block and its next use. */
-#include "language/python_memory.h"
+#include "language/python_adapter.h"
 
 #include <dlfcn.h>
 
 #include "base/base.h"
 #include "heaptap/heaptap.h"
 #include "heaptap/language.h"
-#include "language/python_name.h"
-#include "language/python_pages.h"
-#include "language/python_reach.h"
-#include "language/python_stats.h"
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 

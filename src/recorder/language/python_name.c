@@ -17,15 +17,13 @@
  *
  * Rejected: comparing names or lines of the object. This costs more than the number and proves
  * less, because `exec` makes many objects with the same name and lines. */
-#include "language/python_name.h"
+#include "language/python_adapter.h"
 
 #include <string.h>
 
 #include "base/atomics.h"
 #include "base/base.h"
 #include "heaptap/language.h"
-#include "language/python_line.h"
-#include "language/python_pages.h"
 
 enum {
     CODES = 1 << 14,

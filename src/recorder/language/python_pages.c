@@ -4,7 +4,7 @@
  * leaves, each for 4 GiB, a word of the leaf, and its bit. A leaf is mapped when the first page of
  * its 4 GiB is added, and is never unmapped. Untouched parts of a leaf are zero and use no memory.
  * Several threads may add and look up concurrently. */
-#include "language/python_pages.h"
+#include "language/python_adapter.h"
 
 #include <sys/mman.h>
 

@@ -21,11 +21,10 @@
  * The bits prove that memory is mapped, but not that it contains a frame. A garbage pointer to
  * another place in the same memory reads as a frame with garbage in it. So its code object is
  * checked too (python_name.c), and the number of frames is limited. */
-#include "language/python_reach.h"
+#include "language/python_adapter.h"
 
 #include "base/atomics.h"
 #include "heaptap/language.h"
-#include "language/python_pages.h"
 
 enum {
     PAGE_BYTES = 4096,

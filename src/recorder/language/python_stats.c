@@ -12,7 +12,7 @@
  * The function can be found only after the interpreter is initialised, and not from inside malloc.
  * So the adapter registers a pending call (Py_AddPendingCall). The call replaces the definition in
  * the function object of the main interpreter's `sys`; sub-interpreters keep theirs. */
-#include "language/python_stats.h"
+#include "language/python_adapter.h"
 
 #include <dlfcn.h>
 #include <string.h>

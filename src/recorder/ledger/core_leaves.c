@@ -3,7 +3,7 @@
  * The ledger's top level is 64 MiB of address space, nearly all zeros. Tools that write dumps
  * through a pipe would write it in full, so it is excluded from dumps. Instead each leaf is listed
  * here when it is created, once per 16 MiB of heap; no event takes this path. */
-#include "ledger/core_leaves.h"
+#include "ledger/ledger_side.h"
 
 #include "base/atomics.h"
 #include "ledger/ledger_state.h"

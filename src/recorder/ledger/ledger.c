@@ -33,7 +33,6 @@
 
 #include "allocator/real.h"
 #include "base/atomics.h"
-#include "ledger/core_leaves.h"
 #include "ledger/ledger_hooked.h"
 #include "ledger/ledger_side.h"
 #include "ledger/ledger_state.h"

@@ -21,7 +21,6 @@
  * unmapped. */
 #include "ledger/ledger_hooked.h"
 
-#include "ledger/core_leaves.h"
 #include "ledger/ledger_side.h"
 #include "ledger/ledger_state.h"
 #include "platform/mem.h"

@@ -20,4 +20,10 @@ ledger_hooked_is_used(void)
     return unlikely(load_relaxed(&ledger_state()->hooked_ledger) != NULL);
 }
 
+/* --- ledger_prefault.c: prefaults pages of the ledger that a growing heap will need. */
+
+/* Prefault pages of the ledger, if any, that the heap of P is about to need. P is a recent block of
+ * the thread, from malloc. A is the thread's record of earlier calls. Async-signal-safe. */
+void ledger_prefault(struct ledger_prefaulted *a, const void *p);
+
 #endif

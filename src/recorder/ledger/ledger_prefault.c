@@ -17,7 +17,7 @@
  * page costs a microsecond. So pages are prefaulted in small steps, two or three pages for each
  * STEP_BYTES of the heap. If the heap grows by more between two ticks, one step covers that
  * growth. */
-#include "ledger/ledger_prefault.h"
+#include "ledger/ledger_hooked.h"
 
 #include "ledger/ledger.h"
 #include "ledger/ledger_state.h"

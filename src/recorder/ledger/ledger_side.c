@@ -13,7 +13,6 @@
 
 #include "base/atomics.h"
 #include "base/hash.h"
-#include "ledger/core_leaves.h"
 #include "ledger/ledger_state.h"
 #include "platform/mem.h"
 #include "platform/state.h"

@@ -4,10 +4,22 @@
 #ifndef LEDGER_LEDGER_SIDE_H
 #define LEDGER_LEDGER_SIDE_H
 
+#include "base/base.h"
+#include "format/core_record.h"
 #include "ledger/ledger_entry.h"
 
 bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
                         bool odd, struct ledger_entry *ret_old);
 struct ledger_entry ledger_side_remove(uintptr_t block);
+
+/* --- core_leaves.c: lists the parts of the ledger for core dumps, in the record of
+ * format/core_record.h. Thread-safe and async-signal-safe within an event. Without a core record,
+ * the functions have no effect. */
+
+/* Register LEAF, a new leaf of the ledger for the span that contains ADDRESS. */
+void core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
+
+/* Register TABLE, the ledger's side table number I. */
+void core_side_add(uint32_t i, const void *table);
 
 #endif

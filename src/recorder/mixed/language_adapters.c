@@ -4,7 +4,7 @@
  * the entries that it covers. */
 #define HEAPTAP_IS_RECORDER
 
-#include "mixed/language_adapters.h"
+#include "mixed/language_frames.h"
 
 #include "base/atomics.h"
 #include "heaptap/language.h"

@@ -34,8 +34,6 @@
 
 #include "account/account_state.h"
 #include "account/label.h"
-#include "mixed/language_natives.h"
-#include "mixed/language_path.h"
 #include "platform/mem.h"
 
 static struct language_memo *

@@ -5,10 +5,10 @@
  * here until the memo changes. */
 #define HEAPTAP_IS_RECORDER
 
-#include "mixed/language_natives.h"
+#include "mixed/language_frames.h"
 
 #include "platform/mem.h"
-#include "stack/rules.h"
+#include "stack/walk.h"
 
 static inline void
 take_native(struct language_memo *m, uint32_t number, uint64_t frame, uint32_t flags, uint64_t slot)

@@ -34,12 +34,11 @@
  * beside the frame before it, and the path never has more frames than the depth limit. */
 #define HEAPTAP_IS_RECORDER
 
-#include "mixed/language_path.h"
+#include "mixed/language_frames.h"
 
 #include <string.h>
 
-#include "account/named.h"
-#include "mixed/language_natives.h"
+#include "account/label.h"
 #include "stack/stack_state.h"
 
 /* Return the number of the C frame that contains ADDRESS, searching from number AT outwards to

@@ -7,14 +7,13 @@
  * A note marks the executable. `heaptap run`, which otherwise refuses static programs, reads it; so
  * does a second recorder that is preloaded (dormant_preloaded.c). A note survives strip and the
  * removal of unused sections. */
-#include "platform/dormant.h"
+#include "platform/host.h"
 
 #include <string.h>
 
 #include "base/atomics.h"
 #include "format/environment.h"
 #include "platform/compiled_output.h"
-#include "platform/host.h"
 
 /* Length of the owner including its zero byte, length of the empty description, and type. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"

@@ -3,7 +3,7 @@
  * Both would record every block, each in a separate profile. The program's recorder comes first in
  * link order, sees all events that the preloaded one sees, and has more exact callers, so that one
  * is active. A note in the executable identifies it (dormant_linked.c). */
-#include "platform/dormant.h"
+#include "platform/host.h"
 
 #include <elf.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  * A fork by a raw system call is not reported to the recorder. If a guest of such a child allocates
  * before the child does, the guest counts as the owner.
  */
-#include "platform/identity.h"
+#include "platform/process.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -8,7 +8,7 @@
  * ends. Corrupt tables can only cause a wrong result.
  *
  * Versions are ignored: the few names that are looked up have one version each. */
-#include "platform/image.h"
+#include "platform/process.h"
 
 #include <elf.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* name_set.c: see name_set.h.
+/* name_set.c: see selection.h.
  *
  * The set is an open hash table of places in a pool. A text is complete in the pool before a CAS of
  * its place publishes it. So a fork, a signal or a longjmp leaves no intermediate state. A text
  * that loses the race wastes its pool space. No text is ever removed. */
-#include "platform/name_set.h"
+#include "platform/selection.h"
 
 #include <string.h>
 

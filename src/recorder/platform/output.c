@@ -26,7 +26,7 @@
 #include "format/format.h"
 #include "format/run_stderr.h"
 #include "platform/host.h"
-#include "platform/identity.h"
+#include "platform/process.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 

@@ -29,7 +29,6 @@
 #include <unistd.h>
 
 #include "base/atomics.h"
-#include "platform/image.h"
 #include "platform/sys.h"
 #include "unwind/unwind.h"
 

@@ -27,7 +27,7 @@
 #include "format/environment.h"
 #include "platform/compiled_output.h"
 #include "platform/host.h"
-#include "platform/identity.h"
+#include "platform/process.h"
 #include "platform/state.h"
 #include "platform/sys.h"
 

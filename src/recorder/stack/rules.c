@@ -12,7 +12,7 @@
  *
  * Few programs need all buckets, and touching them costs page faults. So new rules go to the first
  * few buckets until these are half full; then more are used. Rules are never moved. */
-#include "stack/rules.h"
+#include "stack/walk.h"
 
 #include <string.h>
 

@@ -37,7 +37,6 @@
 #include "base/atomics.h"
 #include "stack/bounds.h"
 #include "stack/path_ids.h"
-#include "stack/rules.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"
 

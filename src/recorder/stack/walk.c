@@ -21,7 +21,6 @@
 #include "platform/sys.h"
 #include "stack/bounds.h"
 #include "stack/path_ids.h"
-#include "stack/rules.h"
 #include "stack/stack_state.h"
 
 /* Step by the frame pointer if there is no table. Return false if its value is implausible. */

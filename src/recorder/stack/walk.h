@@ -20,4 +20,34 @@ enum walk_between {
  * intercepted function that was called from SLOT. */
 enum walk_between walk_between(struct thread *t, uint64_t slot, uint64_t end);
 
+/* --- rules.c: caches, for a return address, its module and the rule for stepping out of its
+ * frame. */
+
+/* Allocate the second level when recording starts. Return false without memory. */
+bool rules_start(void);
+
+/* Fill in E for return address RA, from the second level or the unwind tables. E is RA's entry in a
+ * thread's cache, or a variable of the caller. */
+void rules_fill(struct rule_entry *e, uint64_t ra);
+
+/* Return RA's place in CACHE, whatever entry it contains. */
+static inline struct rule_entry *
+rules_slot(struct rule_entry *cache, uint64_t ra)
+{
+    static_assert(RULE_CACHE_ENTRIES == 1 << (64 - 52), "the hash below");
+    return &cache[(ra * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+}
+
+/* Return the entry for return address RA in CACHE, which belongs to this thread and has
+ * RULE_CACHE_ENTRIES. Fill it in on a miss. The result is valid until the next call. */
+static inline const struct rule_entry *
+rules_find(struct rule_entry *cache, uint64_t ra)
+{
+    struct rule_entry *e = rules_slot(cache, ra);
+
+    if (unlikely((e->frame & DISK_ADDRESS_MASK) != ra || e->rule.kind == RULE_NONE))
+        rules_fill(e, ra);
+    return e;
+}
+
 #endif

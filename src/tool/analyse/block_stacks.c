@@ -3,7 +3,7 @@
  * A block stores the id of its site, and a stack is a set of sites. So one pass counts the blocks
  * of each stack. The second pass fills `order`, stack after stack, each stack's blocks by
  * address. */
-#include "analyse/block_stacks.h"
+#include "analyse/leaks.h"
 
 #include <stdlib.h>
 

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/components.h"
 #include "util/ensure.h"
 
 struct builder {

@@ -9,7 +9,9 @@
 #ifndef ANALYSE_CALLGRAPH_H
 #define ANALYSE_CALLGRAPH_H
 
-#include "analyse/stack_functions.h"
+#include "analyse/stacks.h"
+#include "analyse/totals.h"
+#include "util/arena.h"
 
 #define CALLGRAPH_NONE UINT32_MAX
 
@@ -58,5 +60,85 @@ void callgraph_build(struct functions *functions, const struct stacks *stacks, e
 
 /* Return true if the invariants above hold. Only reads; see util/ensure.h. */
 bool callgraph_is_valid(const struct callgraph *g);
+
+/* --- components.c: strongly connected components of a graph, which are sets of nodes that all
+ * reach each other. */
+
+/* The arcs out of node i are targets[first[i]] to targets[first[i + 1] - 1]. */
+struct graph {
+    uint32_t node_count;
+    const uint32_t *first; // node_count + 1 entries.
+    const uint32_t *targets;
+};
+
+struct components {
+    uint32_t *of_node; // Component of each node, below count.
+    uint32_t *sizes;   // Number of nodes in each component.
+    uint32_t count;
+};
+
+/* Find the components of G. Linear in time and memory, whatever the depth of the graph. The arrays
+ * in *RET are from ARENA. */
+void components_find(const struct graph *g, struct arena *arena, struct components *ret);
+
+/* --- tree.c: tree of the functions on stacks, top-down from main to the allocating functions, or
+ * bottom-up from the allocating functions to their callers. */
+
+enum tree_direction { TREE_TOP_DOWN, TREE_BOTTOM_UP };
+
+struct tree_node {
+    uint32_t frame; // One frame of the function; unused in the root.
+    uint32_t location;
+    uint32_t first_child;      // Children, largest first; 0 = none.
+    uint32_t next_sibling;     // 0 = last.
+    uint32_t depth;            // 0 for the root.
+    bool is_other;             // The site "other", which has no frames.
+    struct counters inclusive; // Sum of the stacks through this node.
+    struct counters self;      // Sum of the stacks that end here.
+    struct errors inclusive_errors, self_errors;
+};
+
+struct tree {
+    struct tree_node *nodes; // [0] is the root, whose inclusive value is the total.
+    size_t count;
+};
+
+/* Build a tree of STACKS in DIRECTION, children sorted by METRIC. Everything in *RET is from ARENA.
+ * Recursive calls are a chain of nodes, as in the stack. Start-up code is left out
+ * (stack_useful_depth). */
+void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
+                enum metric metric, struct arena *arena, struct tree *ret);
+
+/* Return true if T, made from STACKS, keeps the invariants above. Only reads; see util/ensure.h. */
+bool tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree *t);
+
+/* --- paths.c: stacks merged by their innermost functions, as the partial paths of mprof's leak
+ * table. */
+
+struct paths_options {
+    size_t callers;  // Number of innermost functions in a path; 0 = all.
+    bool call_sites; // Keep calls from different lines of one function separate.
+};
+
+struct path {
+    const struct stack *stack; // One of the merged stacks.
+    uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
+    bool cut;       // It has further callers, known or unknown.
+    struct counters counters;
+    struct errors errors;
+};
+
+struct paths {
+    struct path *v; // Most live bytes first.
+    size_t count;
+};
+
+/* Merge the COUNT stacks STACKS by OPTIONS. Everything in *RET is from ARENA. */
+void paths_build(struct functions *functions, const struct stack *const *stacks, size_t count,
+                 const struct paths_options *options, struct arena *arena, struct paths *ret);
+
+/* Return true if PATHS, made from the COUNT STACKS, keeps the invariants above. Only reads; see
+ * util/ensure.h. */
+bool paths_are_valid(const struct paths *paths, const struct stack *const *stacks, size_t count);
 
 #endif

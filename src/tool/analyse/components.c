@@ -5,7 +5,7 @@
  * complete. `low` is the smallest number of an open node that is known to be reachable. A node that
  * reaches no node with a smaller number completes a component: itself and all nodes above it on
  * `open`. */
-#include "analyse/components.h"
+#include "analyse/callgraph.h"
 
 enum { UNVISITED = 0 };
 #define UNFINISHED UINT32_MAX

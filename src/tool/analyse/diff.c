@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/diff_files.h"
 #include "analyse/frame_name.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"

@@ -3,6 +3,8 @@
 #define ANALYSE_DIFF_H
 
 #include "analyse/interval.h"
+#include "profile/profile.h"
+#include "util/map.h"
 
 struct diff_side {
     const struct profile *p;
@@ -53,7 +55,7 @@ struct diff {
 };
 
 /* Compare two sets of stacks. Frames are equal if their functions are, their files match
- * (diff_files.h), and both or neither are inlined. Addresses, lines, modules and directories may
+ * (diff.h), and both or neither are inlined. Addresses, lines, modules and directories may
  * differ. Stacks are equal if their frames, labels and heap names are. Rows by function are sorted
  * by change of self value, then of inclusive value. Everything in *RET is from ARENA. */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
@@ -78,5 +80,22 @@ bool diff_changed(const struct diff_row *row);
 
 /* Return true if D, by METRIC, keeps the invariants above. Only reads; see util/ensure.h. */
 bool diff_is_valid(const struct diff *d, enum metric metric);
+
+/* --- diff_files.c: match the source files of two profiles, even if they were built in different
+ * directories. */
+
+struct diff_files {
+    struct strtab paths;
+    struct map matches; // Id of a path that only AFTER has, to the id of its match in BEFORE.
+};
+
+/* Match the files of the frames of BEFORE and AFTER. diff_files_release frees *RET. */
+void diff_files_match(const struct profile *before, const struct profile *after,
+                      struct diff_files *ret);
+void diff_files_release(struct diff_files *f);
+
+/* Return the common name of the file PATH of AFTER: its match in BEFORE, else PATH. Valid as long
+ * as F and PATH. */
+const char *diff_files_key(struct diff_files *f, const char *path);
 
 #endif

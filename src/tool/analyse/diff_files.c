@@ -11,7 +11,7 @@
  *
  * A match must be the best for both sides, and no other file may match equally well. So two files
  * of one profile never merge, and ambiguous files stay separate. */
-#include "analyse/diff_files.h"
+#include "analyse/diff.h"
 
 #include <stdlib.h>
 #include <string.h>

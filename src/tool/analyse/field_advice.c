@@ -17,7 +17,7 @@
  *
  * There is no advice for structures counted by granules larger than words, for unions, for
  * structures with unknown members, or for blurred counts. */
-#include "analyse/field_advice.h"
+#include "analyse/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* function_totals.c: charge each stack to its innermost function, so that the rows sum to the
  * total. stacks.c folds frames away before, and stack_functions.c defines functions. */
-#include "analyse/function_totals.h"
+#include "analyse/totals.h"
 
 #include <stdlib.h>
 

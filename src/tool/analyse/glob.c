@@ -4,7 +4,7 @@
  * because an earlier match leaves more text for the pieces behind it. Only a last piece before "$"
  * is matched at the end of the text. So the search never goes back, and hostile patterns cost no
  * more than others. */
-#include "analyse/glob.h"
+#include "analyse/leaks.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define ANALYSE_GROUP_H
 
 #include "analyse/stacks.h"
-#include "analyse/thread_shares.h"
+#include "analyse/totals.h"
 
 enum group_by {
     BY_SITE,

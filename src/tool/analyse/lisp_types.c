@@ -3,7 +3,7 @@
  * The adapter for Lisp creates a heap for each type, such as "lisp cons", so the heap counts the
  * objects of that type. mprof divided Lisp's objects into four classes: cons cells, floating-point
  * numbers, structures and vectors, and others. A string is a vector. */
-#include "analyse/lisp_types.h"
+#include "analyse/totals.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * A path stores a stack instead of steps. With --callers 0 nearly every stack is a path, and steps
  * would take as much memory as all stacks. */
-#include "analyse/paths.h"
+#include "analyse/callgraph.h"
 
 #include <stdlib.h>
 

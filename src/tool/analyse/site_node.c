@@ -2,7 +2,7 @@
  *
  * The model has all nodes of the file's tree, but only those sites that counted something. So the
  * site's node is looked up in the file, and its frames are followed in the model from the root. */
-#include "analyse/site_node.h"
+#include "analyse/stacks.h"
 
 /* Return the nearest node of RAW that is no tag, from I towards the root; 0 = none. */
 static uint32_t

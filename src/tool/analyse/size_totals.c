@@ -8,7 +8,7 @@
  * to that bin.
  *
  * Pure: no I/O; does not change the profile. */
-#include "analyse/size_totals.h"
+#include "analyse/totals.h"
 
 #include <stdlib.h>
 #include <string.h>

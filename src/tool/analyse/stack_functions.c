@@ -15,7 +15,7 @@
  * The outer frames of a stack may be missing, because of `run --frames` or for lack of space. Its
  * callers are then unknown, unless the remaining frames contain start-up code or main. If they do,
  * no useful name is missing, and the stack is treated as complete. */
-#include "analyse/stack_functions.h"
+#include "analyse/totals.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * stacks shows their smallest number.
  *
  * While a process runs, its numbers change. */
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 
 #include <stdlib.h>
 

@@ -12,6 +12,9 @@
 
 #include "analyse/tags.h"
 #include "profile/profile.h"
+#include "profile/raw.h"
+
+struct stack_ends;
 
 struct stack {
     const uint32_t *frames;    // Indices into p->frames, innermost first; depth entries.
@@ -69,7 +72,6 @@ struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena 
 /* Create a reader of the inner ends of P's stacks. The ends are those that stacks_build makes
  * without options, or with FOLD_RECURSION only. Requires P to be symbolised; does not change it.
  * From ARENA. */
-struct stack_ends;
 struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
                                   struct arena *arena);
 
@@ -121,5 +123,18 @@ enum metric metric_first(const struct profile *p, const struct counters *c);
 /* Return true if S, built from P, keeps the invariants above. Requires P to be valid. Only reads;
  * see util/ensure.h. */
 bool stacks_are_valid(const struct profile *p, const struct stacks *s);
+
+/* --- site_node.c: stack of a site without live blocks, which the model does not have. */
+
+/* Return the node in P of SITE, an id in P's file, whose tables are RAW; 0 = none. Takes time
+ * proportional to the number of nodes. */
+uint32_t site_node(const struct raw_file *raw, const struct profile *p, uint32_t site);
+
+/* --- stack_numbers.c: the same number for a stack in all views. */
+
+/* Set number and folded_depth of each of STACKS, built from P with any options. Number 1 has the
+ * largest share of the peak, or of all allocated bytes, of the whole run. Numbers are unique within
+ * a view, unless options split one default stack into several. */
+void stack_numbers(const struct profile *p, struct stacks *stacks);
 
 #endif

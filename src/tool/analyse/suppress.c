@@ -7,13 +7,12 @@
  * libraries and the dynamic linker make once and keep for the life of the process. Its patterns
  * match only the requesting function, because the dynamic linker also calls a program's
  * constructors, whose leaks must be shown. This file does no I/O; cmd_leaks.c reads the files. */
-#include "analyse/suppress.h"
+#include "analyse/leaks.h"
 
 #include <string.h>
 
 #include "analyse/fold.h"
 #include "analyse/frame_name.h"
-#include "analyse/glob.h"
 
 static const struct {
     const char *pattern;

@@ -22,7 +22,7 @@
  * Between two moments, live bytes are growth. A thread that frees its own older blocks has a
  * negative growth, which is indistinguishable from freeing for others. If a site shrank, the
  * threads that freed there are charged. */
-#include "analyse/thread_shares.h"
+#include "analyse/totals.h"
 
 /* Sums for charging one value of the rows at a site. */
 struct charge {

@@ -3,7 +3,7 @@
  * Functions get dense ids by their key (group.h), so that one map finds a child by parent and
  * function. Children are created in the order of the stacks and sorted once at the end. A stack
  * adds to `inclusive` along its path, and to `self` at its end. */
-#include "analyse/tree.h"
+#include "analyse/callgraph.h"
 
 #include <stdlib.h>
 

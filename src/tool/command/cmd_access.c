@@ -8,12 +8,10 @@
 #include "analyse/fields.h"
 #include "command/runner.h"
 #include "command/sink.h"
-#include "json/json_access.h"
-#include "json/json_fields.h"
+#include "json/json.h"
 #include "open/symbolise.h"
-#include "svg/fields_svg.h"
-#include "text/text_access.h"
-#include "text/text_fields.h"
+#include "svg/svg.h"
+#include "text/text.h"
 
 enum { PICTURE_STRUCTURES = 20 };
 

@@ -8,15 +8,11 @@
 
 #include "analyse/fold.h"
 #include "command/runner.h"
-#include "json/json_callgraph.h"
-#include "option/metric_opts.h"
-#include "text/classic_callgraph.h"
-#include "text/dot_callgraph.h"
-#include "text/text_callgraph.h"
-#include "text/text_classes.h"
-#include "text/text_header.h"
-#include "text/text_recording.h"
-#include "view/losses.h"
+#include "json/json.h"
+#include "option/shared_opts.h"
+#include "text/text.h"
+#include "text/text_view.h"
+#include "view/table.h"
 
 enum { ARCS_SHOWN = 5, DOT_NODES = 60 };
 

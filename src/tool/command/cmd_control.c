@@ -2,14 +2,14 @@
  *
  * The program accepts a request at its next check (profile/control.c). So this command waits for a
  * few seconds (process_requests.c) and reports whether the request was accepted. */
-#include "command/process_requests.h"
+#include "command/run_summary.h"
 #include "command/sink.h"
 #include "load/load.h"
 #include "option/opts.h"
-#include "option/sample_opts.h"
+#include "option/shared_opts.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
-#include "view/sampling.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 enum { WAIT_S_MAX = 3600 };

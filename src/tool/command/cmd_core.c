@@ -15,14 +15,13 @@
 #include "command/runner.h"
 #include "command/sink.h"
 #include "image/elf_core.h"
-#include "json/json_memory.h"
-#include "json/json_report.h"
+#include "json/json.h"
 #include "load/load.h"
-#include "open/examine.h"
+#include "open/open_set.h"
 #include "open/symbolise.h"
-#include "option/view_opts.h"
+#include "option/shared_opts.h"
 #include "profile/pack.h"
-#include "text/text_memory.h"
+#include "text/text.h"
 
 static const struct core_options defaults;
 

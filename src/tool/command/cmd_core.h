@@ -2,7 +2,7 @@
 #ifndef COMMAND_CMD_CORE_H
 #define COMMAND_CMD_CORE_H
 
-#include "option/view_opts.h"
+#include "option/shared_opts.h"
 
 struct core_options {
     struct view_options view;

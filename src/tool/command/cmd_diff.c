@@ -7,18 +7,16 @@
 
 #include "command/report_limits.h"
 #include "command/sink.h"
-#include "json/json_diff.h"
-#include "open/names_hint.h"
+#include "json/json.h"
 #include "open/open_set.h"
 #include "open/pick_stacks.h"
 #include "open/symbolise.h"
-#include "option/limit_opts.h"
-#include "option/metric_opts.h"
-#include "profile/fold_runtime.h"
-#include "svg/flamegraph.h"
-#include "text/text_diff.h"
+#include "option/shared_opts.h"
+#include "profile/time_slice.h"
+#include "svg/svg.h"
+#include "text/text.h"
 #include "text/text_view.h"
-#include "view/damage.h"
+#include "view/phrases.h"
 
 enum { DIFF_TEXT_LIMIT = 10 };
 

@@ -10,8 +10,8 @@
 #include "command/runner.h"
 #include "command/sink.h"
 #include "open/pick_stacks.h"
-#include "option/metric_opts.h"
-#include "view/losses.h"
+#include "option/shared_opts.h"
+#include "view/table.h"
 
 struct export_command_options {
     struct view_options view;

@@ -2,9 +2,9 @@
  * views, JSON is folded as text is: a table that charges everything to operator new would be
  * useless. */
 #include "command/runner.h"
-#include "json/json_function_totals.h"
-#include "option/metric_opts.h"
-#include "text/text_function_totals.h"
+#include "json/json.h"
+#include "option/shared_opts.h"
+#include "text/text.h"
 
 struct functions_options {
     struct view_options view;

@@ -13,21 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "command/sink.h"
 #include "html/page_writer.h"
-#include "json/json_page.h"
-#include "open/names_hint.h"
+#include "json/json.h"
 #include "open/open_set.h"
 #include "open/pick_stacks.h"
-#include "open/source_files.h"
 #include "open/symbolise.h"
-#include "option/metric_opts.h"
-#include "profile/fold_runtime.h"
+#include "option/shared_opts.h"
 #include "profile/origin.h"
+#include "profile/time_slice.h"
 #include "util/path.h"
-#include "util/regular.h"
-#include "view/damage.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 // A browser loads the whole page. These are the limits of one source file, because larger ones are

@@ -8,15 +8,13 @@
 #include <string.h>
 
 #include "analyse/interval.h"
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "command/report_limits.h"
 #include "command/runner.h"
-#include "json/json_leaks.h"
-#include "json/json_paths.h"
-#include "option/limit_opts.h"
-#include "text/text_leaks.h"
-#include "text/text_paths.h"
-#include "util/text_read.h"
+#include "json/json.h"
+#include "option/shared_opts.h"
+#include "text/text.h"
+#include "util/path.h"
 
 #define NOT_GIVEN UINT64_MAX
 

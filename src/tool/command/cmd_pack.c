@@ -7,13 +7,12 @@
 
 #include "command/sink.h"
 #include "load/load.h"
-#include "open/names_hint.h"
 #include "open/symbolise.h"
-#include "option/symbol_opts.h"
+#include "option/shared_opts.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/pack.h"
-#include "view/damage.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 struct pack_options {

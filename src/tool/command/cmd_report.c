@@ -4,18 +4,14 @@
  * table or tree instead. JSON has the same numbers exactly, and all sites unless --limit is set. */
 #include <string.h>
 
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "command/runner.h"
-#include "json/json_report.h"
+#include "json/json.h"
 #include "open/symbolise.h"
-#include "option/metric_opts.h"
+#include "option/shared_opts.h"
 #include "profile/listing.h"
-#include "text/text_brief.h"
-#include "text/text_groups.h"
-#include "text/text_header.h"
-#include "text/text_overview.h"
-#include "text/text_site.h"
-#include "text/text_tree.h"
+#include "text/text.h"
+#include "text/text_view.h"
 #include "view/messages.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",

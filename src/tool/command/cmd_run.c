@@ -8,25 +8,22 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "command/run_limits.h"
+#include "command/report_limits.h"
 #include "command/run_summary.h"
 #include "command/sink.h"
 #include "format/environment.h"
 #include "format/format.h"
 #include "launch/launch.h"
-#include "launch/program.h"
 #include "launch/run.h"
 #include "launch/run_places.h"
-#include "launch/signal_name.h"
 #include "load/load.h"
 #include "open/symbolise.h"
 #include "option/opts.h"
-#include "option/sample_opts.h"
-#include "profile/append_notes.h"
+#include "option/shared_opts.h"
 #include "profile/pack.h"
 #include "symbol/module_cache.h"
 #include "view/messages.h"
-#include "view/session_names.h"
+#include "view/session.h"
 #include "view/style.h"
 
 /* Show the progress of packing for this many processes or more. */

@@ -2,9 +2,9 @@
  *
  * Sizes are counted for the whole process, so they cannot be filtered by stack. */
 #include "command/runner.h"
-#include "json/json_size_totals.h"
+#include "json/json.h"
 #include "open/symbolise.h"
-#include "text/text_size_totals.h"
+#include "text/text.h"
 
 enum { TOP_DEFAULT = 20 };
 

@@ -5,7 +5,7 @@
  * time. */
 #include <string.h>
 
-#include "command/process_requests.h"
+#include "command/run_summary.h"
 #include "command/sink.h"
 #include "option/opts.h"
 #include "profile/listing.h"

@@ -3,11 +3,10 @@
  * An unreadable source file is no failure: its lines are listed without text. */
 #include "analyse/source.h"
 #include "command/runner.h"
-#include "json/json_source.h"
-#include "open/source_files.h"
+#include "json/json.h"
 #include "open/symbolise.h"
-#include "text/text_recording.h"
-#include "text/text_source.h"
+#include "text/text.h"
+#include "text/text_view.h"
 
 struct source_options {
     struct view_options view;

@@ -4,11 +4,10 @@
  * belongs to one process, so --between with names requires that one process is selected. */
 #include "command/runner.h"
 #include "command/sink.h"
-#include "json/json_timeline.h"
+#include "json/json.h"
 #include "profile/time_slice.h"
-#include "svg/timeline_flame.h"
-#include "svg/timeline_svg.h"
-#include "text/text_timeline.h"
+#include "svg/svg.h"
+#include "text/text.h"
 #include "view/phrases.h"
 
 enum { TEXT_ROWS = 5, PICTURE_ROWS = 12, STACK_DEPTH = 4 };

@@ -19,7 +19,7 @@
 
 #include "layout/map_file.h"
 #include "symbol/demangle.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 #define MAP_BYTES_MAX (256 * MIB)
 

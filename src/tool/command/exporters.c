@@ -6,19 +6,10 @@
 
 #include <string.h>
 
-#include "interchange/callgrind.h"
-#include "interchange/collapsed.h"
-#include "interchange/csv.h"
-#include "interchange/dhat.h"
-#include "interchange/firefox.h"
-#include "interchange/heapprofile.h"
-#include "interchange/heaptrack.h"
-#include "interchange/massif.h"
-#include "interchange/speedscope.h"
+#include "interchange/interchange.h"
 #include "memprof/memprof_raw.h"
-#include "pprof/pprof_proto.h"
-#include "pprof/pprof_text.h"
-#include "svg/flamegraph.h"
+#include "pprof/pprof.h"
+#include "svg/svg.h"
 
 static const struct exporter exporters[] = {
     {.name = "callgrind",

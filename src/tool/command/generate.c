@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/stub32.h"
-#include "option/completion.h"
-#include "option/man_page.h"
+#include "launch/launch.h"
+#include "option/opts.h"
 #include "util/arena.h"
 
 static int write_man(const struct command_group *groups, const char *directory);

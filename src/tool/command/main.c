@@ -16,10 +16,8 @@
 #include "base/version.h"
 #include "command/generate.h"
 #include "format/environment.h"
-#include "option/help.h"
 #include "option/opts.h"
-#include "option/suggest.h"
-#include "util/ascii.h"
+#include "util/amount.h"
 #include "view/style.h"
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,

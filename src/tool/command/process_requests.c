@@ -1,6 +1,6 @@
 /* process_requests.c: send all requests before waiting for answers, because one process that
  * allocates nothing would delay the requests to all others. */
-#include "command/process_requests.h"
+#include "command/run_summary.h"
 
 #include <time.h>
 

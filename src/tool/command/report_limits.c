@@ -2,8 +2,8 @@
  * test's log shows the cause. */
 #include "command/report_limits.h"
 
-#include "view/damage.h"
 #include "view/messages.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 static const char *

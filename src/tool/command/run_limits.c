@@ -4,12 +4,11 @@
  * of the program takes precedence: only its success becomes a failure. A process without a profile
  * fails, because it cannot be checked. A profile that could not grow, or lacks the latest events,
  * fails if its recorded values are within the limits. A damaged profile always fails. */
-#include "command/run_limits.h"
-
 #include "command/report_limits.h"
+
 #include "open/symbolise.h"
-#include "option/limit_opts.h"
 #include "option/opts.h"
+#include "option/shared_opts.h"
 #include "util/path.h"
 #include "view/messages.h"
 

@@ -23,15 +23,15 @@
 #include "analyse/timeline.h"
 #include "analyse/top_holders.h"
 #include "analyse/user_code.h"
-#include "open/names_hint.h"
-#include "profile/fold_runtime.h"
-#include "symbol/shorten.h"
-#include "util/ascii.h"
-#include "view/losses.h"
+#include "open/symbolise.h"
+#include "profile/time_slice.h"
+#include "symbol/demangle.h"
+#include "util/amount.h"
 #include "view/messages.h"
 #include "view/phrases.h"
-#include "view/session_names.h"
+#include "view/session.h"
 #include "view/style.h"
+#include "view/table.h"
 
 enum { NOTES_LISTED = 2, OTHERS_LISTED = 3, NAME_WIDTH = 48 };
 

@@ -9,15 +9,15 @@
 
 #include <unistd.h>
 
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "command/sink.h"
-#include "json/json_session.h"
+#include "json/json.h"
 #include "open/open_set.h"
 #include "open/symbolise.h"
-#include "profile/fold_runtime.h"
-#include "text/text_session.h"
+#include "profile/time_slice.h"
+#include "text/text.h"
 #include "text/text_view.h"
-#include "view/damage.h"
+#include "view/phrases.h"
 
 /* Data for messages behind the output. */
 struct ends {

@@ -3,9 +3,9 @@
 #ifndef COMMAND_RUNNER_H
 #define COMMAND_RUNNER_H
 
-#include "open/names_hint.h"
 #include "open/pick_stacks.h"
-#include "option/view_opts.h"
+#include "open/symbolise.h"
+#include "option/shared_opts.h"
 #include "text/text_view.h"
 #include "util/json_out.h"
 #include "view/session.h"

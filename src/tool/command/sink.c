@@ -28,8 +28,8 @@
 
 #include "format/format.h"
 #include "option/opts.h"
-#include "util/ascii.h"
-#include "util/regular.h"
+#include "util/amount.h"
+#include "util/path.h"
 
 enum {
     DESCRIPTORS_MAX = 256, // A shell's descriptors are below this.

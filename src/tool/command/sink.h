@@ -11,7 +11,7 @@
 struct sink {
     const char *path; // NULL = stdout.
     const struct view_set *set;
-    bool is_text; // Text for people, which may have to be ASCII (util/ascii.h).
+    bool is_text; // Text for people, which may have to be ASCII (util/amount.h).
     bool is_open;
     struct replacement file;
     char *target; // File that `file` replaces; NULL if `path` is written in place.

@@ -2,7 +2,7 @@
  *
  * The writer gets a buffer whose drain compresses its contents and appends them to the real output,
  * which may have a drain as well. Headers contain no time, so equal profiles give equal bytes. */
-#include "export/compressed.h"
+#include "export/exporter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The formats have no place for errors. Those with comments or captions get one sentence: that not
  * everything was recorded, and the ranges of the totals. `heaptap report` also shows the ranges of
  * single stacks. */
-#include "export/estimate.h"
+#include "export/exporter.h"
 
 #include <inttypes.h>
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/regular.h"
+#include "util/path.h"
 
 enum { PAGE_BYTES = 4096, HEADERS_MAX = 64 };
 

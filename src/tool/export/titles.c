@@ -2,11 +2,10 @@
  *
  * A consumer shows them above its pictures. Only titles can mention the moment, estimates, damage,
  * and values that the format cannot hold. */
-#include "export/titles.h"
+#include "export/exporter.h"
 
 #include <inttypes.h>
 
-#include "export/estimate.h"
 #include "util/path.h"
 
 static const char *const metric_titles[] = {

@@ -7,11 +7,11 @@
  *
  * Browsers and pagers show XML and scripts. In these, U+FFFD replaces every character that controls
  * the display (util/character.c): U+202E reverses a label, U+009B starts a terminal sequence. */
-#include "export/utf8.h"
+#include "export/exporter.h"
 
 #include <string.h>
 
-#include "util/character.h"
+#include "util/amount.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
 

@@ -19,11 +19,10 @@
  *
  * "corrupted top size" names no block. If the word behind the last block of a heap is no valid
  * size, that block has overflowed. No other message of malloc() leads to a block. */
-#include "image/abort_cause.h"
+#include "image/glibc_heap.h"
 
 #include <string.h>
 
-#include "image/glibc_chunk.h"
 #include "image/place.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* annotated_leaves.c: walk the list of leaves, which have a byte for every granule of a span
  * (core_record.h). The list is in a foreign process's memory, so the walk ends after as many leaves
  * as that memory can hold. */
-#include "image/annotated_leaves.h"
+#include "image/examined.h"
 
 enum { WORD = 8, LEAF_BYTES = (1 << CORE_SPAN_BITS) / CORE_ANNOTATED_GRANULE };
 

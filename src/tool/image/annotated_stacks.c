@@ -8,13 +8,13 @@
  * The profile is written and parsed like any other, so that every query works as usual. The ledger
  * still determines which blocks live. Its blocks without a readable annotation get the sites of
  * unknown stacks. Freed blocks have no annotation, so their stacks are unknown as well. */
-#include "image/annotated_stacks.h"
+#include "image/examined.h"
 
 #include <string.h>
 
 #include "layout/annotated_profile.h"
 #include "layout/core_modules.h"
-#include "profile/write_model.h"
+#include "profile/pack.h"
 #include "util/path.h"
 
 static size_t

@@ -26,7 +26,7 @@
  * Error: threads detect a snapshot one after the other, within microseconds. A thread that has
  * detected it may allocate a block, and a thread that has not may free it. Then a site may look
  * empty at the snapshot although it was not. */
-#include "image/birth.h"
+#include "image/examined.h"
 
 #include <string.h>
 

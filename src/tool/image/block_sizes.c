@@ -12,7 +12,7 @@
  * The sum is shared among the blocks, those with the narrowest bounds first, so that rounding and
  * bounds do not change it. A size is exact if its bounds are equal, or if the block is the only one
  * to get the rest of an exact sum. */
-#include "image/block_sizes.h"
+#include "image/blocks.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 
 #include "format/core_record.h"
 #include "image/memory.h"
+#include "profile/raw.h"
 
 enum block_flags {
     BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
@@ -83,5 +84,13 @@ enum { BLOCKS_LOOK_BACK_BYTES = 1 << 20 };
 bool blocks_ended_before(const struct memory *m, const struct core_record *r,
                          const struct blocks *b, uint64_t address, uint64_t limit_bytes,
                          struct ended_block *ret);
+
+/* --- block_sizes.c: sizes of blocks whose sizes only their allocator stores. */
+
+/* Infer the sizes of B's blocks that are BLOCK_UNSIZED from RAW, the profile of M's process.
+ * Inexact ones become BLOCK_GUESSED. SAME_MOMENT: RAW counts exactly the blocks that were live when
+ * M was read. Blocks of a site without counters in RAW stay BLOCK_UNSIZED. */
+void block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_moment,
+                       struct blocks *b);
 
 #endif

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/annotated_leaves.h"
+#include "image/examined.h"
 #include "image/place.h"
 #include "layout/annotation.h"
 

@@ -8,7 +8,7 @@
  * A file of a few kilobytes must not fill the disk or keep us busy for hours. A dump may have any
  * number of zeros, which compress to a 30,000th. So the limit is 256 GiB, which expand in a minute
  * and a half, plus 4,096 bytes for each compressed byte. Part of the disk is always left free. */
-#include "image/core_file.h"
+#include "image/elf_core.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -24,7 +24,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "image/core_file.h"
 #include "image/saved_registers.h"
 
 enum {

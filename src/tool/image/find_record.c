@@ -10,7 +10,7 @@
  * The process id and the start times of process and recording identify the profile. The path does
  * not: `heaptap run` renames profiles, and a later run may have taken the name. So the search reads
  * the header of every profile in the directories where this one may be. */
-#include "image/find_record.h"
+#include "image/held_profile.h"
 
 #include <glob.h>
 #include <stdlib.h>

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/glibc_chunk.h"
 #include "util/map.h"
 
 enum {

@@ -13,11 +13,10 @@
  *
  * Their stacks are unknown. One site with one named frame represents them all. It is added to
  * copies of the profile's tables, so that every view and every written profile has it. */
-#include "image/inherited.h"
+#include "image/examined.h"
 
 #include <string.h>
 
-#include "image/annotated_leaves.h"
 #include "image/glibc_heap.h"
 #include "layout/annotation.h"
 

@@ -41,7 +41,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "image/restart_call.h"
 #include "image/saved_registers.h"
 
 enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel writes no more.

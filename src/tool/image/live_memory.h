@@ -2,6 +2,10 @@
 #ifndef IMAGE_LIVE_MEMORY_H
 #define IMAGE_LIVE_MEMORY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/user.h>
+
 #include "image/memory.h"
 
 /* Open the memory of process PID. The process keeps running, and each read returns the bytes at the
@@ -14,7 +18,7 @@ void live_memory_renew(struct memory *m);
 
 enum live_stop {
     LIVE_STOP_ALL,
-    LIVE_STOP_SPARING, // All but threads asleep in fragile calls (image/restart_call.h).
+    LIVE_STOP_SPARING, // All but threads asleep in fragile calls (image/live_memory.h).
 };
 
 /* Wait until no thread of M is asleep in a fragile call, at most for a second. */
@@ -34,5 +38,16 @@ uint32_t live_memory_tracer(struct memory *m, const char **ret_name);
 
 /* Resume the threads. M can still be read. */
 void live_memory_go_on(struct memory *m);
+
+/* --- restart_call.c: system calls of another process that stopping it has interrupted. */
+
+/* Make thread TID of process PID restart a call that our stop interrupted with EINTR, or let the
+ * call time out if its timeout has passed. REGISTERS are the thread's. Requires TID to be in a stop
+ * caused by PTRACE_INTERRUPT. If a pending signal has a handler, the call still returns EINTR. */
+void restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers);
+
+/* Return true if a stop may irreparably change the result of the system call NUMBER with
+ * ARGUMENTS. */
+bool call_is_fragile(uint64_t number, const uint64_t arguments[6]);
 
 #endif

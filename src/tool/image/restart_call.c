@@ -22,7 +22,7 @@
  *
  * Rejected: a smaller timeout in the argument's register. Code with the call inlined may use the
  * register again, because the kernel promises not to change it. */
-#include "image/restart_call.h"
+#include "image/live_memory.h"
 
 #include <errno.h>
 #include <linux/io_uring.h>

@@ -43,14 +43,14 @@
  * a row in flight) count as 0, which a desc: line states. The format has no heaps or labels; they
  * can be a function above the stacks (options.roots). Long names of events ("event:" lines) are
  * left out, because callgrind_annotate 3.19 complains about them. */
-#include "interchange/callgrind.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/estimate.h"
+#include "export/exporter.h"
 #include "interchange/line_text.h"
 
 enum event {

@@ -11,14 +11,14 @@
  *
  * The format has one number per stack, so a file has one metric. It has no heaps or labels; they
  * can be the outermost frame, "[heap parser arena];main;…" (options.roots). */
-#include "interchange/collapsed.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "util/character.h"
+#include "util/amount.h"
 
 /* A line to write: a name for each frame, outermost first. The text of all lines is never in
  * memory, because it may be a thousand times larger than the profile. */

@@ -19,7 +19,7 @@
  * Spreadsheets evaluate cells that start with = + - or @, quoted or not, and a profile may come
  * from a stranger. So such a text gets a leading apostrophe, and a text that starts with an
  * apostrophe gets a second one. Removing one apostrophe restores the text. */
-#include "interchange/csv.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 #include "analyse/interval.h"
 #include "analyse/user_code.h"
 #include "export/frame_table.h"
-#include "util/character.h"
+#include "util/amount.h"
 
 /* Profiles that contain a number. */
 enum known {

@@ -29,14 +29,14 @@
  * are merged, unless a frame distinguishes them (options.roots). Callers of main and of thread
  * functions are left out, as in DHAT. The format has no comments. A note that values are estimates
  * follows the command, which the viewer shows first. */
-#include "interchange/dhat.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/estimate.h"
+#include "export/exporter.h"
 #include "interchange/line_text.h"
 #include "util/json_out.h"
 #include "util/path.h"

@@ -29,13 +29,13 @@
  * Bytes and counts are always both written; other metrics do not fit. The reader can select periods
  * itself, so a profile cut by --at or --between is refused. A row in flight may have freed more
  * than it had allocated; it counts as 0. */
-#include "interchange/firefox.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "export/exporter.h"
 #include "export/frame_table.h"
-#include "export/titles.h"
 #include "profile/time_slice.h"
 #include "util/json_out.h"
 

@@ -27,13 +27,13 @@
  *
  * The tree may be thousands of calls deep. So it is written without recursion, one line per node,
  * without indentation. */
-#include "interchange/heapprofile.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "export/exporter.h"
 #include "export/frame_table.h"
-#include "export/titles.h"
 #include "util/json_out.h"
 
 /* A node of the tree. Index 0 is the root; as a child or a sibling it means none. */

@@ -39,15 +39,14 @@
  * The file grows with the number of calls, and is written as a stream. Beyond EVENTS_MAX, the calls
  * are divided by the smallest sufficient number, which the title states: one written call then
  * represents several. Bytes at the peak and at the end stay exact. Negative values count as 0. */
-#include "interchange/heaptrack.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/compressed.h"
-#include "export/estimate.h"
+#include "export/exporter.h"
 #include "interchange/event_plan.h"
 #include "interchange/line_text.h"
 

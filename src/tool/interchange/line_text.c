@@ -6,7 +6,7 @@
  * other bytes stay, whatever the length. */
 #include "interchange/line_text.h"
 
-#include "util/character.h"
+#include "util/amount.h"
 
 void
 line_text(struct strbuf *out, const char *s)

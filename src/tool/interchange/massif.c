@@ -35,14 +35,14 @@
  *
  * Stacks are sorted once, innermost frame first. The stacks below a line are then a range, and a
  * tree visits only ranges that it shows. */
-#include "interchange/massif.h"
+#include "interchange/interchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/estimate.h"
+#include "export/exporter.h"
 #include "interchange/line_text.h"
 #include "profile/time_slice.h"
 #include "util/path.h"

@@ -41,13 +41,13 @@
  * function has as many boxes as stacks, and a profile of 500,000 nodes crashes the page.
  *
  * The viewer reads values as doubles, so they are exact up to 8 PiB. */
-#include "interchange/speedscope.h"
+#include "interchange/interchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/exporter.h"
 #include "export/frame_table.h"
-#include "export/titles.h"
 #include "util/json_out.h"
 
 struct sample {

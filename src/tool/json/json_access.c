@@ -3,11 +3,10 @@
  *
  *     {"format": "heaptap-access", …, "counting": {…}, "accessed": {…},
  *      "sites": {"live_bytes": […], …, "accesses": [{"total":4004,"min":4,"max":4000}, …], …}} */
-#include "json/json_access.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
-#include "json/json_stack.h"
-#include "view/access_words.h"
+#include "json/json_tables.h"
+#include "view/phrases.h"
 
 void
 json_counting(struct json *j, const struct profile *p)

@@ -1,8 +1,8 @@
 /* json_callgraph.c: write the call graph: functions, and cycles as a whole. docs/json.md is the
  * contract. */
-#include "json/json_callgraph.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
+#include "json/json_tables.h"
 
 static void
 json_name(struct json *j, const struct callgraph *g, uint32_t node)

@@ -1,7 +1,7 @@
 /* json_check.c: write the member "check" of the document "heaptap-memory".
  *
  *     {"annotated": true, "looked_at": 1234, …, "damaged": [{"kind": "past_end", …}]} */
-#include "json/json_check.h"
+#include "json/json_tables.h"
 
 static const char *
 hex(struct arena *arena, const uint8_t *bytes, uint32_t count)

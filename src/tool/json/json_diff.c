@@ -8,11 +8,10 @@
  *      "rows": [{"growth": {…}, "before": {…}, "after": {…}, "stack": 4}], "tables": {…}}
  *
  * Members may be added. None is renamed, removed or changed in unit without a new version. */
-#include "json/json_diff.h"
+#include "json/json.h"
 
 #include <stdio.h>
 
-#include "json/json_members.h"
 #include "json/json_tables.h"
 
 static void

@@ -1,10 +1,9 @@
 /* json_fields.c: write the document "heaptap-fields": each structure with its members in order,
  * their counts, and the advice in numbers and in words. */
-#include "json/json_fields.h"
+#include "json/json.h"
 
-#include "json/json_access.h"
-#include "json/json_members.h"
-#include "view/field_words.h"
+#include "json/json_tables.h"
+#include "view/phrases.h"
 
 static void
 json_row_of(struct json *j, const struct profile *p, const struct field_row *r)

@@ -1,8 +1,8 @@
 /* json_function_totals.c: write the document "heaptap-direct": memory that each function allocates
  * itself. */
-#include "json/json_function_totals.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
+#include "json/json_tables.h"
 
 static void
 json_amounts(struct json *j, const struct function_total *r)

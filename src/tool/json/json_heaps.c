@@ -1,10 +1,8 @@
 /* json_heaps.c: write malloc, the heaps that a program created itself, their backing, and
  * labels. */
-#include "json/json_heaps.h"
+#include "json/json_tables.h"
 
-#include "json/json_members.h"
-#include "json/json_stack.h"
-#include "view/backing.h"
+#include "view/view.h"
 
 /* Return true if P has any data on heap I. */
 static bool

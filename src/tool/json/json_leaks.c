@@ -1,8 +1,7 @@
 /* json_leaks.c: write the document "heaptap-leaks": blocks that are still live. */
-#include "json/json_leaks.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
-#include "json/json_stack.h"
+#include "json/json_tables.h"
 
 void
 json_suppressions(struct json *j, const struct leaks *leaks,

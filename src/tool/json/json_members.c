@@ -3,12 +3,12 @@
  * Values are exact and complete. docs/json.md is the contract for the layout: members may be added,
  * but none is renamed, removed or changed in unit without a new "version". Unknown values are null,
  * never an empty string. Addresses are strings, because JSON readers store numbers as doubles. */
-#include "json/json_members.h"
+#include "json/json_tables.h"
 
 #include <stdio.h>
 
 #include "analyse/interval.h"
-#include "view/losses.h"
+#include "view/table.h"
 
 void
 json_known(struct json *j, const char *key, const char *text)

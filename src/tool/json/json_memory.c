@@ -2,12 +2,10 @@
  *
  *     {"format": "heaptap-memory", …, "memory": {"name": "core.1", "signal": {…}, …},
  *      "reachability": {"lost": {…}, …, "stacks": […]}, "tables": {…}} */
-#include "json/json_memory.h"
+#include "json/json.h"
 
-#include "json/json_check.h"
-#include "json/json_members.h"
-#include "json/json_stack.h"
-#include "view/memory_words.h"
+#include "json/json_tables.h"
+#include "view/phrases.h"
 
 /* Write the members of block B, allocated by STACK. */
 static void

@@ -1,9 +1,8 @@
 /* json_notes.c: write notes on a profile: objects with a kind, a sentence, and the numbers in that
  * sentence. */
-#include "json/json_notes.h"
+#include "json/json_tables.h"
 
-#include "json/json_members.h"
-#include "view/notes.h"
+#include "view/phrases.h"
 
 static void
 json_run_note(struct json *j, const struct profile_note *n)

@@ -13,18 +13,15 @@
  * the report's first screen, so each lists all its sites.
  *
  * Every value here is also shown by a view, so no reader needs to recompute it. */
-#include "json/json_page.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 
+#include "analyse/callgraph.h"
 #include "analyse/leaks.h"
-#include "analyse/paths.h"
-#include "analyse/stack_numbers.h"
+#include "analyse/stacks.h"
 #include "analyse/timeline.h"
-#include "json/json_members.h"
-#include "json/json_paths.h"
-#include "json/json_report.h"
-#include "json/json_size_totals.h"
+#include "json/json_tables.h"
 #include "profile/collector.h"
 #include "util/ensure.h"
 

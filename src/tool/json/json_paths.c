@@ -1,8 +1,7 @@
 /* json_paths.c: write live blocks by partial path, as one document "heaptap-leak-paths". */
-#include "json/json_paths.h"
+#include "json/json.h"
 
-#include "json/json_leaks.h"
-#include "json/json_members.h"
+#include "json/json_tables.h"
 #include "view/phrases.h"
 
 static void

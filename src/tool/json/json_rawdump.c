@@ -3,9 +3,9 @@
  *     "memory": {"word_bytes": 4, "big_endian": false, "blocks": 137, …, "refused": {"copies": 2},
  *                "parts": [{"name": "ram.bin", "base": "0x20000000", …}],
  *                "sizes": [{"stack": 3, "sizes": [[1023, 4], [1025, 4]]}, …], "damage": [{…}]} */
-#include "json/json_rawdump.h"
+#include "json/json.h"
 
-#include "json/json_stack.h"
+#include "json/json_tables.h"
 
 static void
 json_rawdump_put_parts(struct json *j, const struct annotated_memory *m)

@@ -3,15 +3,10 @@
  *     {"format": "heaptap-report", "version": 2, "process": {…}, "totals": {…},
  *      "losses": {…}, "recorder": {…}, "threads": […], "sizes": […], "timeline": […],
  *      "sites": {"live_bytes": [96, …], …, "stack": [4, …]}, "tables": {…}} */
-#include "json/json_report.h"
+#include "json/json.h"
 
-#include "json/json_access.h"
-#include "json/json_heaps.h"
-#include "json/json_members.h"
-#include "json/json_memory.h"
-#include "json/json_notes.h"
-#include "json/json_stack.h"
-#include "view/group_table.h"
+#include "json/json_tables.h"
+#include "view/table.h"
 
 static void
 json_self_report(struct json *j, const struct profile *p)

@@ -1,9 +1,9 @@
 /* json_session.c: write the document "heaptap-session", which encloses the documents of several
  * processes. It has the totals of all, a row per process, and the list of documents. */
-#include "json/json_session.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
-#include "view/damage.h"
+#include "json/json_tables.h"
+#include "view/phrases.h"
 
 static void
 json_session_put_head(struct json *j, const struct view_set *set, struct arena *arena,

@@ -1,9 +1,9 @@
 /* json_size_totals.c: write the allocation bins as one document "heaptap-bins". */
-#include "json/json_size_totals.h"
+#include "json/json.h"
 
-#include "analyse/size_totals.h"
-#include "json/json_members.h"
-#include "view/lisp_table.h"
+#include "analyse/totals.h"
+#include "json/json_tables.h"
+#include "view/table.h"
 
 static void
 json_bin(struct json *j, const struct profile *p, const struct bin_row *row)

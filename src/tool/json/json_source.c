@@ -1,8 +1,8 @@
 /* json_source.c: write the lines of source files that allocated, as one document
  * "heaptap-source". */
-#include "json/json_source.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
+#include "json/json_tables.h"
 
 static void
 json_line(struct json *j, const struct profile *p, const struct source_line *line)

@@ -3,9 +3,7 @@
  *
  * Both layouts have equal members and values; test/run/tools/layouts.sh compares them for every
  * view. So a new member of a site must be added to both. */
-#include "json/json_stack.h"
-
-#include "json/json_members.h"
+#include "json/json_tables.h"
 
 static void
 nested_frame(struct json *j, const struct profile *p, uint32_t frame, uint32_t location)

@@ -21,7 +21,6 @@
 #include "json/json_tables.h"
 
 #include "analyse/fold.h"
-#include "json/json_members.h"
 #include "util/ensure.h"
 
 struct json_function {

@@ -3,7 +3,7 @@
  *     struct json_tables t;
  *
  *     json_tables_begin(&t, j, p, arena);
- *     json_stack(&t, "stack", s);          "stack": 17     (json_stack.h)
+ *     json_stack(&t, "stack", s);          "stack": 17     (json_tables.h)
  *     json_tables_end(&t);                 "tables": {"frames": …, "stacks": …}
  *
  * A document in the nested layout has no tables; the same calls then write the nested form. */
@@ -11,8 +11,12 @@
 #define JSON_JSON_TABLES_H
 
 #include "analyse/stacks.h"
+#include "analyse/totals.h"
 #include "analyse/user_code.h"
+#include "profile/profile.h"
 #include "util/json_out.h"
+#include "view/memory_view.h"
+#include "view/view.h"
 
 static inline bool
 json_is_nested(const struct json *j)
@@ -96,5 +100,100 @@ uint32_t json_tables_of_texts(struct json_tables *t, uint32_t parent,
 
 /* Write the tables into the open object, and free all memory outside the arena. */
 void json_tables_end(struct json_tables *t);
+
+/* --- json_members.c: members that documents share. docs/json.md is the contract; change both or
+ * neither. */
+
+/* Write the first members of every document: format, version, process, totals. TOTALS and ERRORS
+ * cover the stacks that passed the filter. */
+void json_head(struct json *j, const char *format, const struct profile *p,
+               const struct counters *totals, const struct errors *errors);
+
+/* Write "merged": the profiles that P sums; absent for a single process. */
+void json_merged(struct json *j, const struct profile *p);
+
+/* Write TEXT as the member KEY; null if TEXT is empty or NULL. */
+void json_known(struct json *j, const char *key, const char *text);
+
+/* Write VALUE as the member KEY; null if C covers a moment or a period, where VALUE is unknown. */
+void json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t value);
+
+/* Write the members of C into the open object. */
+void json_counters(struct json *j, const struct counters *c);
+
+/* Write C, the self value of a line, function or node, as members "self_…". */
+void json_self(struct json *j, const struct counters *c);
+
+/* Write the number of samples, and the 95 % intervals of the estimates, under keys that begin with
+ * PREFIX. */
+void json_errors(struct json *j, const char *prefix, const struct counters *c,
+                 const struct errors *e);
+
+/* Write a snapshot on a separate line, with its "kind" from enum profile_snapshot_kind. */
+void json_snapshot(struct json *j, const struct profile_snapshot *s);
+extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
+
+/* Write "at", or "from" and "to": the period of P's counters. Writes nothing for the whole run. */
+void json_extent(struct json *j, const struct profile *p);
+
+/* Write "losses": events that were not recorded, or only in part. */
+void json_losses(struct json *j, const struct profile *p);
+
+/* Write an object for M, one load of an executable or library. If M is NULL, only PATH is known.
+ * OWN determines the kind of its code; NULL in documents without this member. */
+void json_module(struct json *j, const struct profile_module *m, const char *path,
+                 const struct user_code *own);
+
+/* Write SET as an object KEY; null if its labels are unknown. */
+void json_label_set(struct json *j, const char *key, const struct profile_label_set *set);
+
+/* Write "labels": the labels of SET as an object; null if unknown. */
+void json_labels(struct json *j, const struct profile_label_set *set);
+
+/* Write A by size class as an object KEY with the members s, m, l and x. */
+void json_classes(struct json *j, const char *key, const struct amount *a);
+
+/* --- json_stack.c: stacks and sites as JSON. */
+
+/* Write FRAME at LOCATION into the open object: its index, or its members. */
+void json_frame(struct json_tables *t, uint32_t frame, uint32_t location);
+
+/* Write S as the member KEY: its index, or a list of its frames, innermost first. */
+void json_stack(struct json_tables *t, const char *key, const struct stack *s);
+
+/* Write the COUNT sites V as the member KEY: as columns, or as a list. */
+void json_sites(struct json_tables *t, const char *key, const struct stack *const *v, size_t count);
+
+/* Add members to site I. SIZE_MAX means a dummy site, whose values are not used. */
+typedef void json_site_more(struct json_tables *t, size_t i, const void *arg);
+
+/* Like json_sites, with the members that MORE adds to each site. */
+void json_sites_more(struct json_tables *t, const char *key, const struct stack *const *v,
+                     size_t count, json_site_more *more, const void *arg);
+
+/* --- json_notes.c: notes on a profile. */
+
+/* Write the member "notes": notes that tools stored while recording P, and unreadable parts of
+ * P. */
+void json_notes(struct json *j, const struct profile *p);
+
+/* --- json_heaps.c: heaps and labels as JSON. */
+
+/* Write "heaps", malloc and the program's own, and "labels"; both cover the whole process. */
+void json_heaps(struct json *j, const struct profile *p);
+void json_label_sets(struct json *j, const struct profile *p);
+
+/* Write "backings": the stacks of the blocks that back heaps. */
+void json_backings(struct json_tables *t, const struct view *v);
+
+/* --- json_check.c: corrupted blocks as JSON. */
+
+/* Write block B of E as the object KEY; null if its address is 0. */
+typedef void json_check_block(struct json_tables *t, const char *key, const struct view *v,
+                              const struct examined *e, const struct block *b);
+
+/* Write the results of checking M's memory as the member "check", with at most LIMIT blocks. */
+void json_check(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                size_t limit, json_check_block *put_block);
 
 #endif

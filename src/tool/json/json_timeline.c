@@ -1,8 +1,7 @@
 /* json_timeline.c: write the document "heaptap-timeline": live bytes of stacks over time. */
-#include "json/json_timeline.h"
+#include "json/json.h"
 
-#include "json/json_members.h"
-#include "json/json_stack.h"
+#include "json/json_tables.h"
 #include "view/phrases.h"
 
 static void

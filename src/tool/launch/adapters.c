@@ -11,7 +11,7 @@
  *
  * Each adapter checks the version of its runtime itself and reports a version that it cannot
  * read. */
-#include "launch/adapters.h"
+#include "launch/launch.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -20,8 +20,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launch/compiler_arguments.h"
-#include "launch/uncounted_code.h"
 
 enum { CLANG_OLDEST = 14, CLANG_NEWEST = 40, OPTIONS_MAX = 64 };
 

@@ -2,6 +2,7 @@
 #ifndef LAUNCH_COMPILER_H
 #define LAUNCH_COMPILER_H
 
+#include "base/base.h"
 #include "util/arena.h"
 #include "util/err.h"
 
@@ -20,5 +21,30 @@ struct compiler_wishes {
  * from ARENA. Returns 0, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND with ERR set. */
 int compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
                   char ***ret_line, struct err *err);
+
+/* --- compiler_arguments.c: distinguish inputs from other arguments of a compiler. */
+
+/* Return true if the next argument is the value of ARGUMENT. */
+bool argument_takes_value(const char *argument);
+
+/* Return true if only the linker reads the input at PATH. */
+bool argument_is_for_linker(const char *path);
+
+/* --- uncounted_code.c: find code that clang compiles without counting. */
+
+/* Accesses that clang's -fmemory-profile omits or miscounts. */
+enum uncounted_code {
+    UNCOUNTED_STRUCTURES = 1 << 0, // Arguments that are structures, copied by the code generator.
+    UNCOUNTED_ATOMICS = 1 << 1,    // Operations that read and write, counted as a write.
+    UNCOUNTED_ASSEMBLER = 1 << 2,  // Assembler statements and intrinsics with pointers.
+};
+
+/* Find such accesses in the sources among the COUNT ARGUMENTS of COMPILER, a clang, which runs once
+ * for each source. Returns all flags if a source cannot be examined. */
+unsigned uncounted_code_find(const char *compiler, int count, char **arguments,
+                             struct arena *arena);
+
+/* Return the flags for one LINE of the intermediate code that clang prints. */
+unsigned uncounted_code_of_line(const char *line);
 
 #endif

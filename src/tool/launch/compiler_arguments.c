@@ -2,7 +2,7 @@
  *
  * Compilers have hundreds of options. Only the few in `with_value` take their value from the next
  * argument. An argument that is neither an option nor such a value is an input. */
-#include "launch/compiler_arguments.h"
+#include "launch/compiler.h"
 
 #include <string.h>
 

@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-#include "launch/own_malloc.h"
+#include "launch/hooks.h"
+#include "launch/launch.h"
 #include "launch/proc.h"
-#include "launch/program.h"
 #include "view/style.h"
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };

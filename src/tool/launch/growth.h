@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "launch/hook_kinds.h"
+#include "launch/hooks.h"
 #include "launch/run_notes.h"
 #include "profile/profile.h"
 

@@ -9,7 +9,7 @@
  * path, its cache and the user's LD_PRELOAD. It runs none of their code. If it fails, as it does
  * for a script, nothing is refused. The recorder then binds variables past the stubs
  * (entry/hook_names_dynamic.c), as it does in programs that the program starts. */
-#include "launch/hook_check.h"
+#include "launch/hooks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,13 +4,13 @@
  * So a few kinds cover many functions, and each kind is named after its best-known function. A
  * preset lists names with their kinds: every function of the allocator whose blocks may be passed
  * to its free function. Names that a program lacks cost nothing. */
-#include "launch/hook_kinds.h"
+#include "launch/hooks.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <string.h>
 
-#include "option/suggest.h"
+#include "option/opts.h"
 #include "view/style.h"
 
 struct kind {

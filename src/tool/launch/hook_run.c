@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/hook_stub.h"
+#include "launch/hooks.h"
 #include "symbol/elf_names.h"
 
 int

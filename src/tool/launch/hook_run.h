@@ -2,7 +2,7 @@
 #ifndef LAUNCH_HOOK_RUN_H
 #define LAUNCH_HOOK_RUN_H
 
-#include "launch/hook_kinds.h"
+#include "launch/hooks.h"
 #include "launch/run_notes.h"
 
 struct hook_run {

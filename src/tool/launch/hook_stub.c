@@ -14,7 +14,7 @@
  * The reference to the recorder's table is weak, because the loader ends a program that lacks a
  * strong one, and the recorder may fail to load where this library does not. To make that unlikely,
  * the file's permissions match the recorder's. */
-#include "launch/hook_stub.h"
+#include "launch/hooks.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,10 +2,13 @@
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
+#include <elf.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "util/arena.h"
 #include "util/err.h"
+#include "util/strbuf.h"
 
 struct launch {
     const char *path;
@@ -32,5 +35,52 @@ bool launch_interrupted(void);
 /* End this process as a program with the wait status STATUS ended: with the same exit code or
  * signal. */
 _Noreturn void launch_end_like(int status);
+
+/* --- program.c: find the program to run. */
+
+/* Return true if the program at PATH runs with more rights than its user has (setuid, setgid,
+ * capabilities). The loader preloads nothing into such a program. */
+bool program_has_more_rights(const char *path);
+
+/* Return why the ELF file at PATH cannot be recorded, with the remedy; NULL if preload or a
+ * linked-in recorder can record it. Scripts and other files are left to execve. */
+const char *program_cannot_be_recorded(const char *path);
+
+/* Find the file that PROGRAM names, along PATH as execvp does. Returns 0; HEAPTAP_NOT_FOUND; or
+ * HEAPTAP_BAD_INPUT for a program that cannot be recorded (static without a recorder, foreign
+ * architecture), with ERR set. */
+int program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
+
+/* --- adapters.c: choose the language adapters to preload into a program. */
+
+struct adapter_choice {
+    const char *const *names; // The COUNT adapters requested by name.
+    size_t count;
+    bool none; // Preload no adapter, even if the program needs one.
+};
+
+/* Choose the adapters for PROGRAM. They are beside LIBRARY, the recorder. *RET_PATHS is the
+ * concatenation of their paths, each with ':' in front, from ARENA; "" for none. *RET_HINT is a
+ * line for the user, or NULL. Returns 0, or HEAPTAP_USAGE with ERR set if a requested adapter does
+ * not exist. */
+int adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
+                    struct arena *arena, const char **ret_paths, const char **ret_hint,
+                    struct err *err);
+
+/* --- stub32.c: library that 32-bit programs load in place of the recorder. */
+
+/* Append a shared object for i386 without code and symbols to OUT. */
+void stub32_write(struct strbuf *out);
+
+/* --- signal_name.c: signals by their names. */
+
+/* Return the signal named TEXT (USR1, SIGUSR1, usr1, RTMIN+2, 10). Returns 0 if there is none, or
+ * if it cannot be handled, is raised by faults, or is reserved by libc. */
+int signal_number(const char *text);
+
+/* --- linked_note.c: detect a recorder linked into an executable. */
+
+/* Return true if the ELF file FD with HEADER has the note of a linked-in recorder. */
+bool linked_note_in(int fd, const Elf64_Ehdr *header);
 
 #endif

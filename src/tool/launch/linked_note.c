@@ -3,7 +3,7 @@
  * strip keeps notes, and program headers point to them, so a few small reads suffice. The file may
  * be any that a user wants to run, so every length in it is checked. platform/dormant_linked.c
  * writes the note. */
-#include "launch/linked_note.h"
+#include "launch/launch.h"
 
 #include <stdint.h>
 #include <string.h>

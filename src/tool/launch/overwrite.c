@@ -19,7 +19,6 @@
 #include "format/environment.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
-#include "profile/processes_owner.h"
 
 enum { STARTING_LOOKS = 50, STARTING_NS = 10000000 };
 

@@ -17,13 +17,13 @@
  *
  * Using the system's malloc helps in both cases. Runtimes that manage a heap without malloc have
  * their own messages. test/run/allocator/own_malloc.sh tests every remedy named here. */
-#include "launch/own_malloc.h"
+#include "launch/hooks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/program.h"
+#include "launch/launch.h"
 #include "symbol/elf_names.h"
 
 struct allocator {

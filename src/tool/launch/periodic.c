@@ -4,7 +4,7 @@
  * directories for profiles of the session whose process lives, and leaves a request in each. It
  * waits for no answer. A process that has not accepted the last request has not allocated since.
  * Another snapshot of it would equal the last one, so no request is written. */
-#include "launch/periodic.h"
+#include "launch/proc.h"
 
 #include <dirent.h>
 #include <stdio.h>

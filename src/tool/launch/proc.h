@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "base/base.h"
 #include "util/arena.h"
 
 /* Return the bytes of PID's anonymous, private memory without the main thread's stack; 0 if the
@@ -22,5 +23,17 @@ enum { PROC_CHILDREN_MAX = 256 };
 
 /* Store the children of PID in RET, at most PROC_CHILDREN_MAX. Returns their number. */
 size_t proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX]);
+
+/* --- periodic.c: request snapshots from all processes of a run at regular intervals. */
+
+struct periodic {
+    uint64_t session_id;
+    uint64_t period_ns;         // 0 = never.
+    const char *directories[2]; // Directories of the profiles; NULL = none. They may not exist.
+    uint64_t start_ns, turns;   // Time of the first call, and number of snapshots due since then.
+};
+
+/* Request snapshots if they are due. Requires P->period_ns != 0. Returns the ns until the next. */
+uint64_t periodic_poll(struct periodic *p);
 
 #endif

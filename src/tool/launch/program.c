@@ -3,7 +3,7 @@
  * The recorder is preloaded, which requires the dynamic linker that the recorder was built for. A
  * program with a recorder linked in needs no preload. Other programs are refused here with a
  * remedy, because the loader would ignore the recorder silently. */
-#include "launch/program.h"
+#include "launch/launch.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "launch/linked_note.h"
 #include "util/path.h"
 
 #define MUSL_LINKER "ld-musl-"

@@ -18,10 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launch/hook_check.h"
+#include "launch/hooks.h"
 #include "launch/launch.h"
 #include "launch/overwrite.h"
-#include "launch/program.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "view/messages.h"

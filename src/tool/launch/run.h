@@ -2,15 +2,17 @@
 #ifndef LAUNCH_RUN_H
 #define LAUNCH_RUN_H
 
+#include <sys/types.h>
 #include <time.h>
 
-#include "launch/adapters.h"
 #include "launch/destination.h"
 #include "launch/growth.h"
 #include "launch/hook_run.h"
-#include "launch/periodic.h"
+#include "launch/launch.h"
+#include "launch/proc.h"
 #include "launch/recording.h"
 #include "launch/run_notes.h"
+#include "profile/profile.h"
 
 /* Options of the user; zero = the default of `heaptap run`. */
 struct run_options {
@@ -69,5 +71,35 @@ void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 void run_note(struct recorded_run *r, bool running, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);
+
+/* --- run_process.c: processes of a run, by their profiles, and the choice of the main process. */
+
+/* A process between two execs, which has its own profile. The owner of the struct owns its
+ * texts. */
+struct run_process {
+    const char *path; // Path of its profile.
+    uint32_t pid;
+    uint64_t start_unix_ns;
+    const char *executable, *command, *comm; // As in struct profile and session_who.
+    struct counters totals;
+    struct profile_losses losses;
+    bool running; // The process lives and still writes its profile.
+};
+
+/* Reason for the choice of the main process. */
+enum run_head {
+    HEAD_NONE,   // There is no profile.
+    HEAD_FIRST,  // The process that was started.
+    HEAD_BECAME, // The process that was started, after its last exec.
+    HEAD_MOST,   // The process that allocated most: the started one did little itself.
+};
+
+/* Choose the main process of the run of FIRST_PID among the COUNT processes V, and store its index
+ * in *RET. */
+enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
+                               size_t *ret);
+
+/* Return the index in V of process PID after its last exec, or COUNT. */
+size_t run_process_last(const struct run_process *v, size_t count, pid_t pid);
 
 #endif

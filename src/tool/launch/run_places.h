@@ -3,7 +3,6 @@
 #define LAUNCH_RUN_PLACES_H
 
 #include "launch/run.h"
-#include "launch/run_process.h"
 
 /* Give the profile of process HEAD, one of the COUNT at V, the requested name. Move all others into
  * the directory beside it, which is stored in PROFILES->directory. A profile that cannot be moved,

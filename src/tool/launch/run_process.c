@@ -13,7 +13,7 @@
  * shells, a compiler would sometimes replace the build tool that started it, unpredictably. The
  * last line is for forked workers: they share a server's work evenly, and the worker that has grown
  * is of interest. A process that still lives keeps writing to its path and is never chosen. */
-#include "launch/run_process.h"
+#include "launch/run.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * Signals that cannot be handled are rejected, and so are the signals of faults, ours or the
  * program's: a handler that returned would receive the signal again at once. */
-#include "launch/signal_name.h"
+#include "launch/launch.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -12,7 +12,7 @@
  *
  * The segment is writable because the dynamic linker relocates the dynamic section in place.
  * PT_GNU_STACK keeps the program's stack from becoming executable. */
-#include "launch/stub32.h"
+#include "launch/launch.h"
 
 #include <elf.h>
 #include <stddef.h>

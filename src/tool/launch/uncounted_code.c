@@ -13,7 +13,7 @@
  * searched. The object then gets a mark for each kind found (recorder/access/granule_mark.h).
  *
  * The search may find too much, such as code that is never called, but must not miss anything. */
-#include "launch/uncounted_code.h"
+#include "launch/compiler.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launch/compiler_arguments.h"
 
 enum { EVERYTHING = UNCOUNTED_STRUCTURES | UNCOUNTED_ATOMICS | UNCOUNTED_ASSEMBLER };
 

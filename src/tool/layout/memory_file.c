@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/regular.h"
+#include "util/path.h"
 
 static size_t
 memory_file_read_file(void *arg, uint64_t off, void *to, size_t bytes)

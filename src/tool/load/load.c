@@ -17,19 +17,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "load/load_access.h"
-#include "load/load_counters.h"
-#include "load/load_fit.h"
-#include "load/load_heaps.h"
-#include "load/load_history.h"
-#include "load/load_sampling.h"
-#include "load/load_tree.h"
-#include "load/load_valid.h"
 #include "load/loader.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
-#include "profile/processes_owner.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 #include "util/strbuf.h"

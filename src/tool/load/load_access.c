@@ -8,9 +8,7 @@
  *
  * The other records describe the same blocks at another time. A record of LIVE with another number
  * than N belongs to an older merge, or to one in progress. */
-#include "load/load_access.h"
-
-#include "load/load_tree.h"
+#include "load/loader.h"
 
 static bool
 is_granule(uint32_t bytes)

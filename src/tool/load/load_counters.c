@@ -8,11 +8,9 @@
  * A counter with an invalid site is added to "other", so totals are right even if the tree is
  * damaged. A counter with an unknown thread is skipped, because each number must belong to a
  * thread. The numbers of both kinds are noted (load.c). */
-#include "load/load_counters.h"
+#include "load/loader.h"
 
 #include <string.h>
-
-#include "load/load_tree.h"
 
 void
 load_threads(struct loader *l)

@@ -15,7 +15,7 @@
  * (strbuf_pause).
  *
  * A shortened name ends with a hash of the whole name, so that different names stay different. */
-#include "load/load_fit.h"
+#include "load/loader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

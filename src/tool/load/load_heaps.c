@@ -15,7 +15,7 @@
  * unknown name, or have unknown labels; they never count as malloc's.
  *
  * load_counters.c loads the sites' counters. */
-#include "load/load_heaps.h"
+#include "load/loader.h"
 
 #include <string.h>
 

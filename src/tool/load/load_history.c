@@ -16,7 +16,7 @@
  * lack the latest. Its records then count for the last snapshot before it that is present. Among
  * several records of a counter there, the first has the counter's value. A record out of order is
  * skipped. A record of an unknown counter is skipped with a note. */
-#include "load/load_history.h"
+#include "load/loader.h"
 
 #include <stdlib.h>
 #include <string.h>

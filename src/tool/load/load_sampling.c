@@ -3,12 +3,10 @@
  * A profile with every event recorded has one mode, exact, and no errors. A profile of an older
  * recorder lacks these tables and is read as exact. Impossible error values (not finite, negative,
  * larger than any sum) count as 0. analyse/interval.c converts errors to intervals. */
-#include "load/load_sampling.h"
+#include "load/loader.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "load/load_tree.h"
 
 /* Upper bound of any sum of an estimate: 2^63 bytes, squared, times the number of samples. */
 #define ERROR_MAX 1e60

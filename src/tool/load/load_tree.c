@@ -16,12 +16,11 @@
  * one frame in many locations by this file, deep stacks of many sites and many frames of many
  * locations by load_fit.c. Damaged records are skipped and counted. load_counters.c loads the
  * sites' counters. */
-#include "load/load_tree.h"
+#include "load/loader.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "load/load_heaps.h"
 
 enum {
     SITE_ID_MAX = 1 << 22,

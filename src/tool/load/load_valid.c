@@ -3,7 +3,7 @@
  * A cut or merged profile does not keep all of them: a moment has no peak, and a sum of peaks may
  * wrap if the files are damaged. A merged profile is written and loaded before use, and then
  * satisfies all of them again. */
-#include "load/load_valid.h"
+#include "load/loader.h"
 
 #include "format/format.h"
 #include "util/ensure.h"

@@ -79,4 +79,109 @@ uint32_t loader_string(struct loader *l, struct disk_string s);
 typedef void loader_noter(struct raw_file *raw, const char *format, ...) PRINTF(2, 3);
 loader_noter *loader_note_of_loose(const struct loader *l);
 
+/* --- load_tree.c: load modules, the call tree, its sites, and the symbols and types of a packed
+ * file. */
+
+/* Load the modules. Call before load_nodes, whose frames refer to them. */
+void load_modules(struct loader *l);
+
+/* Load the call tree with the locations of the frames, and its tags. Requires load_heaps. */
+void load_nodes(struct loader *l);
+
+/* Allocate the index of sites, by the file's ids. A site is added to the model when it gets a
+ * counter. Requires load_nodes. */
+void load_sites(struct loader *l);
+
+/* Reserve room for COUNT sites. */
+void loader_expect_sites(struct loader *l, size_t count);
+
+/* Return the index of the site with the file's id ID, which must not be a backing. For an unknown
+ * id, return "other" and increment *HOMELESS. */
+uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
+
+/* Return the backing with the file's site ID, created if new. Return NULL if the site is part of
+ * the totals. */
+struct profile_backing *loader_backing_at(struct loader *l, uint64_t id);
+
+/* Return the stack of the file's site ID; 0 if there is none. */
+uint32_t loader_node_at(const struct loader *l, uint64_t id);
+
+/* Load the symbols of a packed profile. Requires load_nodes. */
+void load_symbols(struct loader *l);
+
+/* Load the types of a packed profile. Requires load_blocks, which makes the sites. */
+void load_types(struct loader *l);
+
+/* --- load_access.c: load the access counts of sites. */
+
+/* Load the access counts, if there are any. Return the number of records without a site. Requires
+ * load_blocks. */
+size_t load_accesses(struct loader *l);
+
+/* --- load_counters.c: threads, and counters by site and by size. */
+
+/* Load the threads, merging threads of equal name, and the owners of bins. */
+void load_threads(struct loader *l);
+
+/* Load the counters of sites and backings. Return the number of counters without a site. Requires
+ * load_sites and load_threads. */
+size_t load_blocks(struct loader *l);
+
+/* If live bytes exceed the recorded peak, because threads publish late, make the current state the
+ * peak. Requires load_errors, whose peaks are changed as well. */
+void loader_raise_peak(struct profile *p);
+
+/* Compute the maximum error of the peak. Requires loader_raise_peak and load_programs. */
+void loader_bound_peak(struct loader *l);
+
+/* Clear all lifetime counts if the lifetimes of some blocks are unknown. Requires load_modes and
+ * profile_sum_heaps. */
+void loader_decide_lives(struct loader *l);
+
+/* Load the counters by size. Requires load_threads, which determines the owners of bins. */
+void load_bins(struct loader *l);
+
+/* Count the losses that follow from the flags of stacks. */
+void loader_count_doubtful(struct profile *p);
+
+/* --- load_fit.c: reject models that are too large for the size of their file. */
+
+/* Return true if the stacks of all sites, and the packed frames, are plausible for a file of this
+ * size. Shorten long names, with a note, if views would write too much text. Call last. */
+bool loader_fit(struct loader *l);
+
+/* --- load_heaps.c: load heaps and labels that the program created. */
+
+/* Load heaps and sets of labels. Call before load_nodes, which reads the tags. */
+void load_heaps(struct loader *l);
+void load_label_sets(struct loader *l);
+
+/* Combine the tag D with TAGS, the tags of the path so far, and return the result; 0 if D is
+ * invalid. */
+uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags);
+
+/* --- load_history.c: load the counters at snapshots. */
+
+/* Load the snapshots, and the values of every row of counters at them. Requires load_blocks and
+ * load_header. */
+void load_history(struct loader *l);
+
+/* --- load_sampling.c: load recording modes and error bounds. */
+
+/* Load the error bounds of the estimates. Return the number of records without a site. */
+size_t load_errors(struct loader *l);
+
+/* Load the recording modes. A profile of an older recorder has none, and is exact. */
+void load_modes(struct loader *l);
+
+/* Compute the amount that one missed sample would have added to each site. Requires load_errors,
+ * load_blocks and load_modes. */
+void load_units(struct loader *l);
+
+/* --- load_valid.c: invariants of a profile right after loading. Private to src/tool/load. */
+
+/* Return true if P, which is valid (profile_valid.h), also satisfies the loader's invariants. Only
+ * reads. */
+bool loaded_is_valid(const struct profile *p);
+
 #endif

@@ -24,12 +24,7 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "merge/merge_access.h"
-#include "merge/merge_heaps.h"
-#include "merge/merge_history.h"
-#include "merge/merge_notes.h"
-#include "merge/merge_tree.h"
-#include "merge/merge_valid.h"
+#include "merge/merger.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 

@@ -7,7 +7,7 @@
  * The flag that uncounted code may have accessed the blocks is merged for each site separately.
  * Therefore a site can be "never accessed" although other programs had uncounted code.
  */
-#include "merge/merge_access.h"
+#include "merge/merger.h"
 
 static void
 merge_access_add_site(struct merge *m, uint32_t site, const struct profile_access *from)

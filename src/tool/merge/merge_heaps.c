@@ -2,7 +2,7 @@
  *
  * Heaps with equal names are merged, and so are sets with equal labels. Heap 0 is malloc and set 0
  * is empty, as in every profile; set 1 represents all sets with unknown labels, as in the file. */
-#include "merge/merge_heaps.h"
+#include "merge/merger.h"
 
 #include <string.h>
 

@@ -13,11 +13,9 @@
  * the memory of a hundred compilers, one after another, would look like one growing heap. Only
  * processes that live until the end of the sum keep their blocks, as in the profile of one
  * process. */
-#include "merge/merge_history.h"
+#include "merge/merger.h"
 
 #include <string.h>
-
-#include "merge/merge_timeline.h"
 
 /* Return the time of moment K of the sum. Requires K <= HISTORY_MOMENTS. */
 static uint64_t

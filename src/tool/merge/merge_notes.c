@@ -4,7 +4,7 @@
  * Therefore similar notes become one. It has the text of the note with the most unseen memory, the
  * name of that process, and the number of processes with such a note. Notes are similar if kind,
  * program and advice are equal. */
-#include "merge/merge_notes.h"
+#include "merge/merger.h"
 
 #include <string.h>
 

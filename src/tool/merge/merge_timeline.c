@@ -14,7 +14,7 @@
  *
  * The last point has the final values of the processes that end last, as a single process's
  * timeline has its final value. */
-#include "merge/merge_timeline.h"
+#include "merge/merger.h"
 
 #include <string.h>
 

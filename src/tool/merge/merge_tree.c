@@ -22,7 +22,7 @@
  *
  * The ids of a file are limited. Code of further modules keeps its name but has no module. Further
  * nodes and sites are counted at the site "other". */
-#include "merge/merge_tree.h"
+#include "merge/merger.h"
 
 #include <stdio.h>
 #include <string.h>

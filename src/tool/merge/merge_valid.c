@@ -3,7 +3,7 @@
  * Each table of the sum has a map of its items. If the two disagreed, the next input would
  * duplicate an item. Heaps are summed when the merge ends, so only sums that are maintained all the
  * time are checked. */
-#include "merge/merge_valid.h"
+#include "merge/merger.h"
 
 #include "profile/profile_valid.h"
 #include "util/ensure.h"

@@ -3,8 +3,40 @@
 #ifndef MERGE_MERGER_H
 #define MERGE_MERGER_H
 
-#include "merge/merge_timeline.h"
+#include "profile/profile.h"
 #include "util/map.h"
+
+/* --- merge_timeline.c: sum timelines. */
+
+enum { MERGE_TIME_POINTS = 1024 };
+
+/* Changes in one interval of the grid. */
+struct time_step {
+    uint64_t index; // End of the interval, in grid widths.
+    int64_t live;   // Change of live bytes.
+    int64_t ended;  // Part of `live` that is due to ended processes.
+    uint64_t events;
+};
+
+/* Sum of timelines on one clock. {0} is empty. */
+struct time_sum {
+    struct time_step steps[MERGE_TIME_POINTS + 1]; // By time.
+    size_t count;
+    uint32_t width_bits; // The grid's width is 2^width_bits ns.
+};
+
+/* Add the timeline of P. */
+void time_sum_add(struct time_sum *t, const struct profile *p);
+
+/* Store the points of T in P. Requires P's start to be set. Its last process ended at
+ * END_UNIX_NS. */
+void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
+
+/* Return START + ELAPSED, saturating. */
+uint64_t time_after(uint64_t start, uint64_t elapsed);
+
+/* Return the wall clock time when P's recording ended, saturating. */
+uint64_t time_of_end(const struct profile *p);
 
 /* Number of moments in a sum's history: the number of snapshots in a packed profile. */
 enum { HISTORY_MOMENTS = 256 };
@@ -47,5 +79,68 @@ struct merge_input {
 
 /* Return the id in M of the string ID of IN. */
 uint32_t merge_string(struct merge *m, struct merge_input *in, uint32_t id);
+
+/* --- merge_access.c: merge the access counts of profiles. Private to src/tool/merge. */
+
+/* Add the access counts of IN. Call after merge_sites. */
+void merge_accesses(struct merge *m, struct merge_input *in);
+
+/* Sort the access counts. Call after the last input. */
+void merge_accesses_finish(struct merge *m);
+
+/* --- merge_heaps.c: merge heaps, sets of labels, and the backing of heaps. */
+
+/* Initialise the sum with malloc and the label sets that every profile has. */
+void merge_heaps_init(struct merge *m);
+
+/* Merge heaps and sets of labels, without the counts of their sites. */
+void merge_heaps(struct merge *m, struct merge_input *in);
+
+/* Merge the backings of heaps. Call after merge_nodes. */
+void merge_backings(struct merge *m, struct merge_input *in);
+
+/* Finish the heaps. Call when the start of the sum is known. */
+void merge_heaps_finish(struct merge *m);
+
+/* --- merge_history.c: the history of a sum. */
+
+/* Create the moments of the empty sum. Arguments as for merge_keep_history. */
+void merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns);
+
+/* Add the changes of IN to the sum, if the sum keeps a history. Requires merge_counters. */
+void merge_history(struct merge *m, struct merge_input *in);
+
+/* Compute the counters at the moments. */
+void merge_history_finish(struct merge *m);
+
+/* --- merge_notes.c: merge the notes of tools. */
+
+void merge_notes(struct merge *m, const struct profile *from);
+
+/* --- merge_tree.c: add the modules, stacks and sites of an input to the sum. Call the functions in
+ * the order of this header: each uses the ids that the earlier ones assigned. */
+
+/* Initialise the sum: no module, and the nodes that every profile has. */
+void merge_tree_init(struct merge *m);
+
+void merge_modules(struct merge *m, struct merge_input *in);
+
+/* Merge the nodes that have counts, together with their locations and frames. */
+void merge_nodes(struct merge *m, struct merge_input *in);
+
+/* Add the sites without their counters. Requires merge_heaps. */
+void merge_sites(struct merge *m, struct merge_input *in);
+
+void merge_unknown_frees(struct merge *m, struct merge_input *in);
+void merge_corruptions(struct merge *m, struct merge_input *in);
+
+/* Make the times of corruptions relative to the earliest start, and sort them by the time they were
+ * found. Call after all inputs. */
+void merge_corruptions_finish(struct merge *m);
+
+/* --- merge_valid.c: check a sum's invariants. */
+
+/* Return true if M is consistent; valid between two inputs. Only reads; for ENSURE_VALID. */
+bool merge_is_valid(const struct merge *m);
 
 #endif

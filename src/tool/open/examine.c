@@ -3,7 +3,7 @@
  * Much can be missing. The dump may be cut short, or come from a process that was not recorded, or
  * from another program. Its profile may be gone, or another run's profile may have its name. Each
  * case has a separate message with a remedy, because there is no second dump of the same crash. */
-#include "open/examine.h"
+#include "open/open_set.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,18 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "image/annotated_stacks.h"
-#include "image/block_sizes.h"
+#include "image/blocks.h"
 #include "image/elf_core.h"
-#include "image/find_record.h"
-#include "image/heap_snapshot.h"
+#include "image/examined.h"
 #include "image/held_profile.h"
-#include "image/inherited.h"
 #include "image/live_memory.h"
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "util/path.h"
-#include "view/memory_words.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 /* Return true if the recorder is among the libraries of M's process. */

@@ -8,7 +8,7 @@
  * The remedy is as exact as possible. It has the package of the file, whose debug package has the
  * names (the debug package itself is not named, because its name varies between distributions). It
  * also has the build id, the key for servers and directories. */
-#include "open/names_hint.h"
+#include "open/symbolise.h"
 
 #include <limits.h>
 #include <stdio.h>

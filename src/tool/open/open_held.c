@@ -7,10 +7,9 @@
  *
  * The search for the recorder's record reads one word per page. It takes time, so only a process
  * whose environment requests self-contained cores is searched. */
-#include "open/open_held.h"
+#include "open/open_set.h"
 
 #include "format/environment.h"
-#include "image/find_record.h"
 #include "image/held_profile.h"
 #include "image/live_memory.h"
 #include "load/load.h"

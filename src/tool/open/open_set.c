@@ -16,12 +16,11 @@
 #include "analyse/frame_name.h"
 #include "load/load.h"
 #include "merge/merge.h"
-#include "open/open_held.h"
 #include "open/symbolise.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/time_slice.h"
-#include "view/damage.h"
+#include "view/phrases.h"
 #include "view/style.h"
 
 static const char *

@@ -2,7 +2,9 @@
 #ifndef OPEN_OPEN_SET_H
 #define OPEN_OPEN_SET_H
 
-#include "option/view_opts.h"
+#include "option/shared_opts.h"
+#include "profile/profile.h"
+#include "view/memory_view.h"
 #include "view/session.h"
 
 /* Open WHAT (NULL: the newest *.heaptap of the current directory): one profile, or the profiles of
@@ -19,5 +21,33 @@ enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY };
  * (merge_keep_history). Returns 0, or the exit code after reporting the error. */
 int set_merge(struct view_set *set, const char *what, const struct view_options *options,
               enum set_history history);
+
+/* --- open_held.c: load the profile in the memory of a running process. */
+
+/* Load the profile in the memory of the process whose id is WHAT. Returns 0 and an owned *RET, or
+ * an error with ERR set. HEAPTAP_NOT_FOUND means that WHAT is not such a process; its profile, if
+ * any, is a file. */
+int open_held(const char *what, struct profile **ret, struct err *err);
+
+/* --- examine.c: open the memory of a recorded process that the user named. */
+
+/* The file or process that the user named. */
+struct examine_wish {
+    const char *core;    // Path of a dump; NULL = a process.
+    uint32_t pid;        // The recorded process.
+    const char *program; // Program that wrote the dump; NULL = not given.
+    const char *profile; // Profile of the process; NULL = search for it.
+    bool all_counters;   // Use the whole profile of a self-contained dump, without the blocks that
+                         // a forked child inherited.
+    bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
+};
+
+/* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
+ * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and
+ * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file. The caller closes
+ * it, and *RET by examine_close. Returns 0, or the exit code after printing an error. */
+int examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
+                 int *ret_file);
+void examine_close(struct examined *e);
 
 #endif

@@ -3,7 +3,7 @@
 #define OPEN_PICK_STACKS_H
 
 #include "analyse/stacks.h"
-#include "option/view_opts.h"
+#include "option/shared_opts.h"
 
 /* Return 0 if P, which may be cut by --at or --between, has METRIC. Otherwise print an error and
  * return EXIT_USAGE. */

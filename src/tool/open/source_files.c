@@ -2,13 +2,13 @@
  *
  * The profile may come from another user, and the text is shown and may be passed on. Therefore
  * only regular files that everybody may read are opened, unless the user has named a directory. */
-#include "open/source_files.h"
+#include "open/symbolise.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/regular.h"
+#include "util/path.h"
 
 #define SOURCE_BYTES_MAX (64 * MIB)
 

@@ -2,8 +2,11 @@
 #ifndef OPEN_SYMBOLISE_H
 #define OPEN_SYMBOLISE_H
 
-#include "option/symbol_opts.h"
+#include "analyse/unsymbolized.h"
+#include "option/shared_opts.h"
 #include "profile/profile.h"
+#include "util/arena.h"
+#include "util/strbuf.h"
 
 /* Symbolise P with the options CHOICE (or NULL). On a terminal, show progress on stderr. Report
  * unreadable files there. Returns 0, or the exit code after printing an error. */
@@ -21,5 +24,44 @@ void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
 
 /* Return true if PATH, the value of --OPTION, is a directory; otherwise print an error. */
 bool symbolise_is_directory(const char *option, const char *path);
+
+/* --- names_hint.c: one sentence about missing names. */
+
+/* A file that lacks names. */
+struct names_gap {
+    const char *path, *build_id; // The recorded build id, in hex; "" = none.
+    const char *lack;            // Result of symbol_lack.
+    const char *changed;         // Build id of the file at the path; NULL = no file there.
+    const char *lists;                  // Package database of the recording system.
+    bool elsewhere;                     // The recorded file is not on this machine.
+    struct unsymbolized_bytes bytes;
+};
+
+/* Gaps found so far. {0} is empty. */
+struct names_hint {
+    struct arena arena;
+    struct names_gap *gaps;
+    size_t count, capacity;
+    const char *lineless; // A program with names but without lines; NULL = none.
+    struct unsymbolized_bytes lineless_bytes, total;
+};
+
+/* Record the names that are missing in STACKS of P, which are shown before or after this. P must be
+ * symbolised. */
+void names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks);
+
+/* Like names_hint_add, for all stacks of P, with or without FOLD_RECURSION. */
+void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
+
+/* Print the hint, if there is one, and release H. */
+void names_hint_print(struct names_hint *h);
+
+/* --- source_files.c: read the source files that a profile names. */
+
+/* Read the source file PATH into RET, which must be empty. These places are tried: suffixes of PATH
+ * below DIRECTORY (NULL = none), longest first; PATH below SYSROOT (or NULL); PATH itself. Return
+ * false, with RET empty, if none is readable. Allocates from ARENA. */
+bool source_read(const char *directory, const char *sysroot, const char *path, struct arena *arena,
+                 struct strbuf *ret);
 
 #endif

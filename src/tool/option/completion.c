@@ -7,7 +7,7 @@
  * of commands is used from the first word that is not an option. All text from the tables that a
  * shell would expand is quoted.
  */
-#include "option/completion.h"
+#include "option/opts.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
  *
  * A line exceeds the width only if a single word does; help.sh checks that no command's help
  * exceeds 80 columns. */
-#include "option/help.h"
+#include "option/opts.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* limit_opts.c: parse limits, in the same syntax for all commands that check them. */
-#include "option/limit_opts.h"
+#include "option/shared_opts.h"
 
 #include <string.h>
 
 #include "option/opts.h"
-#include "option/suggest.h"
 #include "util/strbuf.h"
 
 enum { PERCENT_DIGITS_MAX = 4, WORD_BYTES = 64 };

@@ -3,13 +3,12 @@
  * Each command has a page, heaptap-NAME.1, and heaptap.1 lists the commands. --help and the parser
  * use the same tables, so all three agree. Pages do not depend on the date or the machine: two
  * builds give the same bytes. */
-#include "option/man_page.h"
+#include "option/opts.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/version.h"
-#include "option/help.h"
 #include "util/arena.h"
 
 /* Append LENGTH bytes of TEXT as roff text. Requests and escapes are made harmless, and a hyphen

@@ -1,7 +1,7 @@
 /* metric_opts.c: --metric NAME and its five short forms. A short form overrides --metric. If
  * several are given, the first in the order of enum metric is used.
  */
-#include "option/metric_opts.h"
+#include "option/shared_opts.h"
 
 const char *const metric_choice_names[] = {"inuse", "peak", "alloc", "temporary", "count", NULL};
 

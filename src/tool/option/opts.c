@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option/suggest.h"
 #include "util/arena.h"
 #include "util/strbuf.h"
 

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "util/err.h"
+#include "util/strbuf.h"
 #include "view/messages.h"
 
 enum opt_kind {
@@ -122,5 +123,64 @@ enum { EXIT_OVER_LIMIT = 99 };
 
 /* Return the exit code for an enum heaptap_errc. */
 int exit_code(int errc);
+
+/* --- completion.c: completion scripts for shells from the tables of opts.h. */
+
+/* Append a completion script for bash or zsh to OUT. */
+void completion_bash(const struct command_group *groups, struct strbuf *out);
+void completion_zsh(const struct command_group *groups, struct strbuf *out);
+
+/* --- help.c: the tables of opts.h as text for people. The functions write to a buffer. */
+
+#define HELP_SUMMARY "an exact heap profiler for Linux"
+#define HELP_ISSUES "CONTRIBUTING.md says how to report a problem."
+
+enum { HELP_WIDTH_MAX = 100 }; // Longer lines are hard to read, even if the terminal has room.
+
+/* Append the output of `heaptap` without arguments: the commands by group. Lines have at most WIDTH
+ * columns. */
+void help_overview(const struct command_group *groups, size_t width, struct strbuf *out);
+
+/* Append the output of `heaptap NAME --help`. */
+void help_command(const struct command *c, size_t width, struct strbuf *out);
+
+/* Append "heaptap NAME [options] ARGUMENTS". */
+void help_synopsis(const struct command *c, struct strbuf *out);
+
+/* Append the form of an option in help: "-n, --limit N". */
+void help_option_label(const struct opt *o, struct strbuf *out);
+
+/* Append " One of: a, b, c." for an option with choices, otherwise nothing. */
+void help_choices(const struct opt *o, struct strbuf *out);
+
+/* Append TEXT wrapped at WIDTH columns, with a final newline. The first line begins at COLUMN, and
+ * the others are indented by INDENT. Newlines in TEXT are kept, and long words are not broken. */
+void help_wrap(struct strbuf *out, const char *text, size_t column, size_t indent, size_t width);
+
+/* Exit codes that all commands share; the last entry has a NULL meaning. */
+struct help_exit_code {
+    int code;
+    const char *meaning;
+};
+extern const struct help_exit_code help_exit_codes[];
+
+/* --- man_page.c: the tables of opts.h as man pages. */
+
+/* Append the man page of the command C, or the page of heaptap, in man(7) macros. */
+void man_page_command(const struct command_group *groups, const struct command *c,
+                          struct strbuf *out);
+void man_page_overview(const struct command_group *groups, struct strbuf *out);
+
+/* --- suggest.c: "did you mean …?" for a mistyped word. */
+
+/* Best of the candidates so far. Initialise as {.word = w}. */
+struct suggestion {
+    const char *word;    // The mistyped word.
+    const char *nearest; // NULL = none is near. Borrowed from the caller of suggest_offer.
+    size_t distance;     // Number of edits between both.
+};
+
+/* Store CANDIDATE if it is near enough to the word and nearer than earlier candidates. */
+void suggest_offer(struct suggestion *s, const char *candidate);
 
 #endif

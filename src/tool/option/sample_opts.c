@@ -1,5 +1,5 @@
 /* sample_opts.c: check the values of the options that choose a recording mode. */
-#include "option/sample_opts.h"
+#include "option/shared_opts.h"
 
 #include "format/format.h"
 

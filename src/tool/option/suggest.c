@@ -5,7 +5,7 @@
  * short words do not suggest everything. A prefix of a candidate is always near, because unfinished
  * words are more frequent than mistyped ones.
  */
-#include "option/suggest.h"
+#include "option/opts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* view_opts.c: --json[=LAYOUT], the only shared option with named values. */
-#include "option/view_opts.h"
+#include "option/shared_opts.h"
 
 #include "util/json_out.h"
 

@@ -31,17 +31,17 @@
  *
  * Values are already scaled to unsampled values. Negative ones (from a row in flight) are written
  * as 0. The gzip header contains no time, so equal profiles give equal bytes. */
-#include "pprof/pprof_proto.h"
+#include "pprof/pprof.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "analyse/frame_name.h"
-#include "export/estimate.h"
+#include "export/exporter.h"
 #include "export/module_map.h"
 #include "pprof/proto_out.h"
-#include "util/character.h"
+#include "util/amount.h"
 
 enum {
     PROFILE_SAMPLE_TYPE = 1,

@@ -28,13 +28,13 @@
  * is written as 0.
  *
  * The format has no peak or temporary values: see pprof_proto.c. */
-#include "pprof/pprof_text.h"
+#include "pprof/pprof.h"
 
 #include <inttypes.h>
 
 #include "analyse/frame_name.h"
 #include "export/module_map.h"
-#include "util/character.h"
+#include "util/amount.h"
 
 #define NO_FRAMES " 0x00007ffffffff000" // The end of user space.
 

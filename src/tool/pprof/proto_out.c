@@ -1,7 +1,7 @@
 /* proto_out.c: varints and lengths. proto_out.h describes the whole format. Stateless. */
 #include "pprof/proto_out.h"
 
-#include "export/utf8.h"
+#include "export/exporter.h"
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 

@@ -13,7 +13,7 @@
  *
  * A packed file has a check, announced by a flag (DISK_COMPATIBLE_CHECK). Both are removed while
  * the file changes. Afterwards a new check is stored, unless the old one was wrong. */
-#include "profile/append_notes.h"
+#include "profile/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef PROFILE_CONTROL_H
 #define PROFILE_CONTROL_H
 
-#include "profile/processes_owner.h"
+#include "profile/processes.h"
 #include "util/err.h"
 
 struct control {

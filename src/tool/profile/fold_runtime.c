@@ -11,7 +11,7 @@
  * The tree itself is changed, so views need no special case. Sites of a removed node below a named
  * frame move to the nearest remaining node further out. The parent of a named frame becomes the
  * nearest remaining node. Unreferenced nodes stay in the tree, without sites. */
-#include "profile/fold_runtime.h"
+#include "profile/time_slice.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
  * Here a was the value at 1 and 2, and b the value at 3, which is removed. If several records move
  * to one snapshot, the first is right. Ids do not change: removed snapshots become zero, and
  * compress to nothing. */
-#include "profile/history_prune.h"
+#include "profile/pack.h"
 
 #include <string.h>
 

@@ -20,8 +20,6 @@
 #include <unistd.h>
 
 #include "profile/processes.h"
-#include "profile/processes_mapped.h"
-#include "profile/processes_owner.h"
 #include "profile/profile.h"
 #include "util/bytes.h"
 

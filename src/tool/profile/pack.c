@@ -8,12 +8,11 @@
 
 #include <string.h>
 
-#include "profile/history_prune.h"
 #include "profile/origin.h"
 #include "profile/raw.h"
 #include "profile/writer.h"
 #include "util/bytes.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 /* Return the number of bytes of table T up to its last record that is not all zero. */
 static size_t

@@ -2,6 +2,7 @@
 #ifndef PROFILE_PROCESSES_H
 #define PROFILE_PROCESSES_H
 
+#include "format/format.h"
 #include "util/arena.h"
 
 /* Return the time when process PID started, in clock ticks since boot; 0 if it is not alive. */
@@ -30,5 +31,63 @@ struct processes_stranger {
 /* Return the living processes of other pid namespaces, at most half a second out of date. Valid
  * until the next call. */
 const struct processes_stranger *processes_strangers(size_t *ret_count);
+
+/* --- processes_mapped.c: find the profile that a running process has mapped. */
+
+/* A shared, writable mapping of the beginning of a file, from /proc/PID/maps. */
+struct mapping {
+    uint64_t start, end;
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+    const char *path; // Path in the line: the path that we would use, if the file is reachable from
+                      // here.
+};
+
+/* Parse LINE of a maps file after removing its end of line. Return false if it is not a shared,
+ * writable mapping of a file's beginning. */
+bool mapping_parse(char *line, struct mapping *ret);
+
+enum mapped_result {
+    MAPPED_FOUND,
+    MAPPED_NONE,   // The process has no profile mapped.
+    MAPPED_HIDDEN, // The process may have one, but we lack permission to see it.
+};
+
+struct mapped {
+    const char *path; // FOUND: path to open. HIDDEN: the inaccessible file; NULL = the process
+                      // itself is inaccessible.
+    int error;        // HIDDEN: the error number.
+    struct disk_header header; // FOUND
+};
+
+/* Find the profile that process PID has mapped, even if the path differs for us. PID must be alive.
+ * Strings are from ARENA. */
+enum mapped_result mapped_profile(uint32_t pid, struct arena *arena, struct mapped *ret);
+
+/* Return true if process PID has loaded the recorder; false also if we lack permission to read its
+ * mappings. */
+bool mapped_recorder(uint32_t pid);
+
+/* --- processes_owner.c: determine whether a process still writes a profile, and its id in our
+ * namespace. */
+
+enum owner_state {
+    OWNER_GONE,    // No process has the file mapped, as far as we can see.
+    OWNER_ALIVE,
+    OWNER_UNKNOWN, // No writer is visible, but a hidden one may exist.
+};
+
+struct owner {
+    enum owner_state state;
+    uint32_t pid;         // Id in our /proc; 0 = not visible.
+    uint64_t start_ticks; // Start of that process; 0 = not visible.
+};
+
+/* Return the process that writes the profile PATH with header H. With PATH NULL, only a process in
+ * the same pid namespace is found. */
+struct owner owner_find(const char *path, const struct disk_header *h);
+
+/* Return true if the process found by owner_find is still alive, or if it cannot be seen. */
+bool owner_is_alive(const struct owner *o);
 
 #endif

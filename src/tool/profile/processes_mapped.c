@@ -16,7 +16,7 @@
  * header must have the process's id and start time.
  *
  * Only regular files are opened: opening a device or a FIFO may have side effects. */
-#include "profile/processes_mapped.h"
+#include "profile/processes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,8 +27,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "profile/processes.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 /* Parse the number at *S in BASE, which the character AFTER must follow. Advance *S past that. */
 static bool

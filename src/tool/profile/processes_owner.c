@@ -21,7 +21,7 @@
  * process would keep writing into a file without a name.
  *
  * Processes on other machines that share the file system are invisible. */
-#include "profile/processes_owner.h"
+#include "profile/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +30,6 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include "profile/processes.h"
-#include "profile/processes_mapped.h"
 
 /* The initial pid namespace, which sees all processes. The number is fixed in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"

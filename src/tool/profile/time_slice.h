@@ -32,4 +32,10 @@ void profile_cut(struct profile *p, const struct profile_moment *from,
  * 1 the end. */
 struct profile_moment at_moment(const struct profile *p, size_t n);
 
+/* --- fold_runtime.c: remove an interpreter's frames from stacks with named frames. */
+
+/* Charge the runtime's code in stacks with named frames to the frames around it. P must be
+ * symbolised. Afterwards P is for display only and must not be written to a file. */
+void fold_runtime(struct profile *p);
+
 #endif

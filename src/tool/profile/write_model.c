@@ -7,7 +7,7 @@
  *
  * Nodes keep their order, so parents come first. The file has two more nodes before them (format.md
  * 4.3), for unknown callers. */
-#include "profile/write_model.h"
+#include "profile/pack.h"
 
 #include <stdlib.h>
 #include <string.h>

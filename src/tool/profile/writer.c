@@ -25,7 +25,7 @@
 #endif
 
 #include "profile/origin.h"
-#include "profile/processes_owner.h"
+#include "profile/processes.h"
 #include "profile/raw.h"
 #include "util/bytes.h"
 #include "util/replace.h"

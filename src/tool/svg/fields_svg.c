@@ -7,12 +7,12 @@
  * The scale starts at the hottest member of the picture, and each colour represents a third of the
  * accesses of the previous one. So one scale holds for all structures of the picture. The picture
  * needs no scripts; browsers show a member's numbers when the pointer rests on it. */
-#include "svg/fields_svg.h"
+#include "svg/svg.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "export/utf8.h"
+#include "export/exporter.h"
 
 extern const char fields_svg_css[];
 

@@ -20,7 +20,7 @@
  * colours show growth and shrinkage instead.
  *
  * All untrusted text is written through utf8.c. Equal input gives equal bytes. */
-#include "svg/flamegraph.h"
+#include "svg/svg.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,11 +29,9 @@
 
 #include "analyse/frame_name.h"
 #include "base/hash.h"
-#include "export/estimate.h"
-#include "export/titles.h"
-#include "export/utf8.h"
+#include "export/exporter.h"
 #include "svg/flame_page.h"
-#include "symbol/shorten.h"
+#include "symbol/demangle.h"
 #include "util/amount.h"
 
 enum { CUT_FRACTION = 1000, LABEL_WIDTH_MAX = 80, LEGEND_MAX = 24 };

@@ -13,10 +13,10 @@
 #include "analyse/frame_name.h"
 #include "analyse/interval.h"
 #include "base/hash.h"
-#include "export/utf8.h"
+#include "export/exporter.h"
 #include "profile/collector.h"
 #include "svg/flame_page.h"
-#include "symbol/shorten.h"
+#include "symbol/demangle.h"
 #include "util/amount.h"
 
 enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX = 40 };

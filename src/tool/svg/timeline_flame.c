@@ -18,7 +18,7 @@
  * chain of single callees is one box; otherwise interpreters would fill the picture with their
  * chains. Paths that never held MIN_SHARE of the largest total are left out, unless they grow. So
  * are the smallest paths until the others fit. The foot line counts the omitted paths. */
-#include "svg/timeline_flame.h"
+#include "svg/svg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,7 @@
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "export/titles.h"
-#include "export/utf8.h"
+#include "export/exporter.h"
 #include "svg/time_frame.h"
 #include "util/amount.h"
 

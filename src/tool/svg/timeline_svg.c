@@ -11,14 +11,13 @@
  * live bytes at the end of its column of time. The thick line is the total, and its highest point
  * the peak. The legend below is in the order of the areas, from the top down. The picture needs no
  * scripts; browsers show a stack's frames when the pointer rests on it. */
-#include "svg/timeline_svg.h"
+#include "svg/svg.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "export/titles.h"
-#include "export/utf8.h"
+#include "export/exporter.h"
 #include "svg/time_frame.h"
 #include "util/amount.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "util/arena.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 enum { FILES_MAX = 10000, ID_BYTES_MAX = 32 };
 

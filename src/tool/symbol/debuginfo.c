@@ -31,7 +31,7 @@
 #include "symbol/demangle.h"
 #include "symbol/ranges.h"
 #include "util/map.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 // Maximum nesting of DIEs. Compilers stay far below this; a forged file could nest without limit.
 enum { WALK_DEPTH_MAX = 256 };

@@ -12,7 +12,7 @@
  *
  * Lazy loading. Opening reads headers only. The first request for frames loads debug information,
  * and the first nameless frame loads symbols. This file opens the files named by .gnu_debuglink and
- * .gnu_debugaltlink under the rules of regular.h, since libdwfl would open any file. libdwfl
+ * .gnu_debugaltlink under the rules of path.h, since libdwfl would open any file. libdwfl
  * handles .gnu_debugdata and, if DEBUGINFOD_URLS is set, the server.
  *
  * Ownership of files. Another user may give a file the build id of any other file. Therefore a
@@ -42,7 +42,7 @@
 #include "symbol/function_start.h"
 #include "symbol/ranges.h"
 #include "util/map.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 

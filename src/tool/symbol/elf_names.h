@@ -3,6 +3,7 @@
 #define SYMBOL_ELF_NAMES_H
 
 #include "base/base.h"
+#include "profile/profile.h"
 
 enum elf_name {
     ELF_NAME_NONE = 0,
@@ -29,5 +30,14 @@ bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);
 /* Return true if the file at PATH is an executable, and false if it is a shared library or cannot
  * be read. */
 bool elf_names_is_program(const char *path);
+
+/* --- variable.c: find the names of variables in the symbol tables of a file on disk. */
+
+/* Return the name of the variable of module M of P that contains OFF, an offset from the mapped
+ * address of the file's first byte. Set *RET_OFF to the offset in the variable. From ARENA. Return
+ * NULL if there is no matching file (symbol/dwfl.h), or no variable at OFF. M may have only a
+ * path. */
+const char *variable_name(const struct profile *p, const struct profile_module *m, uint64_t off,
+                          struct arena *arena, uint64_t *ret_off);
 
 #endif

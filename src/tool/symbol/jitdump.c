@@ -11,7 +11,7 @@
  * use. perf separates replaced code by the times. Here the latest record wins, as in a perf map.
  *
  * The file is untrusted, may be large, and may end within a record if the process was killed. */
-#include "symbol/jitdump.h"
+#include "symbol/perfmap.h"
 
 #include <elf.h>
 #include <stdlib.h>

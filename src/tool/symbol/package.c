@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "symbol/symcache.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 #define LIST_BYTES_MAX (16 * MIB)
 #define KIND "package-"

@@ -1,7 +1,6 @@
 /* perfmap.h: names of code that a runtime compiled while it ran, from /tmp/perf-PID.map, which
  * runtimes write for perf. It has one line "START SIZE name" per function, with hexadecimal
- * numbers.
- */
+ * numbers. */
 #ifndef SYMBOL_PERFMAP_H
 #define SYMBOL_PERFMAP_H
 
@@ -40,5 +39,17 @@ const char *perfmap_name(const struct perfmap *m, uint64_t address);
 
 /* Free all memory of M; M is empty ({0}) afterwards. */
 void perfmap_release(struct perfmap *m);
+
+/* --- jitdump.c: names of code that a runtime compiled while it ran, from jit-PID.dump, which some
+ * runtimes write for perf. */
+
+/* Add the functions of PROCESS's file to M; they override earlier ones. The file is searched in the
+ * process's working directory, its /tmp and our current directory. With SYSROOT, only /tmp below
+ * SYSROOT is searched. The file is trusted on the same conditions as a perf map. */
+void jitdump_load(struct perfmap *m, const struct profile_process *process, const char *sysroot);
+
+/* Add the records in the SIZE bytes at DATA, up to the first invalid one. Return false if DATA is
+ * not a jitdump file of x86-64 and of process PID. */
+bool jitdump_parse(struct perfmap *m, const uint8_t *data, size_t size, uint32_t pid);
 
 #endif

@@ -16,14 +16,13 @@
  * arrows, Python's "<lambda>", and comparisons inside parentheses. Unpaired characters are text.
  *
  * Names may have any bytes: invalid UTF-8 and control characters become '?'. */
-#include "symbol/shorten.h"
+#include "symbol/demangle.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/ascii.h"
-#include "util/character.h"
+#include "util/amount.h"
 #include "util/strbuf.h"
 
 #define ANONYMOUS "(anonymous namespace)"

@@ -37,7 +37,6 @@
 
 #include "profile/profile_valid.h"
 #include "symbol/dwfl.h"
-#include "symbol/jitdump.h"
 #include "symbol/module_cache.h"
 #include "symbol/perfmap.h"
 #include "symbol/symcache.h"

@@ -9,7 +9,7 @@
 #define SYMBOL_SYMBOL_H
 
 #include "profile/profile.h"
-#include "symbol/shorten.h"
+#include "symbol/demangle.h"
 #include "symbol/symbol_options.h"
 
 /* Resolve the frames of every location of P. A location without symbols gets one frame with only

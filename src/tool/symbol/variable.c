@@ -5,7 +5,7 @@
  * the dynamic one. The smallest symbol that covers the address is used, because members of a
  * structure may have symbols as well. As for functions, a file with a different build id is not
  * used. */
-#include "symbol/variable.h"
+#include "symbol/elf_names.h"
 
 #include <gelf.h>
 

@@ -9,12 +9,11 @@
  * all bytes that came from ancestors or went to descendants; "all" is their sum. Between functions
  * of one cycle only calls are shown, as in the paper, because sums over pairs of caller and callee
  * do not suffice for more. The other layout also shows bytes there. */
-#include "text/classic_callgraph.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 
-#include "text/text_callgraph.h"
-#include "view/classic.h"
+#include "view/table.h"
 
 enum { NAME_WIDTH = 18 };
 

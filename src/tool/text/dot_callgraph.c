@@ -8,11 +8,9 @@
  * Functions of one cycle have the same border colour. The red of a function grows with the memory
  * that it allocates itself, the width of an arrow with the memory of the call.
  */
-#include "text/dot_callgraph.h"
+#include "text/text.h"
 
 #include <inttypes.h>
-
-#include "text/text_callgraph.h"
 
 enum { LABEL_NAME = 48 };
 

@@ -7,13 +7,11 @@
  *
  * The first number depends on the section: accesses of hot sites, bytes of cold sites, bytes that
  * were never read. */
-#include "text/text_access.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 
-#include "text/text_header.h"
-#include "text/text_stack.h"
-#include "view/access_words.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
 
 enum { NUMBER_WIDTH = 4, VALUE_WIDTH = 16, SHARE_WIDTH = 10, SECTION_SITES = 5 };

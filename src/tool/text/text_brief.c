@@ -16,7 +16,7 @@
  * blocks, unless they are few. If malloc is called often, churn is shown as well. It counts
  * short-lived blocks if these are the majority, because one buffer could replace them; otherwise
  * calls. report --full has all metrics. */
-#include "text/text_brief.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,14 +29,10 @@
 #include "analyse/top_holders.h"
 #include "analyse/user_code.h"
 #include "symbol/symbol.h"
-#include "text/text_corruptions.h"
-#include "text/text_header.h"
-#include "text/text_heaps.h"
-#include "text/text_recording.h"
+#include "text/text_view.h"
 #include "util/path.h"
-#include "view/losses.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
+#include "view/table.h"
 
 enum {
     FIRST_ROWS = 5,
@@ -135,7 +131,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
 }
 
 /* Displayed parts of a function's row. */
-struct place {
+struct brief_place {
     const struct stack *stack; // Stack with the largest line,
     uint32_t own;              // and index of that line's frame.
     size_t more_lines;         // Number of other lines in the row.
@@ -146,7 +142,7 @@ struct place {
  * in a library. If there is little room, the directory is omitted first, then words, but never the
  * number of lines. */
 static const char *
-about_place(const struct text_view *v, const struct place *p, size_t width)
+about_place(const struct text_view *v, const struct brief_place *p, size_t width)
 {
     struct arena *a = v->base.arena;
     const struct stack *s = p->stack;
@@ -209,7 +205,7 @@ text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t
 }
 
 static void
-text_brief_put_function(struct text_view *v, const struct place *p, size_t used)
+text_brief_put_function(struct text_view *v, const struct brief_place *p, size_t used)
 {
     size_t room = style_room(&v->style, used), width;
     const char *name, *place;
@@ -230,10 +226,10 @@ text_brief_put_function(struct text_view *v, const struct place *p, size_t used)
     style_text(&v->style, v->out, INK_DIM, place);
 }
 
-static struct place
+static struct brief_place
 place_of_holder(const struct top_holder *h, enum metric metric)
 {
-    struct place p = {.stack = h->largest, .own = h->own};
+    struct brief_place p = {.stack = h->largest, .own = h->own};
     int64_t value = metric_value(&h->counters, metric);
 
     if (h->callee_value >= value)
@@ -253,7 +249,7 @@ put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, 
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
     const char *mark = sampling_mark(v->base.arena, &h->counters, &h->errors, metric);
-    const struct place place = place_of_holder(h, metric);
+    const struct brief_place place = place_of_holder(h, metric);
     size_t used = NAME_COLUMN;
 
     style_ink(&v->style, v->out, INK_NUMBER);
@@ -424,7 +420,7 @@ text_brief_put_growth(struct text_view *v)
         style_ink(&v->style, v->out, INK_PLAIN);
         strbuf_str(v->out, "  ");
         text_brief_put_function(v,
-                                &(struct place){.stack = s,
+                                &(struct brief_place){.stack = s,
                                                 .own = user_code_frame(&code, s),
                                                 .by = "by"},
                                 NAME_COLUMN);

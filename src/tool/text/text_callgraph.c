@@ -11,12 +11,12 @@
  * refer to the total, the others to the function. A cycle lists its functions in place of callees.
  *
  * Lines are collected before they are written, to determine the widths of columns. */
-#include "text/text_callgraph.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "text/text_classes.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
 
 enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8, NAME_AND_INDEX = 18 };

@@ -9,13 +9,11 @@
  *       behind it: a block of 50 bytes at 0x55d0c8e013c0, allocated by
  *         make_node  node.c:30
  */
-#include "text/text_check.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
 
-#include "text/text_core.h"
-#include "text/text_stack.h"
-#include "view/memory_words.h"
+#include "view/phrases.h"
 
 enum { WRITTEN_SHOWN = 16 };
 

@@ -4,7 +4,7 @@
  * layouts have one bar instead: its length is the share of the total, and its letters are the
  * classes. That leaves room for names within 80 columns.
  */
-#include "text/text_classes.h"
+#include "text/text_view.h"
 
 static const char class_letters[SIZE_CLASS_COUNT] = "smlx";
 

@@ -13,18 +13,15 @@
  *           grow  list.c:12
  *           131071 x4, 131073 x4; the first at 0x55…, 0x55…
  */
-#include "text/text_core.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "text/text_site.h"
-#include "text/text_stack.h"
 #include "util/path.h"
 #include "view/memory_view.h"
-#include "view/memory_words.h"
 #include "view/phrases.h"
 
 enum { SIZES_SHOWN = 8, ADDRESSES_SHOWN = 4, CORRUPTED_SHOWN = 3 };

@@ -10,11 +10,9 @@
  *       it was allocated by
  *         make_name  name.c:12
  */
-#include "text/text_corruptions.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
-
-#include "text/text_stack.h"
 
 static const char *
 size_words(struct arena *a, uint64_t size_bytes)

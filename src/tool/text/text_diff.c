@@ -18,7 +18,7 @@
  * Rows without a change in the metric are only counted. Frames below main (the start-up code of the
  * C library) are omitted. No line exceeds the width of the style; names from files are cleaned.
  */
-#include "text/text_diff.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,9 +26,8 @@
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
 #include "text/text_view.h"
-#include "view/damage.h"
-#include "view/losses.h"
-#include "view/sampling.h"
+#include "view/phrases.h"
+#include "view/table.h"
 
 enum { INDENT = 11, RANGE_INDENT = 38, PLACE_MIN = 24, GAP = 3, NOISE_WIDTH = 9 };
 

@@ -19,15 +19,14 @@
  *
  * Structures may cover only a small part of a program whose hot blocks have no type or are pools.
  * Therefore the covered share comes first, with the sites that have most of the rest. */
-#include "text/text_fields.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/field_advice.h"
-#include "text/text_header.h"
-#include "view/access_words.h"
-#include "view/field_words.h"
+#include "analyse/fields.h"
+#include "text/text_view.h"
+#include "view/phrases.h"
 
 enum {
     STRUCTURES = 5,

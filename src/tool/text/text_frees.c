@@ -3,11 +3,9 @@
  * Freeing a block that is not live is usually a bug that may soon crash the program. Therefore this
  * section precedes those about bytes. It is correct for a forked process to free its parent's
  * blocks; these frees come last, only as a count. */
-#include "text/text_frees.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
-
-#include "text/text_stack.h"
 
 static const char *
 kind_text(const struct text_view *v, const struct profile_unknown_free *f)

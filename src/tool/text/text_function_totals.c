@@ -10,18 +10,14 @@
  *     ----------------------s--m--l--x-----------------s--m--l--x-------------------
  *                 2040000 |    99       |     1023876 |    99       |     10000  <TOTAL>
  */
-#include "text/text_function_totals.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "text/text_classes.h"
-#include "text/text_header.h"
-#include "text/text_recording.h"
-#include "view/classic.h"
-#include "view/losses.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
+#include "view/table.h"
 
 enum { BAR_MIN = 8, BAR_MAX = 20, WIDE_ENOUGH = 100, CLASSIC_NAME = 24 };
 

@@ -1,9 +1,9 @@
 /* text_groups.c: the tables by function, line, file, module, thread, size, type, heap and
  * labels.
  */
-#include "text/text_groups.h"
+#include "text/text.h"
 
-#include "view/group_table.h"
+#include "view/table.h"
 
 /* Write the shares of blocks by the certainty of their types, in one line. */
 static void

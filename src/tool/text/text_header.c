@@ -1,16 +1,12 @@
 /* text_header.c: the process, the shown part of the profile, and the totals. */
-#include "text/text_header.h"
+#include "text/text_view.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "analyse/frame_name.h"
 #include "profile/collector.h"
-#include "text/text_notes.h"
-#include "text/text_recording.h"
-#include "view/access_words.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
 
 enum { PROGRAMS_SHOWN = 5 };
 

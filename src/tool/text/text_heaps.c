@@ -3,15 +3,14 @@
  * A heap's row has its live bytes, its share of the peak and of all calls, and how full its chunks
  * are. Chunks are in no total, so the rows, malloc's included, sum to the totals. Without heaps and
  * labels the section is empty. */
-#include "text/text_heaps.h"
+#include "text/text_view.h"
 
 #include <string.h>
 
 #include "analyse/tags.h"
 #include "profile/collector.h"
-#include "text/text_stack.h"
-#include "view/backing.h"
-#include "view/group_table.h"
+#include "view/table.h"
+#include "view/view.h"
 
 #define BESIDE " \xc2\xb7 " // Separator between a heap's name and its backing.
 

@@ -1,12 +1,9 @@
 /* text_leaks.c: live blocks by site, and the bytes that suppressions hide. The text says "still
  * live" instead of "leaked", because reachability is not checked. */
-#include "text/text_leaks.h"
+#include "text/text.h"
 
-#include "text/text_header.h"
-#include "text/text_recording.h"
-#include "text/text_site.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
 
 void
 text_suppressions(struct text_view *v, const struct leaks *leaks,

@@ -8,14 +8,11 @@
  *     #7          200 B   5 blocks, the first at 0x55d0…
  *           add_node  list.c:12
  */
-#include "text/text_memory.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 
-#include "text/text_check.h"
-#include "text/text_core.h"
-#include "text/text_stack.h"
-#include "view/memory_words.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
 
 static size_t

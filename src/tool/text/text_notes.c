@@ -5,11 +5,11 @@
  *       /opt/redis-server has jemalloc inside, …
  *
  * Sentences are wrapped and never cut, because half a remedy is useless. */
-#include "text/text_notes.h"
+#include "text/text_view.h"
 
 #include <string.h>
 
-#include "view/notes.h"
+#include "view/phrases.h"
 
 enum { NOTES_SHOWN = 5 };
 

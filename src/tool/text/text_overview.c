@@ -1,17 +1,12 @@
 /* text_overview.c: the full report.
  *
  * Sections follow the questions of developers: live blocks, the peak, sizes, churn. */
-#include "text/text_overview.h"
+#include "text/text.h"
 
 #include <string.h>
 
 #include "analyse/group.h"
-#include "text/text_corruptions.h"
-#include "text/text_frees.h"
-#include "text/text_header.h"
-#include "text/text_heaps.h"
-#include "text/text_recording.h"
-#include "text/text_site.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
 #include "view/table.h"
 

@@ -10,19 +10,16 @@
  * are wrapped between functions; names may be shortened, but no function is omitted. Repeated
  * functions are written once with a count. Otherwise --callers 0 would print a recursion of a
  * thousand levels. */
-#include "text/text_paths.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyse/tags.h"
-#include "text/text_leaks.h"
-#include "text/text_recording.h"
+#include "text/text_view.h"
 #include "util/map.h"
-#include "view/classic.h"
-#include "view/losses.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
+#include "view/table.h"
 
 enum { STEP_PERIOD_MAX = 4, PATH_INDENT = 3 };
 

@@ -10,14 +10,12 @@
  *          [1023 x4, 1025 x4]
  *          make_sample        firmware.c:28
  */
-#include "text/text_rawdump.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 
 #include "analyse/group.h"
-#include "text/text_notes.h"
-#include "text/text_site.h"
-#include "text/text_stack.h"
+#include "text/text_view.h"
 
 enum { SIZES_SHOWN = 8, CORRUPTIONS_SHOWN = 10, CORRUPTION_DEPTH = 8 };
 

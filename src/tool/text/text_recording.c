@@ -1,12 +1,11 @@
 /* text_recording.c: recording modes, losses, and the recorder's cost.
  *
  * Sites without any sample are missing, so one line gives the upper bound for such a site. */
-#include "text/text_recording.h"
+#include "text/text_view.h"
 
 #include "analyse/interval.h"
-#include "view/losses.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
+#include "view/table.h"
 
 enum { MODES_SHOWN = 8, SNAPSHOTS_SHOWN = 10 };
 

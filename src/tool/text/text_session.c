@@ -1,8 +1,8 @@
 /* text_session.c: a session with several processes: the sum of all, and a line for each. */
-#include "text/text_session.h"
+#include "text/text.h"
 
-#include "view/losses.h"
-#include "view/sampling.h"
+#include "view/phrases.h"
+#include "view/table.h"
 
 enum { PROCESSES_SHOWN = 20 };
 

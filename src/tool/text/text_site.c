@@ -3,15 +3,13 @@
  * A site is a line of numbers, with its stack below. To keep a report short, a stack from an
  * earlier section is only referred to by its number.
  */
-#include "text/text_site.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
 
 #include "analyse/group.h"
 #include "analyse/tags.h"
-#include "text/text_stack.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
 
 enum { NUMBER_WIDTH = 4 }; // "#123", with the blanks before the next column.
 

@@ -3,17 +3,14 @@
  * A histogram comes first, to show at a glance which sizes matter, then the rows. The numbers of a
  * row leave room for types within 80 columns. A common size has dozens of types: a row names the
  * first ones, and JSON has all. */
-#include "text/text_size_totals.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/size_totals.h"
+#include "analyse/totals.h"
 #include "symbol/symbol.h"
-#include "text/text_header.h"
-#include "text/text_heaps.h"
-#include "view/classic.h"
-#include "view/lisp_table.h"
+#include "text/text_view.h"
 #include "view/table.h"
 
 enum { BAR_WIDTH = 36, BEFORE_BAR = 36, TYPES_SHOWN = 4, TYPES_WIDE = 12, TYPE_WIDTH = 24 };

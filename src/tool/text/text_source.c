@@ -3,12 +3,12 @@
  * The numbers of a line cover all stacks with a frame on it; a star marks lines that allocate
  * (their frame is the innermost). Only text near lines with numbers is shown. The caller provides
  * the text of a file. */
-#include "text/text_source.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "view/sampling.h"
+#include "view/phrases.h"
 
 enum { CONTEXT_LINES = 5, WHOLE_FILE_LINES = 40, TAB_WIDTH = 4 };
 

@@ -2,7 +2,7 @@
  *
  * Functions are on the left, their locations in a second column. Frames below main (start-up code
  * of the C library) are omitted, and recursion is shown once, with its count. */
-#include "text/text_stack.h"
+#include "text/text_view.h"
 
 #include <inttypes.h>
 

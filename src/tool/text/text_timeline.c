@@ -13,14 +13,13 @@
  * peak is raised to it. If the program has a collector, a line below the axis has the number of
  * collections in each column. Below are the stacks, growing ones first, each with a sparkline.
  * Sparklines have separate scales: they show the shape, and the numbers beside them the size. */
-#include "text/text_timeline.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #include "profile/collector.h"
-#include "text/text_header.h"
-#include "text/text_stack.h"
+#include "text/text_view.h"
 
 enum {
     HEIGHT = 8, // Number of lines of the chart.

@@ -8,12 +8,11 @@
  *
  * Only branches are indented. A chain of single calls stays in its column, because stacks are deep
  * and lines are short. Branches below half a percent are omitted. An empty line separates roots. */
-#include "text/text_tree.h"
+#include "text/text.h"
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
 
 enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5, ERROR_WIDTH = 10 };
 

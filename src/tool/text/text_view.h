@@ -2,7 +2,10 @@
 #ifndef TEXT_TEXT_VIEW_H
 #define TEXT_TEXT_VIEW_H
 
-#include "analyse/stack_functions.h"
+#include "analyse/leaks.h"
+#include "analyse/totals.h"
+#include "image/examined.h"
+#include "view/memory_view.h"
 #include "view/style.h"
 #include "view/view.h"
 
@@ -29,7 +32,8 @@ void text_line(struct text_view *v, enum ink ink, const char *text);
 /* Write BEFORE and TEXT in INK, wrapped at blanks to the width. A longer word is not broken. */
 void text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text);
 
-/* Write the SENTENCE about damage (view/damage.h), wrapped at 80 columns if STYLE sets no width. */
+/* Write the SENTENCE about damage (view/phrases.h), wrapped at 80 columns if STYLE sets no
+ * width. */
 void text_damaged(const struct style *style, const char *sentence, struct arena *arena,
                   struct strbuf *out);
 
@@ -51,5 +55,108 @@ const char *text_short(struct arena *arena, int64_t value, enum metric metric);
 /* Return the name of FUNCTION, cleaned, and cut to WIDTH unless the view is wide. */
 const char *text_function(const struct text_view *v, const struct functions *f, uint32_t function,
                           size_t width);
+
+/* --- text_header.c: the lines above a view. */
+
+/* Write a line with the recorder's limit of frames per stack; nothing if it had none. */
+void text_frames_kept(struct text_view *v);
+
+/* Write the process, the shown part of the profile, the totals, and the recording mode. */
+void text_header(struct text_view *v);
+
+/* --- text_recording.c: recording modes, losses and the recorder's cost, as text. */
+
+/* Write the recording modes over time, and the upper bound for a site without samples, below the
+ * totals; nothing if everything was recorded. */
+void text_recording(struct text_view *v);
+
+/* Write the first few snapshots with a name; nothing if there are none. */
+void text_snapshots(struct text_view *v);
+
+/* Write the recorder's losses, its memory and its time. */
+void text_recorder(struct text_view *v);
+
+/* Write lines above all numbers if the file could not grow. */
+void text_incomplete(struct text_view *v);
+
+/* Write a line for each nonzero loss among the first COUNT of loss_fields. */
+void text_losses(struct text_view *v, size_t count);
+
+/* --- text_stack.c: stacks as text. */
+
+/* Write the first DEPTH_LIMIT lines of S. NUMBER is the stack that has shown the other lines, or
+ * 0. */
+void text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_t number);
+
+/* Write TEXT on a line within a stack. */
+void text_note(struct text_view *v, const char *text);
+
+/* --- text_site.c: sites as text. */
+
+/* Write site S with its METRIC, and its stack unless that was shown before. */
+void text_site(struct text_view *v, const struct stack *s, enum metric metric);
+
+/* Write a title and the top sites by METRIC: at least one, at most LIMIT. All but the first have at
+ * least PERCENT_MIN of the total. Write nothing if there is no site. */
+void text_section(struct text_view *v, enum metric metric, size_t limit, double percent_min);
+
+/* Write the top sites by METRIC with their stacks, or a line saying that there are none. */
+void text_sites(struct text_view *v, enum metric metric);
+
+/* --- text_heaps.c: heaps of the program and labels, as text. */
+
+/* Write the program's heaps and labels, at most LIMIT of each; nothing if there are none. */
+void text_heaps(struct text_view *v, size_t limit);
+void text_labels(struct text_view *v, size_t limit);
+
+/* Write the stacks of the blocks that back the heap of --heap, at most LIMIT. */
+void text_backings(struct text_view *v, size_t limit);
+
+/* Write a line about the bytes outside of the bins, if the program has heaps. */
+void text_not_in_size_totals(struct text_view *v);
+
+/* --- text_notes.c: notes on a recording, below its totals. */
+
+/* Write a paragraph for each note of the profile, with its advice; nothing if there is none. */
+void text_notes(struct text_view *v);
+
+/* --- text_classes.c: shares by size class, as bars of letters. */
+
+/* Return a bar of at most WIDTH letters for PART of WHOLE, one letter for each share of a size
+ * class: "ssmmmx". From ARENA. */
+const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
+                         size_t width);
+
+/* Write the meaning of the letters on a separate line. */
+void text_classes_legend(struct text_view *v);
+
+/* --- text_corruptions.c: corrupted blocks that were found while the program ran, as text. */
+
+/* Write the section of corrupted blocks, if there are any. */
+void text_corruptions(struct text_view *v);
+
+/* --- text_frees.c: frees that ended no live block, as text. */
+
+/* Write the frees without a live block, by stack; nothing if there are none. */
+void text_unknown_frees(struct text_view *v);
+
+/* --- text_core.c: the memory of a process as text. */
+
+/* Write the origin of V, the end of the process and, if the memory shows it, the cause. */
+void text_core_head(struct text_view *v, const struct examined *e);
+
+/* Describe ADDRESS and its allocation. */
+void text_core_place(struct text_view *v, const struct examined *e, uint64_t address);
+
+/* Write the stack of SITE, an id of the file. */
+void text_core_site(struct text_view *v, const struct examined *e, uint32_t site);
+
+/* Write the first stacks by live bytes, with the sizes and some addresses of their blocks. */
+void text_core_stacks(struct text_view *v, const struct block_stacks *b);
+
+/* --- text_check.c: corrupted blocks, as text. */
+
+/* Write the results of a check of M's memory. */
+void text_check(struct text_view *v, const struct memory_view *m);
 
 #endif

@@ -20,7 +20,7 @@
  *
  * A base or member may have no definition in the module: compilers omit the definition of a class
  * whose virtual functions are defined elsewhere. Such a member extends to the next one. */
-#include "type/structure_die.h"
+#include "type/structures.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

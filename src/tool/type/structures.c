@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "symbol/dwfl.h"
-#include "type/structure_die.h"
 
 enum { DEPTH_MAX = 16 };
 

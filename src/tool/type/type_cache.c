@@ -15,7 +15,7 @@
  *
  * Only the index of a module with debug information is stored. It cannot become stale, because the
  * build id identifies the file. */
-#include "type/type_cache.h"
+#include "type/type_module.h"
 
 #include <endian.h>
 #include <stdlib.h>

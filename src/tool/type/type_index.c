@@ -12,7 +12,7 @@
  *
  * Units shared by several programs (dwz) are walked where a unit imports them. The depth is
  * limited, and the walk only moves forward. */
-#include "type/type_index.h"
+#include "type/type_module.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

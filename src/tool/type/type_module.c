@@ -10,9 +10,8 @@
 
 #include "symbol/dwfl.h"
 #include "symbol/module_cache.h"
-#include "type/type_cache.h"
 #include "type/type_facts.h"
-#include "util/regular.h"
+#include "util/path.h"
 
 static const struct profile_module *
 type_module_of(const struct type_module *m)

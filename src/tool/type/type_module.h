@@ -4,9 +4,43 @@
 #define TYPE_TYPE_MODULE_H
 
 #include "profile/profile.h"
+#include "symbol/debuginfo.h"
 #include "symbol/symbol_options.h"
 #include "type/fact_cache.h"
-#include "type/type_index.h"
+#include "util/map.h"
+#include "util/strbuf.h"
+
+/* --- type_index.c: the types of one module, by size. Includes elfutils' headers. */
+
+struct type_entry {
+    uint32_t name; // Id in `names`.
+    uint64_t size; // In bytes; from 1 to UINT32_MAX.
+};
+
+/* The types of a module. {0} is empty. */
+struct type_index {
+    struct strtab names;
+    struct arena arena;
+    struct type_entry *v; // By size, then by name.
+    size_t count, capacity;
+};
+
+/* Fill the empty INDEX with all structures, unions and classes of D, and their typedef names; each
+ * name once per size. */
+void type_index_build(struct type_index *index, struct debuginfo *d);
+
+/* Append a type, for readers of a stored index, which is already sorted. */
+void type_index_add(struct type_index *index, const char *name, uint64_t size);
+
+/* Return the index of the first entry of at least SIZE bytes; index->count if there is none. */
+size_t type_index_find(const struct type_index *index, uint64_t size);
+
+/* Free all memory of INDEX; INDEX is empty ({0}) afterwards. */
+void type_index_release(struct type_index *index);
+
+/* Return true if INDEX is sorted and its sizes and names are valid. Only reads; see
+ * util/ensure.h. */
+bool type_index_is_valid(const struct type_index *index);
 
 struct type_module {
     const struct profile *p;
@@ -47,5 +81,27 @@ void type_module_facts(struct type_module *m, uint64_t address, uint64_t stamp,
 
 /* Write M's data to the caches, and close M. */
 void type_module_close(struct type_module *m);
+
+/* --- type_cache.c: cache the index of a module's types, so that its debug information is walked
+ * once. Files are untrusted: a damaged file counts as absent, and so does a file of another user or
+ * version. */
+
+/* Read SIZE_BYTES of DATA, which must belong to the build id ID, into the empty INDEX. Return
+ * false, with INDEX still empty, if any byte differs from type_cache_format's output. */
+bool type_cache_parse(struct type_index *index, const uint8_t *id, uint32_t id_bytes,
+                      const void *data, size_t size_bytes);
+
+/* Append INDEX, which must be sorted, to OUT in the format of the file. */
+void type_cache_format(const struct type_index *index, const uint8_t *id, uint32_t id_bytes,
+                       struct strbuf *out);
+
+/* Read the types of the module at PATH with build id ID into the empty INDEX. Return false if there
+ * is no valid file. */
+bool type_cache_load(struct type_index *index, const char *path, const uint8_t *id,
+                     uint32_t id_bytes);
+
+/* Write INDEX to that file. Failures are ignored, because the cache is best effort. */
+void type_cache_store(const struct type_index *index, const char *path, const uint8_t *id,
+                      uint32_t id_bytes);
 
 #endif

@@ -19,7 +19,7 @@
  * In a wrapper an inexact fact proves little, because memory has a generic type there before the
  * caller assigns the real type. Therefore characters do not count there. A structure counts only as
  * the head of the block, and only if callers have no better fact. */
-#include "type/type_verdict.h"
+#include "type/types.h"
 
 #include <string.h>
 

@@ -31,12 +31,11 @@
 
 #include "base/hash.h"
 #include "profile/profile_valid.h"
+#include "type/type_clue.h"
 #include "type/type_facts.h"
 #include "type/type_module.h"
-#include "type/type_template.h"
-#include "type/type_verdict.h"
 #include "util/ensure.h"
-#include "util/regular.h"
+#include "util/path.h"
 #include "util/strbuf.h"
 
 enum {

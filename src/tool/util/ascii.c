@@ -8,7 +8,7 @@
  *
  * The locale is queried without setlocale, which would change the C library's functions. In many
  * containers the locale is set but not installed; then its name determines the codeset. */
-#include "util/ascii.h"
+#include "util/amount.h"
 
 #include <langinfo.h>
 #include <locale.h>

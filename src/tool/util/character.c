@@ -5,7 +5,7 @@
  * Directional marks and overrides make a line read differently. Some readers end lines at U+2028
  * and U+2029. Overlong and surrogate forms are rejected as invalid, because a lenient decoder would
  * accept them as control characters. */
-#include "util/character.h"
+#include "util/amount.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/amount.h"
 #include "util/arena.h"
-#include "util/character.h"
 #include "util/ensure.h"
 
 enum { FILLED_BYTES = 100 };

@@ -2,7 +2,33 @@
 #ifndef UTIL_PATH_H
 #define UTIL_PATH_H
 
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "util/strbuf.h"
+
 /* Return the part of PATH after the last slash. */
 const char *path_basename(const char *path);
+
+/* --- regular.c: open files whose names come from other files. */
+
+/* Open PATH for reading and fill in *RET_STAT. Return a descriptor, which the caller closes, or a
+ * negative error number: -ENODEV if PATH is not a regular file. FIFOs, devices and sockets are
+ * never opened. ROOT is a directory or NULL. With ROOT, PATH and its symbolic links are resolved as
+ * in a process whose root directory is ROOT. */
+int regular_open(const char *root, const char *path, struct stat *ret_stat);
+
+/* Return true if A and B name the same file, by device and inode. */
+bool regular_is_same(const char *a, const char *b);
+
+/* Return true if only root or our own user can have written the file of ST. */
+bool regular_is_trusted(const struct stat *st);
+
+/* --- text_read.c: line-based files that the user names: lists, suppressions. */
+
+/* Read F to its end into RET, which must be empty. Return NULL, or the reason of a failure, for
+ * printing after a colon. RET has a part of the text after a failure. */
+const char *text_read(FILE *f, struct strbuf *ret);
 
 #endif

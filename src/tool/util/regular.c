@@ -8,7 +8,7 @@
  * Below another process's root, symbolic links resolve as in that process (RESOLVE_IN_ROOT), so
  * none leads out of the root. Linux before 5.6 lacks this flag and resolves them in our root. The
  * result may then be a local file of the same name, which callers must detect by its build id. */
-#include "util/regular.h"
+#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* text_read.c: read any file that the user named: a regular file, a pipe from the shell's <(…),
  * standard input, /dev/null. The file's type does not show whether the file ends. Therefore limits
  * on the length of a line and of the whole file reject endless input such as /dev/zero. */
-#include "util/text_read.h"
+#include "util/path.h"
 
 #include <errno.h>
 #include <string.h>

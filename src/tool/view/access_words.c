@@ -1,5 +1,5 @@
 /* access_words.c: verdicts, numbers and remarks on accesses, identical in all views. */
-#include "view/access_words.h"
+#include "view/phrases.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * Such a heap makes its objects from chunks, mostly of malloc. Chunks are in no total. The share
  * that objects occupy shows how well a heap uses its chunks. */
-#include "view/backing.h"
+#include "view/view.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Whole percents are computed by a division that cannot overflow and never rounds up. Therefore
  * 49.8 is shown as 49, as in the paper, and a part is never shown as all.
  */
-#include "view/classic.h"
+#include "view/table.h"
 
 #include <inttypes.h>
 

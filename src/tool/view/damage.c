@@ -2,7 +2,7 @@
  *
  * Views and gates use the same sentence, so that users can find a view's sentence in the log of a
  * gate. It names the file, because a session has many files. */
-#include "view/damage.h"
+#include "view/phrases.h"
 
 /* Return the sentence about DAMAGE of PATH. If SEVERAL, PATH has several profiles; otherwise it is
  * one. */

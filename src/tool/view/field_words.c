@@ -1,11 +1,10 @@
 /* field_words.c: advice on a structure, in sentences for text, JSON and pictures. */
-#include "view/field_words.h"
+#include "view/phrases.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "view/access_words.h"
 #include "view/style.h"
 
 enum { NAMES_SHOWN = 6, ORDER_SHOWN = 24 };

@@ -3,7 +3,7 @@
  * Text and JSON use the same table. Its first columns are for people (the metric, its share, the
  * inclusive value, a name). The others have a key and no title, and appear only in JSON: all
  * counters, exactly, and the identity of the row. */
-#include "view/group_table.h"
+#include "view/table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,9 +12,8 @@
 #include "analyse/interval.h"
 #include "symbol/symbol.h"
 #include "util/strbuf.h"
-#include "view/backing.h"
 #include "view/phrases.h"
-#include "view/sampling.h"
+#include "view/view.h"
 
 enum { TYPES_NAMED = 6 }; // Maximum number of types named for blocks with several candidates.
 

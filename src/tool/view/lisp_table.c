@@ -3,9 +3,9 @@
  * This is mprof's table of bins for Lisp. It has types in four classes instead of sizes, because
  * the types of objects are known, and sizes say less about them. The last row is the total.
  */
-#include "view/lisp_table.h"
+#include "view/table.h"
 
-#include "analyse/lisp_types.h"
+#include "analyse/totals.h"
 
 static void
 lisp_table_add_row(struct table *t, const char *class, const char *type, const struct counters *c,

@@ -3,7 +3,7 @@
  * The first rows are lost events, each row with one cause. If only the sum is shown (in the summary
  * of a run or a session), the causes follow it, because a bare number does not show whether the
  * profile is reliable. A row names its remedy, if there is one. */
-#include "view/losses.h"
+#include "view/table.h"
 
 #include <string.h>
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "analyse/frame_name.h"
-#include "analyse/site_node.h"
+#include "analyse/stacks.h"
 #include "analyse/user_code.h"
 #include "image/saved_registers.h"
-#include "symbol/variable.h"
+#include "symbol/elf_names.h"
 #include "util/path.h"
-#include "view/memory_words.h"
+#include "view/phrases.h"
 
 static int
 memory_view_by_bytes(const void *a, const void *b)

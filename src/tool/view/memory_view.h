@@ -3,9 +3,9 @@
 #ifndef VIEW_MEMORY_VIEW_H
 #define VIEW_MEMORY_VIEW_H
 
-#include "analyse/block_stacks.h"
-#include "image/birth.h"
+#include "analyse/leaks.h"
 #include "image/check_blocks.h"
+#include "image/examined.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"

@@ -1,5 +1,5 @@
 /* memory_words.c: addresses, blocks and signals in words, identical in text and JSON. */
-#include "view/memory_words.h"
+#include "view/phrases.h"
 
 #include <inttypes.h>
 #include <string.h>

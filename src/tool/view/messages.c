@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "util/ascii.h"
+#include "util/amount.h"
 #include "view/style.h"
 
 static void

@@ -1,6 +1,6 @@
 /* notes.c: tools' notes from the time of recording. The file stores complete sentences, because the
  * things that they describe no longer exist when the profile is read. */
-#include "view/notes.h"
+#include "view/phrases.h"
 
 #include "view/style.h"
 

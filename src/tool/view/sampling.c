@@ -2,10 +2,9 @@
  *
  * The rule: a number from enough samples is shown with its error. A number from few samples is
  * shown with its interval, because readers would trust the number alone. */
-#include "view/sampling.h"
+#include "view/phrases.h"
 
 #include "analyse/interval.h"
-#include "view/phrases.h"
 #include "view/style.h"
 
 const char *

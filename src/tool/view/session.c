@@ -2,8 +2,6 @@
  * names, JSON has all fields. */
 #include "view/session.h"
 
-#include "view/session_names.h"
-
 /* Return display names for the processes of SET. Store their identities in WHO. */
 static const char **
 names_of(const struct view_set *set, struct session_who *who, struct arena *arena)

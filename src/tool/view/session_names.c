@@ -10,7 +10,7 @@
  * first, then words of some processes. Names of temporary files, which differ without meaning, are
  * used only if there are no others. Processes with equal arguments, such as the workers of a
  * server, show these arguments. The name that such a process set, if any, distinguishes it. */
-#include "view/session_names.h"
+#include "view/session.h"
 
 #include <string.h>
 

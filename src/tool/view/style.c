@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "util/amount.h"
-#include "util/ascii.h"
-#include "util/character.h"
 
 // In a terminal narrower than WIDTH_MIN, lines wrap, because numbers must not be cut.
 enum { DEFAULT_WIDTH = 80, WIDTH_MIN = 60 };

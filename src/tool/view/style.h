@@ -1,7 +1,7 @@
 /* style.h: appearance of text: colours, numbers for people, and widths.
  *
- * A width is the number of terminal columns of UTF-8 text (util/character.h). For ASCII output
- * (util/ascii.h), it includes the replacements. */
+ * A width is the number of terminal columns of UTF-8 text (util/amount.h). For ASCII output
+ * (util/amount.h), it includes the replacements. */
 #ifndef VIEW_STYLE_H
 #define VIEW_STYLE_H
 

@@ -1,11 +1,14 @@
 /* table.h: one table, two renderings. A view fills in rows once; table_text writes them for people,
- * and table_json writes the same rows exactly. Independent of profiles.
- */
+ * and table_json writes the same rows exactly. Independent of profiles. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 
+#include "analyse/group.h"
+#include "profile/profile.h"
+#include "util/arena.h"
 #include "util/json_out.h"
 #include "view/style.h"
+#include "view/view.h"
 
 enum column_kind {
     COLUMN_BYTES,   // integer; "12.3 MiB"
@@ -63,5 +66,74 @@ void table_text(const struct table *t, const struct style *style, size_t limit, 
 
 /* Write at most LIMIT rows as an array of objects under KEY. */
 void table_json(const struct table *t, struct json *j, const char *key, size_t limit);
+
+/* --- group_table.c: the rows of a grouping with all columns, for text and JSON. */
+
+/* Group the stacks of V by BY, and sort the groups by METRIC, into *RET. From V's arena. */
+void group_table_rows(const struct view *v, enum group_by by, enum metric metric,
+                      struct groups *ret);
+
+/* Make *RET a table of GROUPS, from V's arena. If FULL, text shows whole paths. */
+void group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
+                      enum metric metric, bool full, struct table *ret);
+
+/* Return true if the rows are estimates with known errors. */
+bool group_table_has_errors(const struct view *v, enum group_by by);
+
+/* Sum METRIC of GROUPS, which are groups by type, for each verdict. */
+void group_table_verdicts(const struct groups *groups, enum metric metric,
+                          int64_t ret[VERDICT_CERTAIN + 1]);
+
+/* --- lisp_table.c: Lisp objects by class and type, as a table for text and JSON. */
+
+/* Make *RET the table of V's profile, without rows if it has no Lisp objects. */
+void lisp_table_build(const struct view *v, struct table *ret);
+
+/* --- losses.c: the recorder's losses as a table, for text and JSON. */
+
+/* A field of struct profile_losses: its name in JSON, its offset (of a uint64_t), and its meaning,
+ * as words that follow a count. The first field is the sum of lost events; the fields up to
+ * loss_cause_end are its parts. */
+struct loss_field {
+    const char *key;
+    size_t offset;
+    const char *meaning;
+    const char *remedy; // NULL = there is none, or none is needed.
+};
+extern const struct loss_field loss_fields[];
+extern const size_t loss_field_count;
+extern const size_t loss_cause_end;
+extern const size_t loss_stack_field_count; // Number of leading fields that concern allocations and
+                                            // their stacks.
+
+/* Return the value of FIELD in LOSSES. */
+uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
+
+/* Return the causes of the lost events in LOSSES, "20 in signal handlers ...; 4 in ..."; a single
+ * cause without its number; "" if no cause is known. From ARENA. */
+const char *loss_causes(struct arena *arena, const struct profile_losses *losses);
+
+/* Return the remedy for the largest of these causes, or NULL. */
+const char *loss_remedy(const struct profile_losses *losses);
+
+/* Sentence about a profile whose file could not grow, and the remedy. The amount and the time of
+ * the loss are unknown. */
+extern const char loss_of_file[], loss_of_file_remedy[];
+
+/* --- classic.c: numbers as in mprof's tables of 1988, for the options --classic.
+ *
+ * A percentage has two characters. It is truncated instead of rounded, blank below 1, and 99 also
+ * represents 100. */
+
+/* Return PART of WHOLE as two characters, or two blanks. The text is static. */
+const char *classic_percent(int64_t part, int64_t whole);
+
+/* Return PART and its percentage of WHOLE: "1023876 (99)", or "0     " with blanks of the same
+ * width. From ARENA. */
+const char *classic_share(struct arena *arena, int64_t part, int64_t whole);
+
+/* Like classic_share, with room for three digits, so that 0 and 100 are written: "2040000 (100)",
+ * "0 (0)  ". */
+const char *classic_share_full(struct arena *arena, int64_t part, int64_t whole);
 
 #endif

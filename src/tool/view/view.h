@@ -2,7 +2,11 @@
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
+#include "analyse/callgraph.h"
+#include "analyse/leaks.h"
+#include "analyse/limit_check.h"
 #include "analyse/stacks.h"
+#include "analyse/totals.h"
 
 struct json_tables;
 struct view;
@@ -28,5 +32,48 @@ struct view {
     size_t limit;           // Maximum number of rows or sites; 0 = the view's default.
     const struct view_extra *extra; // NULL = none.
 };
+
+/* Contents of a comparison, for display. */
+
+struct diff_view {
+    const struct profile *before, *after;
+    const struct diff *diff;
+    enum diff_by by;
+    enum metric metric;
+    struct arena *arena;
+    size_t limit; // Maximum number of rows.
+    const struct limit_results *judged; // Results of limits; NULL = no limits.
+};
+
+/* Contents of a call graph, for display. */
+
+struct graph_view {
+    const struct callgraph *g;
+    enum metric metric;
+    const uint32_t *nodes; // Nodes with an entry.
+    size_t count;
+    size_t arcs; // Maximum number of callers and callees shown for each.
+};
+
+/* Live blocks by path, for display. */
+
+struct leak_paths {
+    const struct leaks *leaks;
+    const struct suppressions *suppressions;
+    const struct paths *paths;
+    struct functions *functions;
+    bool call_sites; // Show the places of calls.
+};
+
+/* --- backing.c: blocks that back the program's own heaps. */
+
+/* Return the backings of the heaps in PICKS, most live bytes first. From the view's arena. */
+const struct profile_backing **backing_sorted(const struct view *v, const struct tag_picks *picks,
+                                              size_t *ret_count);
+
+/* Return the share of HEAP's backing that its objects occupy, by METRIC: "62 % of 4.0 MiB". Return
+ * "" if no backing is known, or if V shows only a part of the heap. */
+const char *backing_fullness(const struct view *v, const struct profile_heap *heap,
+                             enum metric metric);
 
 #endif
