@@ -338,11 +338,16 @@ struct disk_node {
 };
 static_assert(sizeof(struct disk_node) == 32, "format.md 4.3");
 
+/* The largest sizes of all size classes but the last. */
+enum { DISK_CLASS_0_BYTES = 32, DISK_CLASS_1_BYTES = 256, DISK_CLASS_2_BYTES = 2048 };
+
 static inline uint32_t
 disk_size_class(uint64_t size_bytes)
 {
-    return (uint32_t)(size_bytes > 32) + (uint32_t)(size_bytes > 256) +
-           (uint32_t)(size_bytes > 2048);
+    static_assert(DISK_SIZE_CLASSES == 4, "three bounds");
+    return (uint32_t)(size_bytes > DISK_CLASS_0_BYTES) +
+           (uint32_t)(size_bytes > DISK_CLASS_1_BYTES) +
+           (uint32_t)(size_bytes > DISK_CLASS_2_BYTES);
 }
 
 /* Counters of one thread row at one site. Two cache lines; every event touches the first. */

@@ -7,16 +7,12 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 
+/* Count a block of at least DISK_EXACT_BINS bytes into its size bin. */
 static inline void
-count_bin_alloc(struct thread *t, uint64_t size_bytes)
+count_range_alloc(struct thread *t, uint64_t size_bytes)
 {
-    struct disk_range *range;
+    struct disk_range *range = &t->bins->range[disk_range_bin(size_bytes)];
 
-    if (likely(size_bytes < DISK_EXACT_BINS)) {
-        bump(&t->bins->exact[size_bytes].allocations);
-        return;
-    }
-    range = &t->bins->range[disk_range_bin(size_bytes)];
     bump(&range->allocations);
     bump_by(&range->allocated_bytes, size_bytes);
 }
@@ -42,25 +38,28 @@ count_is_within(const struct disk_counter *c, uint64_t size_bytes)
     return likely(size_bytes >= c->size_min) && likely(size_bytes <= c->size_max);
 }
 
-/* Count a block into C. Requires that C is prepared (peak.h) and that count_is_within holds. */
+/* Prepare C for a block of SIZE_BYTES, which the caller is about to count. */
 static inline void
-count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
-{
-    bump(&c->allocations);
-    bump_by(&c->allocated_bytes, size_bytes);
-    count_bin_alloc(t, size_bytes);
-}
-
-/* Prepare C and count a block of SIZE_BYTES into it. */
-static inline void
-count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+count_prepare_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
     if (unlikely(c->allocations == 0 || size_bytes < c->size_min))
         store_relaxed(&c->size_min, size_bytes);
     if (unlikely(size_bytes > c->size_max))
         store_relaxed(&c->size_max, size_bytes);
     peak_before_alloc(t, c);
-    count_prepared_alloc(t, c, size_bytes);
+}
+
+/* Prepare C and count a block of SIZE_BYTES into it. */
+static inline void
+count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    count_prepare_alloc(t, c, size_bytes);
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    if (likely(size_bytes < DISK_EXACT_BINS))
+        bump(&t->bins->exact[size_bytes].allocations);
+    else
+        count_range_alloc(t, size_bytes);
 }
 
 /* Count a block out of C, which must be prepared. */

@@ -75,7 +75,7 @@ peak_is_behind(const struct thread *t, const struct disk_counter *c)
 }
 
 /* Call before a block is added to counter C. Return false if C is unchanged and the caller must
- * call peak_catch_up. */
+ * call peak_catch_up. If nothing has to be saved, alloc_at (event.c) finds that out itself. */
 static inline bool
 peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {

@@ -8,6 +8,9 @@
  * Calls that the gate lets pass (gate.h), and frees of their blocks, go straight to the next
  * function. All others run as if there were no gate.
  *
+ * malloc and free are the beginning of the fast path (event.c): a row of conditions, each of which
+ * leaves to a function of its own when it fails.
+ *
  * Some functions, such as operator new, may make the allocator (or libstdc++) call back into the
  * intercepted ones. They are called in state REENTRY_IN_REAL: their result is recorded once, under
  * their caller, and their other requests like any others (event/reentry.c). The cleanup of the
@@ -55,23 +58,30 @@ malloc_slow(size_t size_bytes)
     return p;
 }
 
+/* The real malloc has failed: repeat it if the recorder could give address space back. */
 static TAIL void *
-malloc_recorded(size_t size_bytes)
+malloc_again(size_t size_bytes)
 {
-    void *p;
+    void *p = limit_gives_back(size_bytes) ? real.malloc(size_bytes) : NULL;
 
-    if (unlikely(!gate_is_plain()))
-        return malloc_slow(size_bytes);
-    // The caller is read afterwards, so that it need not be kept meanwhile.
-    p = real.malloc(size_bytes);
-    AGAIN(p, size_bytes, real.malloc(size_bytes));
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
 EXPORT void *
 malloc(size_t size_bytes)
 {
-    return gate_passes(size_bytes) ? real.malloc(size_bytes) : malloc_recorded(size_bytes);
+    void *p;
+
+    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // As gate_passes does.
+    if (likely(tls.credit >= 0))
+        return real.malloc(size_bytes);
+    if (unlikely(tls.busy != REENTRY_IDLE) || unlikely(!tls.exact)) // As in gate_is_plain.
+        return malloc_slow(size_bytes);
+    p = real.malloc(size_bytes);
+    if (unlikely(p == NULL))
+        return malloc_again(size_bytes);
+    // The caller is read afterwards, so that it need not be kept meanwhile.
+    return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
 static TAIL void *
@@ -90,6 +100,14 @@ calloc_slow(size_t count, size_t each_bytes)
 }
 
 static TAIL void *
+calloc_again(size_t count, size_t each_bytes)
+{
+    void *p = limit_gives_back(count * each_bytes) ? real.calloc(count, each_bytes) : NULL;
+
+    return event_alloc(p, count * each_bytes, ARCH_CALLER());
+}
+
+static TAIL void *
 calloc_recorded(size_t count, size_t each_bytes)
 {
     void *p;
@@ -97,7 +115,8 @@ calloc_recorded(size_t count, size_t each_bytes)
     if (unlikely(!gate_is_plain()))
         return calloc_slow(count, each_bytes);
     p = real.calloc(count, each_bytes);
-    AGAIN(p, count * each_bytes, real.calloc(count, each_bytes));
+    if (unlikely(p == NULL))
+        return calloc_again(count, each_bytes);
     return event_alloc(p, count * each_bytes, ARCH_CALLER());
 }
 
@@ -119,15 +138,19 @@ free_nested(void *p)
     real.free(p);
 }
 
+/* Record a free of any thread and block. The event may have begun. */
 static TAIL void
-shim_free_slow(void *p)
+free_slow(void *p)
 {
-    if (unlikely(!reentry_is_idle())) {
-        free_nested(p);
-        return;
-    }
     event_free(p, ARCH_CALLER());
     REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    real.free(p);
+}
+
+static TAIL void
+free_unprepared(void *p, struct ledger_place at, struct disk_counter *c)
+{
+    event_free_unprepared(p, at, c);
     real.free(p);
 }
 
@@ -138,17 +161,50 @@ free_settles(void *p)
     real.free(p);
 }
 
+/* The conditions: the thread has joined, has nothing to look up, and does not tick with this event,
+ * as in fast_path_is_open_to_frees; P is a direct block, whose site has a counter of this thread;
+ * the counter has nothing to save for the present epoch (peak.h). */
 static TAIL void
 free_recorded(void *p)
 {
-    enum fast_path o = reentry_is_idle() ? fast_path_free(p, ARCH_SLOT()) : FAST_PATH_MISS;
+    struct thread *t;
+    struct ledger_direct d;
+    struct disk_block *b;
+    struct disk_counter *c;
 
-    if (likely(o == FAST_PATH_DONE))
-        real.free(p);
-    else if (o == FAST_PATH_TO_SETTLE)
+    if (unlikely(tls.busy != REENTRY_IDLE)) {
+        free_nested(p);
+        return;
+    }
+    reentry_enter(ARCH_SLOT());
+    t = tls.self;
+    if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & 1) == 0) ||
+        unlikely(t->countdown == 1) ||
+        unlikely((d = ledger_direct_live(t->ledger, t->direct_units, p)).at.leaf == NULL) ||
+        unlikely((b = t->blocks[(d.entry & LEDGER_SITE_MASK) / DISK_BLOCK_SITES]) == NULL)) {
+        free_slow(p);
+        return;
+    }
+    c = &b->counters[(d.entry & LEDGER_SITE_MASK) % DISK_BLOCK_SITES];
+    KEEP(c);
+    if (unlikely(c->peak_epoch != load_relaxed(&t->shared->epoch))) {
+        free_unprepared(p, d.at, c);
+        return;
+    }
+    if (unlikely(!fast_path_free(t, p, d.at, c))) {
         free_settles(p);
+        return;
+    }
+    real.free(p);
+}
+
+static TAIL void
+free_chosen(void *p)
+{
+    if (gate_has_left_out(p))
+        real.free(p);
     else
-        shim_free_slow(p);
+        free_recorded(p);
 }
 
 EXPORT void
@@ -156,10 +212,10 @@ free(void *p)
 {
     if (p == NULL)
         return;
-    if (gate_leaves_out(p))
-        real.free(p);
-    else
+    if (likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT))
         free_recorded(p);
+    else
+        free_chosen(p);
 }
 
 /* The C23 forms; the size is a hint that the real allocator may not accept. */

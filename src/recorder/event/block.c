@@ -20,21 +20,6 @@
 /* --- Exact blocks ----------------------------------------------------------------------------- */
 
 COLD int64_t
-block_keep_slow(struct thread *t, void *p, struct ledger_entry block, bool odd)
-{
-    struct ledger_entry old;
-    bool kept =
-        odd ? ledger_insert_odd(p, block.size_bytes, block.site, (uint8_t)block.birth, &old)
-            : ledger_insert(p, block.size_bytes, block.site, (uint8_t)block.birth, &old);
-
-    if (!kept)
-        bump(&t->disk->ledger_events);
-    else if (!ledger_is_hooked(p))
-        access_begins(p, block.size_bytes, odd);
-    return old.site != 0 ? block_ends_unseen(t, old, p) : 0;
-}
-
-COLD int64_t
 block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
 {
     struct disk_counter *c;
@@ -49,13 +34,51 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
     return -(int64_t)old.size_bytes;
 }
 
-COLD void
-block_count_in(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t *sites)
+/* Insert BLOCK at P into the ledger. Return the change of live bytes due to a block that was still
+ * there. */
+static int64_t
+block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
-    int64_t change;
+    uint64_t units = odd ? 0 : t->direct_units;
+    struct ledger_direct d =
+        ledger_direct_new(t->ledger, units, p, block.size_bytes, block.site);
+    struct ledger_entry old;
+    bool kept;
 
-    block_begins(t, p, size_bytes, odd, sites, &change);
-    peak_change(t, change);
+    if (likely(d.at.leaf != NULL)) {
+        store_relaxed(ledger_direct_birth(d.at), (uint8_t)block.birth);
+        store_relaxed(ledger_slot_at(d.at), d.entry);
+        access_begins(p, block.size_bytes, false);
+        return 0;
+    }
+    if (odd)
+        kept = ledger_insert_odd(p, block.size_bytes, block.site, (uint8_t)block.birth, &old);
+    else
+        kept = ledger_insert(p, block.size_bytes, block.site, (uint8_t)block.birth, &old);
+    if (!kept)
+        bump(&t->disk->ledger_events);
+    else if (!ledger_is_hooked(p))
+        access_begins(p, block.size_bytes, odd);
+    return old.site != 0 ? block_ends_unseen(t, old, p) : 0;
+}
+
+struct disk_counter *
+block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t site,
+             int64_t *ret_change)
+{
+    struct disk_counter *c = thread_counter(t, site);
+    struct ledger_entry block = {.site = site,
+                                 .birth = recent_begins(t, p, recent_entry(p, site)),
+                                 .size_bytes = size_bytes};
+
+    *ret_change = 0;
+    if (unlikely(c == NULL)) {
+        bump(&t->disk->no_memory_events);
+        return NULL;
+    }
+    count_alloc(t, c, size_bytes);
+    *ret_change = (int64_t)size_bytes + block_keep(t, p, block, odd);
+    return c;
 }
 
 int64_t

@@ -2,6 +2,24 @@
  *
  *     enter ─► node of the stack ─► site ─► this thread's counters ─► ledger ─► peak ─► leave
  *
+ * The fast path is a row of conditions, then a row of stores. An event takes it if the thread has a
+ * struct and nothing to look up, if the event does not tick, if the stack is remembered, and if the
+ * block is direct (ledger.h), with a counter that needs no new bounds and has nothing to save. All
+ * conditions are checked before anything changes. A condition that fails leaves, by a tail call, to
+ * a function out of line, which can still do all of the event. The fast path itself calls nothing,
+ * so the compiler saves one register or none.
+ *
+ *     malloc ─► event_alloc ─► alloc_at                    free ─► free_recorded ─► fast_path_free
+ *               │ reentry_enter  │ ledger_direct_new              │ reentry_enter
+ *               │ stack_holds    │                                │ ledger_direct_live
+ *               │                └─► alloc_miss ─► alloc_indirect ├─► free_unprepared
+ *               ├─► alloc_not_leaf ─► alloc_stack_miss            └─► free_slow ─► event_free
+ *               └─► alloc_slow
+ *
+ * These are all functions that an event passes before its entry is in the ledger. They write out
+ * the conditions that are functions for other callers, such as gate_passes, but not the guard:
+ * only reentry.h stores to the busy word.
+ *
  * Counters change before a new block enters the ledger and after an old one has left it, each in a
  * few plain stores of this thread. A process killed in between leaves at most one half-applied
  * event per thread.
@@ -30,8 +48,11 @@
 #include "stack/modules.h"
 #include "stack/stack.h"
 
-static inline void
-record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+/* --- Allocations ------------------------------------------------------------------------------ */
+
+/* Record an allocation of any thread and block. ODD as in block.h. */
+static NOINLINE void *
+alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
 {
     struct thread *t = reentry_enter_thread(caller.slot);
 
@@ -40,8 +61,9 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         int64_t change;
 
         if (likely(p != NULL)) {
-            block_begins(t, p, size_bytes, odd, language_sites(t, stack_target(t, caller)),
-                         &change);
+            uint32_t *sites = language_sites(t, stack_target(t, caller));
+
+            block_begins(t, p, size_bytes, odd, nodes_site(sites, size_bytes), &change);
             peak_change(t, change);
             if (unlikely(t->countdown == 0))
                 ledger_prefault(&t->prefaulted, p);
@@ -51,43 +73,19 @@ record_alloc(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
         event_ends(t, began);
     }
     reentry_leave();
-}
-
-/* Slow path of event_alloc, for any thread and block. */
-static NOINLINE void *
-event_alloc_slow(void *p, size_t size_bytes, struct arch_caller caller)
-{
-    record_alloc(p, size_bytes, false, caller);
     return p;
 }
 
-static inline void
-set_counter(struct stack_target *target, uint64_t size_bytes, uint32_t site, struct disk_counter *c)
-{
-    uint32_t size_class = disk_size_class(size_bytes);
-
-    // A handler may jump out between the two stores; the counter makes the pair valid.
-    target->site[size_class] = site;
-    signal_fence();
-    target->counter[size_class] = c;
-}
-
-/* Slow path of event_alloc when only the block or its counter misses the fast path: it is open to
- * the thread, and the stack belongs to TARGET. Stores the counter in TARGET. */
+/* The fast path is open to the thread and the stack is TARGET's, but P is not direct, or NULL. */
 static NOINLINE void *
-alloc_at(void *p, size_t size_bytes, struct stack_target *target)
+alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
-    struct disk_counter *c;
-    uint32_t site;
     int64_t change;
 
     t->countdown--;
     if (likely(p != NULL)) {
-        site = nodes_site(target->sites, size_bytes);
-        c = block_begins_at(t, p, size_bytes, false, site, &change);
-        if (likely(c != NULL))
-            set_counter(target, size_bytes, site, c);
+        block_begins(t, p, size_bytes, false, nodes_site(target->sites, size_bytes), &change);
         peak_change(t, change);
         tick_if_moved(t);
     } else {
@@ -112,39 +110,64 @@ alloc_settles(void *p)
     return p;
 }
 
-static INLINE enum fast_path
-count_at(struct thread *t, void *p, size_t size_bytes, const struct stack_target *target)
-{
-    uint32_t size_class = disk_size_class(size_bytes);
+typedef void *alloc_miss_fn(void *p, size_t size_bytes, struct stack_target *target);
 
-    return fast_path_alloc(t, p, size_bytes, target->site[size_class], target->counter[size_class]);
+/* The second half of event_alloc: the stack is TARGET's. The conditions: the size class has a
+ * counter, which has had both smaller and larger blocks; it has nothing to save for the present
+ * epoch (peak_prepares_alloc); P is direct. If one fails, MISS records the event. */
+static INLINE void *
+alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *target,
+         alloc_miss_fn *miss)
+{
+    uint32_t size_class = (uint32_t)(size_bytes > DISK_CLASS_0_BYTES) +
+                          (uint32_t)(size_bytes > DISK_CLASS_1_BYTES) +
+                          (uint32_t)(size_bytes > DISK_CLASS_2_BYTES);
+    struct disk_counter *c = target->counter[size_class];
+    struct ledger_direct d;
+
+    if (unlikely(size_bytes < c->size_min) || unlikely(size_bytes > c->size_max) ||
+        (unlikely(c->peak_epoch != load_relaxed(&t->shared->epoch)) &&
+         (!t->at_peak ||
+          load_relaxed(&c->peak_epoch) < load_relaxed(&t->shared->snapshot_epoch))) ||
+        unlikely((d = ledger_direct_new(t->ledger, t->direct_units, p, size_bytes,
+                                        target->site[size_class])).at.leaf == NULL))
+        return miss(p, size_bytes, target);
+
+    bump(&c->allocations);
+    bump_by(&c->allocated_bytes, size_bytes);
+    if (likely(size_bytes < DISK_EXACT_BINS))
+        bump(&t->bins->exact[size_bytes].allocations);
+    else
+        count_range_alloc(t, size_bytes);
+    t->countdown--;
+    KEEP(d.at.index); // Leaf and index fit into registers; the address of the slot would not.
+    store_relaxed(&d.at.leaf[d.at.index], d.entry);
+
+    store_relaxed(ledger_direct_birth(d.at), recent_begins(t, p, d.entry));
+    access_begins(p, size_bytes, false);
+    if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
+        return alloc_settles(p);
+    reentry_leave();
+    return p;
 }
 
-/* Count P at TARGET, which may not hold the counter of this size class yet. */
+/* Find the counter of SIZE_BYTES for TARGET and prepare it. Then only the block can miss. */
 static NOINLINE void *
-alloc_counter_miss(void *p, size_t size_bytes, struct stack_target *target)
+alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
-    uint32_t site = load_relaxed(&target->sites[disk_size_class(size_bytes)]);
-    enum fast_path result;
+    uint32_t size_class = disk_size_class(size_bytes), site;
+    struct disk_counter *c;
 
-    if (unlikely(!nodes_is_site(site)) || t->blocks[site / DISK_BLOCK_SITES] == NULL)
-        return alloc_at(p, size_bytes, target);
-    set_counter(target, size_bytes, site, thread_counter(t, site));
-    result = count_at(t, p, size_bytes, target);
-    if (result == FAST_PATH_MISS)
-        return alloc_at(p, size_bytes, target);
-    return result == FAST_PATH_DONE ? p : alloc_settles(p);
-}
-
-static INLINE void *
-alloc_in(struct thread *t, void *p, size_t size_bytes, struct stack_target *target)
-{
-    enum fast_path result = count_at(t, p, size_bytes, target);
-
-    if (likely(result == FAST_PATH_DONE))
-        return p;
-    return result == FAST_PATH_MISS ? alloc_counter_miss(p, size_bytes, target) : alloc_settles(p);
+    if (unlikely(p == NULL) ||
+        unlikely((c = thread_counter(t, site = nodes_site(target->sites, size_bytes))) == NULL))
+        return alloc_indirect(p, size_bytes, target);
+    count_prepare_alloc(t, c, size_bytes);
+    // A handler may jump out between the two stores; the counter makes the pair valid.
+    target->site[size_class] = site;
+    signal_fence();
+    target->counter[size_class] = c;
+    return alloc_at(p, size_bytes, t, target, alloc_indirect);
 }
 
 static NOINLINE void *
@@ -152,7 +175,7 @@ alloc_stack_miss(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
-    return alloc_in(t, p, size_bytes, stack_target_miss(t, caller));
+    return alloc_at(p, size_bytes, t, stack_target_miss(t, caller), alloc_miss);
 }
 
 static NOINLINE void *
@@ -163,28 +186,34 @@ alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
 
     if (unlikely(target == NULL))
         return alloc_stack_miss(p, size_bytes, caller);
-    return alloc_in(t, p, size_bytes, target);
+    return alloc_at(p, size_bytes, t, target, alloc_miss);
 }
 
+/* The conditions: as in fast_path_is_open; as in stack_is_leaf. */
 HOT void *
 event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
 
     reentry_enter(caller.slot);
-    if (unlikely(!fast_path_is_open(t)))
-        return event_alloc_slow(p, size_bytes, caller);
-    if (!stack_is_leaf(t, caller))
+    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY) ||
+        unlikely(t->countdown == 1))
+        return alloc_slow(p, size_bytes, caller, false);
+    if (unlikely(caller.slot != t->leaf_slot) ||
+        (unlikely(caller.rbp != t->leaf_rbp) && t->leaf_needs_rbp) ||
+        unlikely(!stack_holds(t->checks, t->check_count)))
         return alloc_not_leaf(p, size_bytes, caller);
     t->frames_reused += t->leaf.frames;
-    return alloc_in(t, p, size_bytes, &t->leaf);
+    return alloc_at(p, size_bytes, t, &t->leaf, alloc_miss);
 }
 
 void
 event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
 {
-    record_alloc(p, size_bytes, p != tls.nested_block, caller);
+    alloc_slow(p, size_bytes, caller, p != tls.nested_block);
 }
+
+/* --- Frees and reallocations ------------------------------------------------------------------ */
 
 /* Count the free of P, whose ledger entry OLD is a sample or no live block. */
 static COLD void
@@ -235,6 +264,16 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
         event_ends(t, began);
     }
     reentry_leave();
+}
+
+void
+event_free_unprepared(void *p, struct ledger_place at, struct disk_counter *c)
+{
+    struct thread *t = tls.self;
+
+    peak_before_free(t, c);
+    if (!fast_path_free(t, p, at, c))
+        event_settle();
 }
 
 void
@@ -311,7 +350,9 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
         left = block_moves(t, old, p, result != NULL);
         language_moves(old, p, result);
         sites = result != NULL ? language_sites(t, stack_target(t, caller)) : NULL;
-        c = sites != NULL ? block_begins(t, result, size_bytes, false, sites, &change) : NULL;
+        c = sites != NULL ? block_begins(t, result, size_bytes, false,
+                                         nodes_site(sites, size_bytes), &change)
+                          : NULL;
         language_moved();
         access_moved(result == NULL, sites);
         if (c != NULL && old.site != 0) {

@@ -37,14 +37,17 @@ void *event_alloc(void *p, size_t size_bytes, struct arch_caller caller);
  * malloc. Requires an earlier call of reentry_real_end. */
 void event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* Record that P, not NULL, is about to be freed. Works for any free; fast_path_free is the fast
- * path. */
+/* Record that P, not NULL, is about to be freed. Works for any free; an event for it may have begun
+ * already. */
 void event_free(void *p, struct arch_caller caller);
+
+/* Like fast_path_free, but C may have values to save, and the event always ends. */
+void event_free_unprepared(void *p, struct ledger_place at, struct disk_counter *c);
 
 /* Like event_free, but ignore P if no block is known to live there. */
 void event_free_known(void *p, struct arch_caller caller);
 
-/* Settle the peak and leave the event, after FAST_PATH_TO_SETTLE. */
+/* Settle the peak and leave the event. */
 void event_settle(void);
 
 /* P is about to be reallocated: remove its entry from the ledger and return it. */

@@ -65,14 +65,19 @@ gate_leaves_nothing_out(void)
     return likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT);
 }
 
-/* Return true if P is not recorded, so that its free needs no event: some blocks are not recorded
- * at present, and no recorded block is at P. */
+/* Return true if no recorded block is at P, so that its free needs no event. Requires that some
+ * blocks are left out now. */
+static inline bool
+gate_has_left_out(const void *p)
+{
+    return likely(load_relaxed(filter_of(p)) == 0) || filter_is_nothing(p);
+}
+
+/* Return true if some blocks are left out now and no recorded block is at P. */
 static inline bool
 gate_leaves_out(const void *p)
 {
-    if (gate_leaves_nothing_out())
-        return false;
-    return likely(load_relaxed(filter_of(p)) == 0) || filter_is_nothing(p);
+    return !gate_leaves_nothing_out() && gate_has_left_out(p);
 }
 
 #endif

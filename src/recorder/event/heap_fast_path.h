@@ -1,7 +1,7 @@
 /* heap_fast_path.h: the fast path for events of the program's own heaps.
  *
- * As in fast_path.h, all conditions are checked before the first change, so any other event can
- * still take the slow path (heap.c) from its start. An allocation takes the fast path if
+ * As in event.c, all conditions are checked before the first change, so any other event can still
+ * take the slow path (heap.c) from its start. An allocation takes the fast path if
  *
  *     - it is one object;
  *     - its stack is in the memo or predicted, and the thread has seen it with this heap's name and

@@ -34,9 +34,11 @@ static void
 count(struct thread *t, uint32_t i)
 {
     struct inner_block b = t->inner[i];
+    int64_t change;
 
     drop(t, i); // First, so that a longjmp out of a handler cannot cause a second count.
-    block_count_in(t, b.p, b.size_bytes, b.odd, b.sites);
+    block_begins(t, b.p, b.size_bytes, b.odd, nodes_site(b.sites, b.size_bytes), &change);
+    peak_change(t, change);
 }
 
 /* Return the index of T's inner block, from MARK on, that contains P; t->inner_count if there is

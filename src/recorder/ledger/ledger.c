@@ -173,7 +173,7 @@ remove_from(uintptr_t address)
         return (struct ledger_entry){0};
     if (unlikely(!ledger_is_live(e)))
         return (struct ledger_entry){.freed_site = e & LEDGER_SITE_MASK};
-    store_relaxed(slot, ledger_ended(e));
+    store_relaxed(slot, e | LEDGER_ENDED);
     return decode(e, address, at);
 }
 

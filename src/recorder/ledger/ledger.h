@@ -98,7 +98,7 @@ ledger_slot(uintptr_t address)
 static inline bool
 ledger_is_live(uint32_t e)
 {
-    return e - 1 < ((uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT) - 1;
+    return e - 1 < LEDGER_ENDED - 1;
 }
 
 /* Return the offset of ADDRESS in its granule, shifted to its bits in an entry. */
@@ -118,67 +118,75 @@ ledger_direct_units(void)
                : 0;
 }
 
-/* Return the position of P in the direct case, the most frequent one: a block of glibc's, aligned
- * like malloc's, whose slack fits. LEDGER is the top level, UNITS is ledger_direct_units. In all
- * other cases, and for a P of NULL, the leaf is NULL. */
-static inline struct ledger_place
-ledger_direct_place(uint32_t **ledger, uint64_t units, const void *p)
+/* A direct entry, the most frequent case: of a block of glibc's that is aligned like malloc's and
+ * whose slack fits. */
+struct ledger_direct {
+    struct ledger_place at; // Its leaf is NULL if the block is not direct.
+    uint32_t entry;
+};
+
+/* Return the direct entry for the new block P of SITE, not stored yet. LEDGER is the top level,
+ * UNITS is ledger_direct_units; P may be NULL. */
+static inline struct ledger_direct
+ledger_direct_new(uint32_t **ledger, uint64_t units, const void *p, uint64_t size_bytes,
+                  uint32_t site)
 {
+    struct ledger_direct none = {{0}, 0}, d = none;
     // The rotation moves the bits that must be 0 to the top.
-    uintptr_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
+    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60, slack;
 
     if (unlikely(unit - 1 >= units))
-        return (struct ledger_place){0};
-    return (struct ledger_place){load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]),
-                                 (uintptr_t)p >> LEDGER_GLIBC_SHIFT &
-                                     ((1u << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1)};
+        return none;
+    d.at.leaf = load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]);
+    d.at.index = (uintptr_t)p >> LEDGER_GLIBC_SHIFT & LEDGER_GLIBC_INDEX;
+    // A live entry there is a block whose free went unseen.
+    if (unlikely(d.at.leaf == NULL) ||
+        unlikely(load_relaxed(&d.at.leaf[d.at.index]) - 1 < LEDGER_ENDED - 1))
+        return none;
+    // As in ledger_glibc_room. A block smaller than requested would be the allocator's error; as an
+    // unsigned number its slack is huge.
+    slack = (((const uint64_t *)p)[-1] & ~UINT64_C(7)) - size_bytes;
+    if (unlikely(slack >= LEDGER_SLACK_SIDE))
+        return none;
+    d.entry = site | (uint32_t)((uintptr_t)p & LEDGER_GLIBC_SUB) << (LEDGER_SUB_SHIFT - 3) |
+              (uint32_t)slack << LEDGER_SLACK_SHIFT;
+    return d;
 }
 
-/* The birth of the block at a direct place. */
+/* Return the direct entry of the live block P, with the same LEDGER and UNITS. */
+static inline struct ledger_direct
+ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
+{
+    struct ledger_direct none = {{0}, 0}, d = none;
+    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60; // As in ledger_direct_new.
+
+    if (unlikely(unit - 1 >= units))
+        return none;
+    d.at.leaf = load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]);
+    d.at.index = (uintptr_t)p >> LEDGER_GLIBC_SHIFT & LEDGER_GLIBC_INDEX;
+    if (unlikely(d.at.leaf == NULL))
+        return none;
+    d.entry = load_relaxed(&d.at.leaf[d.at.index]);
+    // The first comparison excludes entries that are not live, and those in the side table.
+    if (unlikely(d.entry - 1 >= ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) ||
+        unlikely((d.entry & 3u << LEDGER_SUB_SHIFT) !=
+                 (uint32_t)((uintptr_t)p & LEDGER_GLIBC_SUB) << (LEDGER_SUB_SHIFT - 3)))
+        return none;
+    return d;
+}
+
+/* Return the place of the birth of the block with a direct entry at AT. */
 static inline uint8_t *
 ledger_direct_birth(struct ledger_place at)
 {
     return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
 }
 
-/* Compute in *RET_ENTRY the entry for block P of SITE in the plain SLOT. Return false if P is not a
- * direct case. */
-static inline bool
-ledger_direct_entry(const void *p, uint64_t size_bytes, uint32_t site, const uint32_t *slot,
-                    uint32_t *ret_entry)
-{
-    uint64_t slack;
-
-    if (unlikely(ledger_is_live(load_relaxed(slot))))
-        return false;
-    // A block smaller than requested would be the allocator's error; as an unsigned number its
-    // slack is huge.
-    slack = ledger_glibc_room(p) - size_bytes;
-    *ret_entry =
-        site | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT) | (uint32_t)slack << LEDGER_SLACK_SHIFT;
-    return likely(slack < LEDGER_SLACK_SIDE);
-}
-
-/* Return true if ENTRY, from the direct slot of P, is a live block at P and holds all its data. */
-static inline bool
-ledger_is_direct(uint32_t entry, const void *p)
-{
-    return likely(entry - 1 < ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) &&
-           likely((entry & 3u << LEDGER_SUB_SHIFT) == ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT));
-}
-
-/* Return the requested size of the live block at P, whose direct slot holds ENTRY. */
+/* Return the requested size of the block P, whose direct entry is or was ENTRY. */
 static inline uint64_t
 ledger_direct_size(uint32_t entry, const void *p)
 {
     return ledger_glibc_room(p) - (entry >> LEDGER_SLACK_SHIFT);
-}
-
-/* Return the entry that replaces ENTRY when its block has ended. */
-static inline uint32_t
-ledger_ended(uint32_t entry)
-{
-    return entry | (uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT;
 }
 
 #endif

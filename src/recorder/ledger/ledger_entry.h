@@ -12,11 +12,16 @@ enum {
     LEDGER_SPAN_BITS = 24,
     LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
     LEDGER_GLIBC_SHIFT = 5, // Log2 of a granule with glibc's allocator.
+    LEDGER_GLIBC_INDEX = (1 << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1, // Mask of an index,
+    LEDGER_GLIBC_SUB = (1 << LEDGER_GLIBC_SHIFT) - 8, // and of an offset in a granule.
     LEDGER_SLACK_SIDE = 254,
     LEDGER_SLACK_ENDED = 255,
 };
 
 #define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
+
+/* The bits that are set in the entry of a block that has ended. */
+#define LEDGER_ENDED ((uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT)
 
 /* A bit above all addresses, set in the key of a block that was returned by an allocator other than
  * malloc (ledger_hooked.c). */

@@ -36,8 +36,10 @@ stack_holds(const struct stack_check *checks, uint32_t count)
 {
     static_assert(CHECK_GROUP == 4, "the loop");
     for (const struct stack_check *c = checks + count; c >= checks + CHECK_GROUP; c -= CHECK_GROUP)
-        if (!stack_check_holds(c - 1) || !stack_check_holds(c - 2) || !stack_check_holds(c - 3) ||
-            !stack_check_holds(c - 4))
+        if (unlikely(*(const uint64_t *)(uintptr_t)c[-1].address != c[-1].value) ||
+            unlikely(*(const uint64_t *)(uintptr_t)c[-2].address != c[-2].value) ||
+            unlikely(*(const uint64_t *)(uintptr_t)c[-3].address != c[-3].value) ||
+            unlikely(*(const uint64_t *)(uintptr_t)c[-4].address != c[-4].value))
             return false;
     return true;
 }
