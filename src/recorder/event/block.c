@@ -36,7 +36,7 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
 
 /* Insert BLOCK at P into the ledger. Return the change of live bytes due to a block that was still
  * there. */
-static int64_t
+static INLINE int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
     uint64_t units = odd ? 0 : t->direct_units;

@@ -151,22 +151,29 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     return p;
 }
 
-/* Find the counter of SIZE_BYTES for TARGET and prepare it. Then only the block can miss. */
+/* Prepare the counter of SIZE_BYTES for TARGET. Then only the block can miss. */
 static NOINLINE void *
 alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
     uint32_t size_class = disk_size_class(size_bytes), site;
-    struct disk_counter *c;
+    struct disk_counter *c = target->counter[size_class];
 
-    if (unlikely(p == NULL) ||
-        unlikely((c = thread_counter(t, site = nodes_site(target->sites, size_bytes))) == NULL))
+    if (unlikely(p == NULL))
         return alloc_indirect(p, size_bytes, target);
-    count_prepare_alloc(t, c, size_bytes);
-    // A handler may jump out between the two stores; the counter makes the pair valid.
-    target->site[size_class] = site;
-    signal_fence();
-    target->counter[size_class] = c;
+    if (count_is_within(c, size_bytes)) {
+        peak_before_alloc(t, c);
+    } else {
+        site = nodes_site(target->sites, size_bytes);
+        c = thread_counter(t, site);
+        if (unlikely(c == NULL))
+            return alloc_indirect(p, size_bytes, target);
+        count_prepare_alloc(t, c, size_bytes);
+        // A handler may jump out between the two stores; the counter makes the pair valid.
+        target->site[size_class] = site;
+        signal_fence();
+        target->counter[size_class] = c;
+    }
     return alloc_at(p, size_bytes, t, target, alloc_indirect);
 }
 
