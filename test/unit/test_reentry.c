@@ -164,9 +164,10 @@ the_first_event_joins(void **unused)
 static void
 a_real_call_is_one_event(void **unused)
 {
-    struct reentry_call c = reentry_begin(caller(0));
+    struct reentry_call c;
 
     (void)unused;
+    reentry_begin(&c, caller(0));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     reentry_real_begin(&c);
     assert_true(reentry_is_in_real());
@@ -183,13 +184,14 @@ a_real_call_is_one_event(void **unused)
 static void
 an_inner_event_steps_out_and_back(void **unused)
 {
-    struct reentry_call outer = reentry_begin(caller(0)), inner;
-    uint64_t entered = outer.caller.slot;
+    struct reentry_call outer, inner;
+    uint64_t entered = caller(0).slot;
     struct reentry_nest n;
 
     (void)unused;
+    reentry_begin(&outer, caller(0));
     reentry_real_begin(&outer);
-    inner = reentry_begin(caller(1));
+    reentry_begin(&inner, caller(1));
     assert_int_equal(inner.kind, REENTRY_CALLED_BACK);
     assert_int_equal(tls.origin_slot, entered);
     n = reentry_here();
@@ -215,7 +217,7 @@ a_handler_gets_a_second_struct(void **unused)
 
     (void)unused;
     reentry_enter(entered);
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_ptr_equal(tls.self, second);
     assert_true(reentry_is_idle());
@@ -235,9 +237,9 @@ too_deep_a_handler_is_lost(void **unused)
 
     (void)unused;
     reentry_enter(slot(0));
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     reentry_enter(slot(1));
-    d = reentry_begin(caller(2));
+    reentry_begin(&d, caller(2));
     assert_int_equal(d.kind, REENTRY_LOST);
     assert_int_equal(row.reentrant_events, 1);
     assert_true(reentry_is_in_recorder());
@@ -253,9 +255,10 @@ too_deep_a_handler_is_lost(void **unused)
 static void
 an_exception_restores_everything(void **unused)
 {
-    struct reentry_call c = reentry_begin(caller(0));
+    struct reentry_call c;
 
     (void)unused;
+    reentry_begin(&c, caller(0));
     tls.credit = 77;
     reentry_take_block(&c, &row, (struct ledger_entry){.site = 5});
     reentry_hold_credit(&c, 100);
@@ -278,7 +281,7 @@ a_jump_out_is_noticed(void **unused)
 
     (void)unused;
     reentry_enter(slot(2));
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_ptr_equal(tls.self, first);
     reentry_end(&c);
@@ -289,13 +292,14 @@ a_jump_out_is_noticed(void **unused)
 static void
 a_jump_out_of_real_is_noticed(void **unused)
 {
-    struct reentry_call outer = reentry_begin(caller(1)), c;
+    struct reentry_call outer, c;
 
     (void)unused;
+    reentry_begin(&outer, caller(1));
     reentry_real_begin(&outer);
     first->inner_count = 3;
     between = WALK_PASSES; // Deeper on the stack, but not within the call.
-    c = reentry_begin(caller(2));
+    reentry_begin(&c, caller(2));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_int_equal(counted, 3);
     reentry_end(&c);
@@ -310,7 +314,7 @@ a_child_finishes_the_event(void **unused)
 
     (void)unused;
     reentry_enter(slot(0));
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     first->ready = second->ready = THREAD_NOT; // Wiped.
     tls.self = NULL;
     reentry_end(&c);
@@ -326,12 +330,13 @@ a_child_finishes_the_event(void **unused)
 static void
 a_handler_in_real_is_an_event(void **unused)
 {
-    struct reentry_call outer = reentry_begin(caller(0)), c;
+    struct reentry_call outer, c;
 
     (void)unused;
+    reentry_begin(&outer, caller(0));
     reentry_real_begin(&outer);
     between = WALK_SIGNAL;
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_ptr_equal(tls.self, first);
     assert_true(reentry_is_idle());

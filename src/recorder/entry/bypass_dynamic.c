@@ -92,7 +92,8 @@ came(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return call;                                                                           \
-        REENTRY_CALL(guard) = reentry_begin(caller);                                               \
+        REENTRY_CALL(guard);                                                                       \
+        reentry_begin(&guard, caller);                                                             \
         p = call;                                                                                  \
         came(&guard, gate, p, size, caller);                                                     \
         return p;                                                                                  \
@@ -118,7 +119,8 @@ bypass_posix_memalign(const struct libc *l, struct arch_caller caller, void **re
 
     if (gate == GATE_PASS)
         return l->real.posix_memalign(ret_p, align, n);
-    REENTRY_CALL(guard) = reentry_begin(caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, caller);
     error = l->real.posix_memalign(ret_p, align, n);
     came(&guard, gate, error != 0 ? NULL : *ret_p, n, caller);
     return error;
@@ -131,7 +133,8 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
         l->real.free(p);
         return;
     }
-    REENTRY_CALL(guard) = reentry_begin(caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, caller);
     if (guard.kind == REENTRY_RECORDED && !real_is_libc())
         event_free_known(p, caller); // The real allocator may have called this by a jump.
     else
@@ -173,7 +176,8 @@ bypass_realloc(const struct libc *l, struct arch_caller caller, void *p, size_t 
 
     if (part || (gate == GATE_PASS && (p == NULL || gate_leaves_out(p))))
         return l->real.realloc(p, n);
-    REENTRY_CALL(guard) = reentry_begin(caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, caller);
     if (guard.kind == REENTRY_LOST || !are_odd())
         return realloc_in(&guard, gate, p, n, realloc_by, &a);
     if (p != NULL)

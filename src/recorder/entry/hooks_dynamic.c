@@ -201,7 +201,8 @@ hooks_allocate(struct call *c, size_t size_bytes)
     if (unlikely(is_for_malloc(c)))
         return hooks_pass(c);
     gate = gate_of(size_bytes, c->caller.slot);
-    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, c->caller);
     if (unlikely(guard.kind != REENTRY_RECORDED))
         return make(c, &guard);
     result = make_charged(c, &guard, gate, size_bytes);
@@ -238,7 +239,8 @@ hooks_resize(struct call *c, uintptr_t block, size_t size_bytes)
     if (unlikely(is_for_malloc(c)))
         return hooks_pass(c);
     r.gate = gate_of(size_bytes, c->caller.slot);
-    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, c->caller);
     if (unlikely(guard.kind != REENTRY_RECORDED))
         return make(c, &guard);
     realloc_in(&guard, r.gate, hooks_key_of(block), size_bytes, resize_by, &r);
@@ -251,7 +253,8 @@ hooks_release(struct call *c, uintptr_t block)
     hooks_find_function(c);
     if (block == 0 || is_for_malloc(c) || gate_leaves_out(hooks_key_of(block)))
         return hooks_pass(c);
-    REENTRY_CALL(guard) = reentry_begin(c->caller);
+    REENTRY_CALL(guard);
+    reentry_begin(&guard, c->caller);
     freed(&guard, hooks_key_of(block), c->caller);
     return make(c, &guard);
 }

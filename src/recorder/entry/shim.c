@@ -51,7 +51,8 @@ malloc_slow(size_t size_bytes)
 
     if (gate == GATE_PASS)
         return real.malloc(size_bytes);
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
     p = real.malloc(size_bytes);
     AGAIN(p, size_bytes, real.malloc(size_bytes));
     allocated(&call, gate, p, size_bytes, ARCH_CALLER());
@@ -92,7 +93,8 @@ calloc_slow(size_t count, size_t each_bytes)
 
     if (gate == GATE_PASS)
         return real.calloc(count, each_bytes);
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
     p = real.calloc(count, each_bytes);
     AGAIN(p, count * each_bytes, real.calloc(count, each_bytes));
     allocated(&call, gate, p, count * each_bytes, ARCH_CALLER());
@@ -132,7 +134,8 @@ calloc(size_t count, size_t each_bytes)
 static TAIL void
 free_nested(void *p)
 {
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
 
     freed(&call, p, ARCH_CALLER());
     real.free(p);
@@ -143,7 +146,8 @@ static TAIL void
 free_slow(void *p)
 {
     event_free(p, ARCH_CALLER());
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
     real.free(p);
 }
 
@@ -241,7 +245,8 @@ static TAIL void *
 realloc_slow(void *p, size_t size_bytes, enum gate gate)
 {
     struct realloc_arguments a = {real.realloc, p, size_bytes};
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
 
     return realloc_in(&call, gate, p, size_bytes, realloc_by, &a);
 }
@@ -302,7 +307,8 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
         access_used(NULL, 0, error == 0 ? ret_p : NULL, sizeof *ret_p);
         return error;
     }
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
     error = real.posix_memalign(ret_p, align, size_bytes);
     if (unlikely(error == ENOMEM) && limit_gives_back(size_bytes))
         error = real.posix_memalign(ret_p, align, size_bytes);
@@ -319,7 +325,8 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return real.name(align, size_bytes);                                                   \
-        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
+        REENTRY_CALL(call);                                                                        \
+        reentry_begin(&call, ARCH_CALLER());                                                       \
         p = real.name(align, size_bytes);                                                          \
         AGAIN(p, size_bytes, real.name(align, size_bytes));                                        \
         allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
@@ -335,7 +342,8 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
                                                                                                    \
         if (gate == GATE_PASS)                                                                     \
             return real.name(size_bytes);                                                          \
-        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
+        REENTRY_CALL(call);                                                                        \
+        reentry_begin(&call, ARCH_CALLER());                                                       \
         p = real.name(size_bytes);                                                                 \
         AGAIN(p, size_bytes, real.name(size_bytes));                                               \
         allocated(&call, gate, p, size_bytes, ARCH_CALLER());                                   \
@@ -420,7 +428,8 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     size_t size_bytes = count * each_bytes;
     struct reallocarray_arguments a = {p, count, each_bytes, product(count, each_bytes),
                                        gate_of(size_bytes, ARCH_SLOT())};
-    REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());
+    REENTRY_CALL(call);
+    reentry_begin(&call, ARCH_CALLER());
 
     if (unlikely(call.kind != REENTRY_RECORDED))
         return real.reallocarray(p, count, each_bytes);
@@ -507,7 +516,8 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_op
     static TAIL void *name##_slow(size_t size_bytes, uintptr_t second, uintptr_t third)            \
     {                                                                                              \
         enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
-        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
+        REENTRY_CALL(call);                                                                        \
+        reentry_begin(&call, ARCH_CALLER());                                                       \
         void *p = call_new(REAL_OF(name), &call, gate, size_bytes, second, third);                 \
                                                                                                    \
         if (likely(call.kind == REENTRY_RECORDED))                                                 \
@@ -532,7 +542,8 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_op
     delete_fn name;                                                                                \
     static TAIL void name##_slow(void *p, uintptr_t second, uintptr_t third)                       \
     {                                                                                              \
-        REENTRY_CALL(call) = reentry_begin(ARCH_CALLER());                                         \
+        REENTRY_CALL(call);                                                                        \
+        reentry_begin(&call, ARCH_CALLER());                                                       \
                                                                                                    \
         if (likely(call.kind == REENTRY_RECORDED))                                                 \
             event_free(p, ARCH_CALLER());                                                          \

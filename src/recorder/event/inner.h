@@ -1,5 +1,5 @@
 /* inner.h: records inner events: a function of the real allocator has called back into the
- * recorder. See inner.c. Requires that reentry_begin returned REENTRY_CALLED_BACK.
+ * recorder. See inner.c. Requires that reentry_begin found REENTRY_CALLED_BACK.
  * Async-signal-safe. */
 #ifndef EVENT_INNER_H
 #define EVENT_INNER_H

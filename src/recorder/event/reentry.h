@@ -198,34 +198,30 @@ reentry_guard(enum reentry_kind kind, struct arch_caller caller)
     return c;
 }
 
-/* Begin an intercepted call from CALLER in any state. The result's `kind` is the decision. Costs
- * one branch unless an event is in progress. */
-static inline struct reentry_call
-reentry_begin(struct arch_caller caller)
+/* Begin the intercepted call C from CALLER in any state. C's kind is the decision. Costs one branch
+ * unless an event is in progress. C is a parameter, because gcc would copy a result once more. */
+static inline void
+reentry_begin(struct reentry_call *c, struct arch_caller caller)
 {
-    struct reentry_call c = reentry_guard(REENTRY_RECORDED, caller);
-
+    c->kind = REENTRY_RECORDED;
+    c->undo = 0;
+    c->caller = caller;
     if (unlikely(!reentry_is_idle()))
-        reentry_nest(&c);
-    c.origin = (struct arch_caller){.slot = tls.origin_slot, .rbp = tls.origin_rbp};
-    c.undo |= REENTRY_UNDO_ORIGIN;
+        reentry_nest(c);
+    c->origin = (struct arch_caller){.slot = tls.origin_slot, .rbp = tls.origin_rbp};
+    c->undo |= REENTRY_UNDO_ORIGIN;
     // A call that is part of another one keeps the outer call's origin.
-    if (likely(c.kind != REENTRY_CALLED_BACK)) {
+    if (likely(c->kind != REENTRY_CALLED_BACK)) {
         tls.origin_rbp = caller.rbp;
         tls.origin_slot = caller.slot;
     }
-    return c;
 }
 
 static inline void
 reentry_end(struct reentry_call *c)
 {
-    if (unlikely((c->undo & ~(uint32_t)REENTRY_UNDO_ORIGIN) != 0)) {
-        struct reentry_call copy = *c; // A copy, so that the compiler can keep C itself in
-                                       // registers.
-
-        reentry_unwind(&copy);
-    }
+    if (unlikely((c->undo & ~(uint32_t)REENTRY_UNDO_ORIGIN) != 0))
+        reentry_unwind(c);
     if (c->undo & REENTRY_UNDO_ORIGIN) {
         tls.origin_rbp = c->origin.rbp;
         tls.origin_slot = c->origin.slot;
