@@ -112,9 +112,10 @@ alloc_settles(void *p)
 
 typedef void *alloc_miss_fn(void *p, size_t size_bytes, struct stack_target *target);
 
-/* The second half of event_alloc: the stack is TARGET's. The conditions: the size class has a
- * counter, which has had both smaller and larger blocks; it has nothing to save for the present
- * epoch (peak_prepares_alloc); P is direct. If one fails, MISS records the event. */
+/* The second half of event_alloc: the stack is TARGET's. The conditions: the size class
+ * (disk_size_class) has a counter, whose bounds include the size; the counter has nothing to save
+ * for the present epoch (peak_prepares_alloc); P is direct. If one fails, MISS records the
+ * event. */
 static INLINE void *
 alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *target,
          alloc_miss_fn *miss)

@@ -13,11 +13,11 @@ case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
 # For the rows of heaps the bound is 1.25 times that, because these counts vary less.
 bounds() {
     cat <<'END'
-headline    470         710
-depth5      292         440
-depth20     368         550
-depth60     558         840
-paths       1620        2430
+headline    465         700
+depth5      285         430
+depth20     362         540
+depth60     553         830
+paths       1580        2370
 deep        2290        3430
 handler     6430       9650
 heap64      543         680
