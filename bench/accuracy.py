@@ -303,7 +303,10 @@ class Table:
 
 
 def starts(options, compilers):
-    """Print how many starts of a program succeed, over random placements by the kernel."""
+    """Print how many starts of a program succeed, over random placements by the kernel.
+
+    Return the number of our builds of which a start failed.
+    """
     print(f"\nStarts that went well, of {STARTS}\n")
     wrong = 0
     for compiler in compilers:

@@ -1,8 +1,8 @@
-"""checks.py: goals that are not ratios of programs: stacks compared with other unwinders, and the
+"""checks.py: bars that are not ratios of programs: stacks compared with other unwinders, and the
 cost of an event of heaptap.h.
 
     stacks   test/unwind/stackdiff.c, which walks at least 100,000 real stacks in five ways. `make
-             programs` builds it, because it needs libunwind; without it the goal is not measured
+             programs` builds it, because it needs libunwind; without it the bar is not measured
     events   heap_events.c under `heaptap run`: the costliest pair of events with an address
 """
 import os

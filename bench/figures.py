@@ -39,8 +39,8 @@ class Figure:
         return ("ok" if self.holds(median, self.bar) else "miss") + unsure
 
     def missed_by(self):
-        """Return the distance of the measured median from the goal; 0 if the goal is met or the
-        median is unknown."""
+        """Return the distance of the measured median from the bar; 0 if the bar holds or the median
+        is unknown."""
         if self.values is None or self.holds(self.values[0], self.bar):
             return 0
         return abs(self.values[0] - self.bar)

@@ -39,8 +39,8 @@ def below(n, k):
 
 
 def rank(n, level=LEVEL):
-    """Return the ranks of the two values among N that form the interval, counted from 1, and its
-    probability."""
+    """Return K and the probability of the interval from the K-th smallest to the K-th largest of N
+    values, counted from 1."""
     k = 1
     while 1 - 2 * below(n, k) >= level:
         k += 1

@@ -1,8 +1,8 @@
 """peers.py: the profilers that the bench runs, including heaptap.
 
 A tool has the words for running a command, and its requirements. `{out}` in the words becomes an
-empty directory for the profile. `rounds` is the number of runs when other tools run N times: slow
-tools get fewer rounds, because `make bench` would otherwise take a day. A tool whose program or
+empty directory for the profile. `rounds` is the fraction of the bench's rounds that a tool runs.
+Slow tools run fewer, because `make bench` would otherwise take a day. A tool whose program or
 library is not installed is missing, and a tool that leaves no profile has failed. Both are
 reported, and neither is an error.
 
@@ -90,7 +90,7 @@ def others():
 
 
 def libraries():
-    """Return the path of a library that the loader finds by name."""
+    """Return ldconfig's list of the libraries the loader finds by name; "" without ldconfig."""
     path = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     ldconfig = shutil.which("ldconfig", path=path)
     return subprocess.run([ldconfig, "-p"], capture_output=True, text=True,

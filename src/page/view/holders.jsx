@@ -101,7 +101,8 @@ function chosenOf(extent, stops) {
     }
 }
 
-/* The next stop that is a point: a period cannot begin or end at the peak, which is not one. */
+/* The point of STOP. No period can begin or end at the peak: then the point of the next stop in the
+ * direction STEP. */
 function pointNear(stops, stop, step) {
     return (stops[stop].point === null ? stops[stop + step] : stops[stop])?.point ?? null;
 }

@@ -18,7 +18,7 @@ const NAMED = 3; // Number of holders in the sentence.
 const WORTH_NAMING = 0.03; // Minimum share of the total for the sentence; less is noise.
 const NEWS = 5;
 const OTHERS = 3; // Number of holders for each other metric.
-const WORTH_A_HINT = 0.2; // Minimum share of functions without names for a hint.
+const WORTH_A_HINT = 0.2; // Minimum share of the total in one module's functions without names.
 
 /* True also if the process was killed: then no end was recorded. */
 function running(profile) {

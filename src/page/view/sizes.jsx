@@ -9,7 +9,7 @@ import {Grid, Share} from './grid.jsx';
 import {visible} from './name.jsx';
 import {bytes, count, percent} from './units.js';
 
-/* The smallest power of two that is at least SIZE. */
+/* The smallest power of two, from 16 on, that is at least SIZE. */
 function classOf(size) {
     let limit = 16;
     while (limit < size)

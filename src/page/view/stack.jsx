@@ -12,7 +12,7 @@ import {FunctionName, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {amount, count, growth, percent, plural} from './units.js';
 
-const MANY_FRAMES = 200; // Longer stacks are recursions; their further frames are not shown.
+const MANY_FRAMES = 200; // Maximum number of frames shown; longer stacks are recursions.
 
 function sizesOf({size_min: least, size_max: most}, row) {
     const known = row.filter((site) => most[site] > 0);

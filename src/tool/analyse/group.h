@@ -34,7 +34,7 @@ struct group_row {
     const struct profile_bin *bin;       // BY_SIZE
     const struct profile_site *site;     // BY_TYPE: a site with this type.
     const struct profile_heap *heap;     // BY_HEAP
-    const char *labels; // BY_LABEL: text of the set; BY_LABEL_VALUE: the value, or NULL.
+    const char *labels; // BY_LABEL: text of the set. BY_LABEL_VALUE: value, NULL = no such label.
     struct counters inclusive;           // Stacks with such a frame anywhere; each counts once.
     struct counters self;                // Stacks whose innermost frame is such a frame.
     struct errors inclusive_errors, self_errors; // Unknown (zero) by thread and by size.

@@ -1,5 +1,5 @@
 /* leaks.h: unsuppressed live blocks, by stack. Reports call them "still live", not "leaked",
- * because nobody has checked whether they are reachable. */
+ * because their reachability is not checked. */
 #ifndef ANALYSE_LEAKS_H
 #define ANALYSE_LEAKS_H
 

@@ -56,7 +56,7 @@ struct stacks {
     struct errors errors;  // Errors of total.
     const uint32_t *site_stacks; // By site: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
-    size_t recorded;             // Number of stacks with selected tags, before filtering.
+    size_t recorded;             // Stacks with the selected tags, before folding and filtering.
     bool filter_matched;         // A recorded stack matched `filter`; false without a filter.
 };
 
@@ -76,8 +76,9 @@ struct stack_ends *stack_ends_new(const struct profile *p, bool fold_recursion,
                                   struct arena *arena);
 
 /* Return the innermost COUNT frames of the stack of NODE, which has a site, without counters.
- * Returns the whole stack, and sets *RET_WHOLE, if frames further out could change these. All
- * frames of a partial stack are useful (stack_useful_depth). Valid until the next call. */
+ * Returns the whole stack, and *RET_WHOLE true, if the stack is short or frames further out could
+ * change these; otherwise *RET_WHOLE is false. All frames of a partial stack are useful
+ * (stack_useful_depth). Valid until the next call. */
 struct stack stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_whole);
 
 /* Return true if the CALLS innermost locations alone determine the frames that E read last. */

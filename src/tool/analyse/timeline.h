@@ -98,8 +98,8 @@ uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t colu
  * as 15 s or 2 min. */
 uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
-/* Return the value of ROW at the end of the window, or at the moment before if less than half of
- * that value is left at the end. */
+/* Return the value of ROW at the end of the window. If it is less than half of the preceding one of
+ * the TREND_POINTS values, return that instead. */
 int64_t timeline_last(const struct timeline_row *row);
 
 /* Return true if P can show growth: it has a history, and ran long enough to distinguish growth

@@ -34,7 +34,7 @@ enum {
     TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: room for an annotation and a
                                              // small block.
     ENDLESS_MAX = 1 << 20,                   // Maximum number of candidates without an end,
-    LOST_MAX = 1 << 24,                      // and of ends without a start.
+    LOST_MAX = 1 << 24,                      // and of ends.
     NEAR_BYTES = 64,                         // Maximum distance of two adjacent blocks in an
                                              // allocator.
 };
@@ -443,8 +443,8 @@ add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate 
 }
 
 /* Add a corruption for END, whose start is missing, if the last block in front may have overflowed
- * into it. A guard without changes shows that it has not. Without a guard, END must be the start of
- * the next block. */
+ * into it. A guard without changes shows that it has not. Without a guard, END must be near enough
+ * to the last block to belong to the next one. */
 static void
 add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
 {

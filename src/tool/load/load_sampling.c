@@ -61,8 +61,8 @@ load_errors(struct loader *l)
 }
 
 /* Return the possible block sizes at SITE in modes without a sample of it: any size of its class.
- * If its stack VARIES so much that it has blocks of two classes, any size of the adjacent class as
- * well. The sizes of the smallest class differ too little to matter. The largest class ends with
+ * If its stack VARIES so much that it has blocks of two classes, any size of the adjacent classes
+ * as well. The sizes of the smallest class differ too little to matter. The largest class ends with
  * the largest observed size. */
 static struct counters
 possible_sizes(const struct profile_site *site, bool varies)

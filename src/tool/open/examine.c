@@ -235,9 +235,9 @@ examine_keep(const struct strbuf *file)
     return fd;
 }
 
-/* Write HELD, the whole profile, if E has one; otherwise make a profile of E's live blocks. A
- * child's counters lack inherited blocks, so its live blocks are used as well, unless
- * ALL_COUNTERS. */
+/* Write HELD, the whole profile, to an unnamed file. If E has none, write a profile of E's live
+ * blocks instead; for a child too, whose counters lack inherited blocks, unless ALL_COUNTERS. Set
+ * *RET_FILE. Return 0, or an exit code after printing an error. */
 static int
 make_file(struct examined *e, const struct strbuf *held, bool all_counters, int *ret_file)
 {

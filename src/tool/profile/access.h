@@ -11,7 +11,7 @@
 
 /* Sum, minimum and maximum of a quantity over blocks. */
 struct access_range {
-    uint64_t total, min, max; // total, min, max: min is UINT64_MAX without blocks.
+    uint64_t total, min, max; // min is UINT64_MAX without blocks.
 };
 
 /* Sums over the blocks of a site. Like struct disk_access, which format.md 4.16 explains. */

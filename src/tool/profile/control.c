@@ -24,8 +24,8 @@
 
 enum { LOOK_NS = 5000000 };
 
-/* Set *RET_OWNER to the living process that writes the profile PATH with header H. Returns 0, or an
- * error if there is none. */
+/* Set *RET_OWNER to the living process that writes the profile PATH with header H. Return 0, or
+ * HEAPTAP_BAD_INPUT with ERR set. */
 static int
 check_header(const char *path, const struct disk_header *h, struct owner *ret_owner,
              struct err *err)

@@ -74,10 +74,10 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
     }
 }
 
-/* Ids of the remaining snapshots. */
+/* Last remaining snapshot up to each snapshot. */
 struct kept_snapshots {
-    uint32_t *ids;
-    size_t last; // Id.
+    uint32_t *ids; // By snapshot id; 0 = none.
+    size_t last;   // Largest index of `ids`.
 };
 
 static struct kept_snapshots

@@ -30,8 +30,8 @@ enum { MEANT_MAX = 3 };
 
 enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
 
-/* Return true if the file system can list the holes of FD, including recent writes through a
- * mapping. */
+/* Return true if the file system can list the holes of FD, and treats recent writes through a
+ * mapping as data. */
 static bool
 has_holes(int fd)
 {

@@ -6,7 +6,7 @@
  * we run in a container, a living process outside is missing from our /proc. Therefore the search
  * has three steps, the cheapest first:
  *
- *     the process with that id     has it mapped a profile with this header?
+ *     the process with that id     it must have a profile with this header mapped
  *     the kernel                   a read lease (fcntl) is refused while the file is open for
  *                                  writing, and a shared mapping keeps the file open. This works
  *                                  across all namespaces, but only for the file's owner and not on

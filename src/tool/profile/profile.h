@@ -681,7 +681,7 @@ void profile_sort_corruptions(struct profile *p);
 /* Append FRAME to P's frames; for symbol and for the loader of packed profiles. */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 
-/* Return true if some blocks were not recorded, because of sampling. */
+/* Return true if blocks may be missing, because recording was sampled or off for some time. */
 static inline bool
 profile_is_estimate(const struct profile *p)
 {

@@ -496,7 +496,7 @@ profile_is_writable(const struct profile *p)
 
     HOLDS(p->node_count >= 2);                 // A file always has the node "other",
     HOLDS(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
-    HOLDS(p->module_count <= DISK_NAMED_FRAME); // Larger ids in a frame do not mean modules.
+    HOLDS(p->module_count <= DISK_NAMED_FRAME); // This id and larger ones are no modules.
     HOLDS(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)

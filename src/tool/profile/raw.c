@@ -464,8 +464,8 @@ raw_release(struct raw_file *r)
     *r = (struct raw_file){0};
 }
 
-/* Return the size that the file had, according to its directory. A single segment may claim any
- * offset; therefore the result is limited to the sum of all segments, since no file is larger. */
+/* Return the size that the file had, according to its directory. A damaged segment may claim any
+ * offset. Therefore segments beyond the sum of all segments are ignored: no file is larger. */
 static uint64_t
 needed_bytes(const struct segments *all)
 {

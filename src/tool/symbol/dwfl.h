@@ -23,7 +23,7 @@ struct object_failure {
 
 struct object;
 struct debuginfo;
-struct Elf; // defined by libelf
+struct Elf; // Defined by libelf.
 
 /* Set a function that is called with ARG before and after each query to a debuginfod server; NULL =
  * none. */

@@ -110,7 +110,7 @@ text_diff_put_growth(struct diff_text *v, const char *text, int64_t growth, size
         strbuf_str(v->out, "\x1b[0m");
 }
 
-/* Write the interval of the true change if it includes 0. */
+/* Write the interval I of the true change, marked "within noise" if it includes 0. */
 static void
 put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric)
 {

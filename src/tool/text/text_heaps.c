@@ -157,7 +157,7 @@ text_not_in_size_totals(struct text_view *v)
     const struct profile *p = v->base.p;
     int64_t calls = counters_difference(p->totals.allocations, p->heaps[0].counters.allocations);
 
-    // The bins have blocks of malloc; they lack the objects of heaps.
+    // The bins count blocks of malloc: the chunks that back heaps, but not the objects of heaps.
     if (calls > 0)
         text_line(v, INK_DIM,
                   arena_printf(v->base.arena,

@@ -470,7 +470,8 @@ sort_members(struct profile_structure *s)
 
 /* Set *RET to the offset of the only virtual base by the rules of the C++ ABI. SIZE is 0 if
  * unknown. A base that has only a pointer to virtual functions may share that pointer with the
- * class, which then has no separate one. Any other base follows all members. */
+ * class, which then has no separate one. Any other base follows all members. Return false if the
+ * members or sizes contradict the result. */
 static bool
 virtual_base_place(const struct reader *r, uint64_t size, uint32_t alignment, uint64_t *ret)
 {

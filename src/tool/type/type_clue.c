@@ -179,8 +179,8 @@ take_statement(struct statement *st, size_t first, const char *at, const char *c
     if (st->count == first || st->tokens[st->count - 1].text < at)
         return false;
     if (!calls_any(st->tokens + first, st->count - first, callee)) {
-        // Without a call of CALLEE, a macro may allocate. Select this statement unless a later one
-        // on the line has the call.
+        // Without a call of CALLEE or an allocator, a macro may allocate. Select this statement
+        // unless a later one on the line has such a call.
         if (st->end == 0) {
             st->first = first;
             st->end = st->count;

@@ -32,10 +32,10 @@ struct walker {
     struct map known;     // Set of recorded types, by hash of name and size.
     struct map imported;  // Set of imported units, by address of the unit's DIE.
     struct map anonymous; // Address of an anonymous type's DIE to its size; 0 = named by a typedef.
-    Dwarf_Die *unnamed;   // Language of the current unit.
+    Dwarf_Die *unnamed;   // Anonymous types of the current unit.
     size_t unnamed_count, unnamed_capacity;
     uintptr_t last; // State of debuginfo_next.
-    bool has_scopes;
+    bool has_scopes; // Names in the current unit's language have scopes.
 };
 
 static void walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth);

@@ -54,9 +54,9 @@ struct type_module {
     struct type_finder *finder;
     bool dated;              // `written` is valid.
     struct timespec written; // When the file was written; 0 = unknown.
-    bool kept_taken;         // The following fields were moved from kept data
-                             // (symbol/module_cache.h).
-    bool index_sought;       // The cache of the index was searched for and read.
+    bool kept_taken;         // Kept data (symbol/module_cache.h), if any, was moved to the
+                             // following fields.
+    bool index_sought;       // The cache of the index was searched for.
     bool index_known;        // `index` is complete.
     struct type_index index; // Empty before type_module_load.
     bool facts_loaded;

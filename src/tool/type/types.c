@@ -731,9 +731,9 @@ types_judge(struct typer *t, const struct type_facts *facts, const struct type_s
     return j->passes_on;
 }
 
-/* Fill the empty RET with the type of NODE's blocks, under the assumption that SIZES include a
- * header of HEADER bytes. Return false if there are no facts about the calls, so that other sizes
- * would make no difference. */
+/* Fill the empty RET with the type of NODE's blocks, under the assumption that a header of HEADER
+ * bytes was requested in addition to SIZES. Return false if there are no facts about the calls, so
+ * that other sizes would make no difference. */
 static bool
 types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *sizes, uint64_t header,
                    struct type_answer *ret)
@@ -809,7 +809,8 @@ first_of_size(const struct profile *p, uint64_t size)
     return low < p->type_count && p->types[low].size == size ? low : p->type_count;
 }
 
-/* Return the string id of the type of A, which has a fact, as a declaration names it. */
+/* Return the string id of the type of A, which has a fact: the name, followed by "[]" for an array
+ * or " +" for a structure that only begins the block. */
 static uint32_t
 types_type_name(struct typer *t, const struct type_answer *a)
 {

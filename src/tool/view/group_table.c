@@ -428,7 +428,8 @@ row_place(const struct view *v, enum group_by by, const struct group_row *r, boo
     return full ? path : path_basename(path);
 }
 
-/* Return how full HEAP is, or its history. */
+/* Return the used share of HEAP, if known, and the numbers of heaps made and of resets; "" for
+ * malloc. */
 static const char *
 group_table_heap_place(const struct view *v, const struct profile_heap *heap, enum metric metric)
 {

@@ -92,8 +92,8 @@ void lisp_table_build(const struct view *v, struct table *ret);
 /* --- losses.c: the recorder's losses as a table, for text and JSON. */
 
 /* A field of struct profile_losses: its name in JSON, its offset (of a uint64_t), and its meaning,
- * as words that follow a count. The first field is the sum of lost events; the fields up to
- * loss_cause_end are its parts. */
+ * as words that follow a count. The first field is the sum of lost events; the next fields,
+ * before index loss_cause_end, are its parts. */
 struct loss_field {
     const char *key;
     size_t offset;
