@@ -207,7 +207,7 @@ heaptap_backing(heaptap_heap *heap, const void *p, size_t bytes)
 }
 
 /* Record that P no longer backs HEAP. A block of malloc then counts in malloc's totals again. Call
- * this before P is given back. Omit it if P is freed by free, which ends the backing as well. */
+ * this before P is given back. It is not needed if free frees P, which also ends the backing. */
 HEAPTAP_API_ void
 heaptap_backing_end(heaptap_heap *heap, const void *p)
 {

@@ -214,10 +214,12 @@ heaptap_function_end(const void *pc)
 }
 
 /* Return the size in bytes of the block that the current event has moved; (size_t)-1 if the size is
- * not known, 0 if no block has moved. For use inside an adapter's callback, when the event being
- * recorded in this thread is the end of a realloc. Set *FROM to the block's old address, which is
- * no longer readable, and *TO to its new address. The runtime still holds the old address, so the
- * adapter must translate the runtime's pointers into the block. */
+ * not known, 0 if no block has moved. A block has moved if the event being recorded in this thread
+ * is the end of a realloc that changed its address. For use inside an adapter's callback.
+ *
+ * Set *FROM to the block's old address, which is no longer readable, and *TO to its new address.
+ * The runtime still holds the old address, so the adapter must translate the runtime's pointers
+ * into the block. */
 HEAPTAP_LANGUAGE_API_ size_t
 heaptap_moved(const void **from, const void **to)
 {

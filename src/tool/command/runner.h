@@ -53,7 +53,7 @@ struct runner {
     bool recursion_folded;     // Fold recursion unless the user disables it.
     const enum metric *metric; // Metric that each process must have; NULL = any.
     const char *output;        // Path of the output; NULL = stdout.
-    bool needs_addresses; // Frames without an address are useless: show interpreters.
+    bool needs_addresses; // The output needs addresses: keep interpreters' C frames.
     bool for_programs;         // The output is a file format: never transliterate it to ASCII.
 
     // Return 0 if S->p can answer the request. Called before the slow steps, so stacks and text do

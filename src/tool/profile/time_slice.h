@@ -7,12 +7,13 @@
 /* Set *RET to the moment called WHEN:
  *
  *     loaded, loaded#2   the snapshot or phase of that name, the latest or the second one
- *     90s 5m 1h30m       the last snapshot at or before that long after the start
- *     -5m                the same, before the end
- *     start, end         nothing recorded yet; all of it (or now)
+ *     90s 5m 1h30m       the last snapshot at or before that time after the start
+ *     -5m                the last snapshot at or before that time before the end
+ *     start, end         before the first event; after the last one so far
  *     peak               when most was live; only --at knows it
  *
- * Returns 0, or HEAPTAP_USAGE with ERR set if there is no such moment. */
+ * Returns 0; or with ERR set, HEAPTAP_USAGE if there is no such moment, or HEAPTAP_BAD_INPUT if P
+ * has no history and WHEN is not the peak. */
 int time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
                     struct err *err);
 
