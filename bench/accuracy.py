@@ -305,7 +305,7 @@ class Table:
 def starts(options, compilers):
     """Print how many starts of a program succeed, over random placements by the kernel.
 
-    Return the number of our builds of which a start failed.
+    Return the number of our builds with a failed start.
     """
     print(f"\nStarts that went well, of {STARTS}\n")
     wrong = 0

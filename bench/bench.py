@@ -188,7 +188,7 @@ def arguments():
 
 
 def groups_of(program):
-    """Return the names by which --only selects PROGRAM, besides its own."""
+    """Return the names that select PROGRAM with --only, besides its own."""
     if not program.pairs:
         return ["kinds", program.kind]
     return ["loops"] + ["threads"] * (program.name.partition("-")[0] in programs.TEAMS)

@@ -212,7 +212,8 @@ all_answered(void)
     return true;
 }
 
-/* Run until all requests are answered or the time is over. Return the time taken. */
+/* Run to the end of the measured time, and then until all requests are answered, at most for
+ * GRACE_S. Return the time of the end. */
 static uint64_t
 ask(int epoll)
 {
@@ -240,7 +241,8 @@ by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Add the requests without an answer, which have waited until NOW. */
+/* Add the waits of requests without an answer, which have waited until NOW. Return the number of
+ * requests sent. */
 static uint64_t
 add_unanswered(uint64_t now)
 {

@@ -192,7 +192,8 @@ reap(pid_t child, int flags, int *status)
     return pid == 0 || errno == EINTR;
 }
 
-/* Kill descendants until none is left that could start more. */
+/* Kill the current descendants of PID. Descendants that start meanwhile remain until the next
+ * call. */
 static void
 end_below(pid_t pid, int depth)
 {
@@ -207,8 +208,8 @@ end_below(pid_t pid, int depth)
     }
 }
 
-/* Wait for the command and all its processes, within the limits. Return the reason why they were
- * ended. */
+/* Wait for the command and all its processes, within the limits. Return the exceeded limit,
+ * "memory" or "time", if they were killed; otherwise "no". */
 static const char *
 watch(pid_t child, uint64_t limit_ns, uint64_t limit_kib, int *status)
 {

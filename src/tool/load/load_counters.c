@@ -238,7 +238,8 @@ had_threads(const struct profile *p)
 }
 
 /* Return the maximum error of the peak for files without bound_bytes, from older recorders: for
- * each process 64 KiB or a 1024th, whichever is more. */
+ * each process 64 KiB or a 1024th of its peak, whichever is more; for a process with one thread,
+ * 0. For a merge, an upper bound of their sum. */
 static int64_t
 old_error(const struct profile *p)
 {

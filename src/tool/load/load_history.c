@@ -21,10 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About seventy years; sums of times stay in range. */
+/* Maximum time of a snapshot, about seventy years, which keeps sums of times in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
-/* More than any recorder writes; limits the memory for a forged file. */
+/* Maximum number of records that are read, more than any recorder writes. Limits the memory for a
+ * forged file. */
 #define HISTORY_RECORDS_MAX ((size_t)1 << 22)
 
 /* Progress through the records of one counter. */

@@ -174,7 +174,7 @@ sum_by_node(const struct profile *p, const struct stacks *stacks, struct arena *
         uint64_t *index;
         bool is_new;
 
-        // The stack that represents those without room has no address that a reader would accept.
+        // The node "other", for stacks without room, has no address that a reader would accept.
         if (stacks->site_stacks[a->site] == 0 || p->nodes[site->node].location == 0)
             continue;
         index = map_put(&known, site->node, &is_new);

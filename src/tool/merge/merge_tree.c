@@ -398,7 +398,7 @@ is_other(const struct profile_site *s)
     return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
 }
 
-/* Return the index of the site equal to LIKE, added if new. */
+/* Return the index of the site equal to LIKE, added if new; without room, the index of "other". */
 static uint32_t
 merge_tree_site_at(struct merge *m, struct profile_site like)
 {
@@ -483,7 +483,8 @@ merge_unknown_frees(struct merge *m, struct merge_input *in)
     }
 }
 
-/* Add a site for NODE, because a file refers to a block's stack through a site. */
+/* Add a site for NODE, because a file refers to a block's stack through a site. Without a stack,
+ * NODE is 0 and no site is added. Return NODE. */
 static uint32_t
 with_site(struct merge *m, uint32_t node)
 {

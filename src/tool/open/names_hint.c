@@ -130,7 +130,7 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_LIST
         char *real = h->gaps[i].elsewhere ? NULL : realpath(h->gaps[i].path, NULL);
 
         paths[i] = real != NULL ? arena_strdup(&h->arena, real) : h->gaps[i].path;
-        // The file has changed since the recording, so the installed package has other names.
+        // The recorded file is not on this machine, so the installed package has other names.
         if (h->gaps[i].elsewhere)
             paths[i] = "";
         names[i] = NULL;

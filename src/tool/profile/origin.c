@@ -48,7 +48,7 @@ has_holes(int fd)
 
 /* Read FD's SIZE_BYTES, or as many as the file has, into BUFFER, which is zero. A profile with a
  * reserve of gigabytes may use little of it. Therefore holes are skipped, and data is read through
- * a small buffer. */
+ * a small buffer. Return the number of bytes, including holes. */
 static size_t
 origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
 {
@@ -178,7 +178,7 @@ is_dense(int fd)
            (st.st_size < LARGE_BYTES || st.st_blocks >= st.st_size / STAT_BLOCK_BYTES / 2);
 }
 
-/* Return true if FD is a recorder's file whose process has certainly ended. */
+/* Return true if FD is a recorder's file whose process has certainly ended, and is dense. */
 static bool
 is_left_alone(int fd, const char *path)
 {

@@ -109,8 +109,8 @@ about_lives(struct text_view *v, const struct access_row *r)
     return text;
 }
 
-/* Return "37 of 100 blocks were never read or written, 12 only written"; NULL if that applies to
- * all or none. */
+/* Return "of these, 37 never touched, 12 written and never read"; NULL if each of the two applies
+ * to all blocks or to none. */
 static const char *
 about_unread(struct text_view *v, const struct profile_access *x)
 {

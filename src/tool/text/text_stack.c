@@ -122,8 +122,8 @@ text_stack_repetitions(const struct text_view *v, const struct stack *s, uint32_
     return n / period;
 }
 
-/* Fill at most LIMIT LINES with the frames of S; a recursion with at least two repeats is one line.
- * Return the number of lines. Set *RET_NEXT to the first frame left out. */
+/* Fill at most LIMIT LINES with the frames of S. If frames are repeated at least twice, one line
+ * replaces the repeats. Return the number of lines. Set *RET_NEXT to the first frame left out. */
 static uint32_t
 layout_stack(const struct text_view *v, const struct stack *s, uint32_t depth,
              struct stack_line *lines, uint32_t limit, uint32_t *ret_next)

@@ -228,7 +228,7 @@ static void read_members(struct reader *r, Dwarf_Die *aggregate, const char *pre
 
 /* Set *RET_OFFSET to the offset of the member DIE in its structure. For a bit-field, also set
  * *RET_BIT and *RET_BITS to its offset and width in bits. Return false if the offset is not a
- * constant. */
+ * constant, or if a bit-field does not fit into its storage. */
 static bool
 structure_die_place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, uint32_t *ret_bits)
 {

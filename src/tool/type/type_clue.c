@@ -61,7 +61,7 @@ is_any(const struct clue_token *t, const char *const *texts)
     return false;
 }
 
-/* Return the end of the comment, literal or directive at S; S if there is none. */
+/* Return the end of the comment or literal at S; S if there is none. */
 static const char *
 skip_text(const char *s, const char *end)
 {

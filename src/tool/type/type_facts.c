@@ -482,7 +482,8 @@ written_function(Dwarf_Die *scope)
                : *scope;
 }
 
-/* Add the return type of the function of frame LEVEL. */
+/* Record whether the function of frame LEVEL takes a size and whether it passes memory on, by its
+ * parameters and return type. Add the return type. */
 static void
 look_at_return(struct question *q, size_t level)
 {

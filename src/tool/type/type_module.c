@@ -87,7 +87,7 @@ take_kept(struct type_module *m)
     f->types = NULL;
 }
 
-/* Move M's data to the slot of M's file. Return false if there is none. */
+/* Move M's data to the slot of M's file. Return false if there is no slot or it is occupied. */
 static bool
 type_module_keep(struct type_module *m)
 {

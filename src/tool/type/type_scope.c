@@ -341,7 +341,7 @@ type_word(const struct clue_token *t, size_t count)
     return name;
 }
 
-/* Set *RET to the type that T names. T may have STARS at its end, which are ignored. */
+/* Set *RET to the type that T names. Each "*" at the end of T makes it a pointer. */
 static bool
 find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
           struct type_fact *ret)

@@ -203,7 +203,7 @@ is_provisional(const struct type_answer *a)
 }
 
 /* Return true if the frame LEVEL, which looks like a wrapper, allocates a structure of its choice:
- * it takes no size, and a structure that does not fit the sizes is in the result register. */
+ * it takes no size, and a fact with evidence from EVIDENCE_BEGINS on has a structure. */
 static bool
 has_own_type(const struct type_facts *facts, size_t level)
 {

@@ -125,7 +125,7 @@ session_names_is_among(const char *const *words, size_t count, const char *word)
     return false;
 }
 
-/* Return true if TEXT and OTHER are equal up to the end of the shorter. */
+/* Return true if TEXT and OTHER are equal up to the end of the shorter, or in COMM_BYTES bytes. */
 static bool
 is_like(const char *text, const char *other)
 {
