@@ -33,8 +33,8 @@ struct timing {
     uint64_t buckets[BUCKETS];
     uint64_t away[BUCKETS]; // Interruptions while it spun.
     uint64_t largest, smallest;
-    uint64_t random_state;
-    uint64_t random; // State of the random sequence.
+    uint64_t random_state; // State of the random sequence.
+    uint64_t random;       // Its latest number.
     uint64_t calls;
     unsigned live_count;
     void **blocks;

@@ -127,7 +127,7 @@ field_kib(const char *text, const char *name)
     return s ? strtoull(s + strlen(name), NULL, 10) : 0;
 }
 
-/* Read one process. Return its peak. */
+/* Read the process PID. Return its peak in KiB; 0 if unknown. */
 static uint64_t
 look_at(pid_t pid)
 {

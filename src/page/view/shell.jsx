@@ -173,7 +173,7 @@ function tileTitle(metric, extent, profile) {
     return wholeTitle(metric, profile);
 }
 
-/* Half the interval of an estimate, or nothing. */
+/* The 95 % interval of an estimate; nothing for an exact number. */
 function Interval({metric, totals}) {
     const low = totals[`${metric.column}_low`], high = totals[`${metric.column}_high`];
     if (low === undefined || low === null || low === high)

@@ -300,7 +300,7 @@ add_last_tick(struct loader *l)
     struct profile *p = l->p;
     const struct profile_snapshot *last = &p->snapshots[p->snapshot_count - 1];
     struct profile_amounts now = last->amounts;
-    uint64_t tick_ns = shared->last_ns + 1; // Stored like a snapshot's time, plus 1.
+    uint64_t tick_ns = shared->last_ns + 1; // Plus 1, as in snapshots, where 0 = unused.
     int64_t since, until;
 
     if (p->process.ended || tick_ns < last->elapsed_ns || tick_ns > p->process.elapsed_ns)

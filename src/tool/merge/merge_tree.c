@@ -17,8 +17,9 @@
  *     site ─► node ─► location (module + place, or name, or address)
  *              └───► parent node ─► …
  *
- * Nodes are equal if parents, locations and flags are equal. Only nodes on the path of a site or of
- * an unknown free are transferred. Sites are equal if merge_tree_site_key returns equal keys.
+ * Nodes are equal if parents, locations and flags are equal. Only nodes on the path of a site, a
+ * backing, an unknown free or a corruption are transferred. Sites are equal if merge_tree_site_key
+ * returns equal keys.
  *
  * The ids of a file are limited. Code of further modules keeps its name but has no module. Further
  * nodes and sites are counted at the site "other". */
