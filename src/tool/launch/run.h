@@ -91,11 +91,12 @@ enum run_head {
     HEAD_NONE,   // There is no profile.
     HEAD_FIRST,  // The process that was started.
     HEAD_BECAME, // The process that was started, after its last exec.
-    HEAD_MOST,   // The process that allocated most: the started one did little itself.
+    HEAD_MOST,   // The process that allocated most: the started process did little itself, or was
+                 // not recorded.
 };
 
 /* Choose the main process of the run of FIRST_PID among the COUNT processes V, and store its index
- * in *RET. */
+ * in *RET. Return the reason; HEAD_NONE, with *RET unchanged, if COUNT is 0. */
 enum run_head run_process_head(const struct run_process *v, size_t count, pid_t first_pid,
                                size_t *ret);
 

@@ -463,7 +463,8 @@ add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
     add_corruption(m, capacity, CORRUPTION_OVERWRITTEN, &block, m->count);
 }
 
-/* Process the ends up to candidate C, or all remaining ones if NULL. NEXT is the first of them. */
+/* Process the ends from index NEXT to candidate C, or all remaining ones if C is NULL. Return the
+ * index of the next end. */
 static size_t
 check_ends(struct finder *f, size_t next, const struct candidate *c, size_t *capacity)
 {

@@ -108,8 +108,9 @@ open_set_cut(struct profile *p, const struct view_options *options, struct err *
     return rc;
 }
 
-/* Load PATHS into RET. An unreadable profile of a session is reported and left out, unless it is
- * the only profile. */
+/* Load PATHS into RET. Profiles that --only excludes are left out. A profile that cannot be read or
+ * cut is reported and left out. Return 0 if a profile is left or none failed; otherwise the exit
+ * code of the last failure. */
 static int
 load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
 {

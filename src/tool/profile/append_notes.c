@@ -64,7 +64,7 @@ write_word(int fd, uint64_t word, uint64_t off)
 }
 
 /* Remove the file's check. The flag is cleared first, because a file with the flag and no check is
- * damaged. */
+ * damaged. Return false if that fails. */
 static bool
 drop_check(const struct target *t)
 {
@@ -95,7 +95,7 @@ append_notes_check_of(int fd, size_t size_bytes)
     return check;
 }
 
-/* Set the flag and store a new check, which covers the flag. */
+/* Set the flag and store a new check, which covers the flag. Return false if that fails. */
 static bool
 renew_check(const struct target *t)
 {
@@ -141,7 +141,7 @@ append_notes_look_around(struct target *t, struct err *err)
 }
 
 /* Write BYTES at the end of T's file, and their segment S into the unused directory entry
- * NUMBER. */
+ * T->free[NUMBER]. Return false if that fails. */
 static bool
 add_segment(struct target *t, size_t number, struct disk_segment s, const void *bytes)
 {

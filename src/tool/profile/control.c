@@ -202,7 +202,8 @@ await(const struct control *c, uint64_t generation, uint64_t until_ns, struct er
     }
 }
 
-/* Write a request. On success, the lock is held until control_finish. */
+/* Write the COUNT words of a request, waiting up to WAIT_NS for the lock. Returns 0, with the lock
+ * held until control_finish; or a negative heaptap_errc with ERR set. */
 static int
 control_ask(struct control *c, const uint64_t *words, size_t count, uint64_t wait_ns,
             struct err *err)

@@ -80,7 +80,7 @@ is_called_profile(const char *path)
     return length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0;
 }
 
-/* Fill in *RET for PATH if L's filters accept it. A file removed meanwhile is skipped. */
+/* Fill in *RET for PATH. Return false if L's filters reject it, or if it was removed meanwhile. */
 static bool
 listing_look(const struct listing *l, const char *path, struct listed *ret)
 {
@@ -253,7 +253,8 @@ place_of_first(const char *dir, struct arena *arena)
                            : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
-/* List the profiles of the directory DIR, and those beside it that belong to the same run. */
+/* List the profiles of the directory DIR, and those beside it that belong to the same run. Returns
+ * 0; or HEAPTAP_BAD_INPUT with ERR set, if DIR cannot be read or has no profile. */
 static int
 list_directory(const char *dir, struct arena *arena, const char ***ret_paths, size_t *ret_count,
                struct err *err)

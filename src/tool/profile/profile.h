@@ -142,7 +142,7 @@ void errors_add(struct errors *sum, const struct errors *e);
 /* Combine only the units of E into SUM, by maximum. */
 void errors_add_units(struct errors *sum, const struct errors *e);
 
-/* Errors of live amounts: allocated minus freed. */
+/* Return the errors of live amounts: allocated minus freed. */
 struct error_sum errors_live(const struct errors *e);
 
 enum { PROFILE_BUILD_ID_MAX = 32 };

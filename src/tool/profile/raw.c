@@ -387,7 +387,7 @@ is_apart(const struct segments *all, uint32_t index)
 
 /* Use table KIND in place in the mapped file if it is one segment, which holds for all tables of
  * a short run. Mapping each table would take two system calls, more time than all other work on
- * it. */
+ * it. Return false if the table cannot be used in place. */
 static bool
 use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
 {

@@ -6,9 +6,10 @@
  *
  * By site: type_verdict.c compares the facts about the innermost call (type_facts.c) with the sizes
  * requested there. If the function only passes memory on, its caller is examined, up to
- * WRAPPERS_MAX callers. Some wrappers put a header of one or two words in front of the block. If
- * nothing is found, and a type fits without the header, that type is likely. All size classes of a
- * stack are examined together, because they belong to one place in the program.
+ * WRAPPERS_MAX callers. Some wrappers put a header of one or two words in front of the block. If no
+ * type is certain for the whole size, but one is for the size without the header, that type is
+ * likely. All size classes of a stack are examined together, because they belong to one place in
+ * the program.
  *
  *     node ─► location ─► facts ─┐
  *       └──► sizes ──────────────┴► verdict ─► answer, or continue with the parent
