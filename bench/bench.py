@@ -137,7 +137,8 @@ def measure(settings, program, tools, rounds):
 
 
 def for_loops(tools, full):
-    """Loops measure the recorder; other profilers run them only in the full scope."""
+    """Return the tools that run loops. Loops measure the recorder, so other profilers run them
+    only in the full scope, and "+pack" never does."""
     wanted = [t for t in tools if t.ours and not t.name.endswith("+pack")]
     return wanted + [t for t in tools if full and t.name in ("heaptrack", "jemalloc-0",
                                                             "jemalloc-19", "tcmalloc-hp")]

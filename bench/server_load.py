@@ -42,7 +42,7 @@ def processors(settings):
 
 
 def asked(settings, socket, seconds, rate):
-    """Return the output of open_loop.c."""
+    """Return the numbers that open_loop.c prints: {name: value}."""
     client, _ = processors(settings)
     done = subprocess.run(["taskset", "-c", client, f"{settings.binaries}/open_loop", socket,
                            str(CONNECTIONS), str(seconds), str(rate)], capture_output=True,

@@ -22,8 +22,8 @@ struct map {
 /* Reserve room for COUNT keys, so that the map does not grow until it has more. */
 void map_reserve(struct map *m, size_t count);
 
-/* Return the value slot of KEY; create it with value 0 if KEY is new. Set *RET_NEW (may be NULL) to
- * true if it is. Valid until the next call. */
+/* Return the value slot of KEY, created with value 0 if KEY is new. Set *RET_NEW, unless RET_NEW is
+ * NULL, to true if KEY is new, otherwise to false. Valid until the next call. */
 uint64_t *map_put(struct map *m, uint64_t key, bool *ret_new);
 
 /* Return the value slot of KEY, or NULL if there is none. Valid until the next map_put. */
