@@ -281,10 +281,10 @@ heaptap_stop(void)
     HEAPTAP_CALL_(stop());
 }
 
-/* Limit the recorder's memory, its file included, to BYTES; 0 = no limit. Takes effect at once. At
- * the limit, known stacks are still counted, and new stacks are charged to "other". Objects of
- * heaps that find no room are counted as allocated, but their frees are lost, and only
- * heaptap_reset and heaptap_heap_destroy end them. Every report shows the losses. */
+/* Limit the recorder's memory, its file included, to BYTES from now on; 0 = a quarter of the
+ * machine's memory. Near the limit, new stacks keep only their innermost frames. Objects of heaps
+ * that find no room are counted as allocated, but their frees are lost, and only heaptap_reset and
+ * heaptap_heap_destroy end them. Every report shows the losses. */
 HEAPTAP_API_ void
 heaptap_max_memory(size_t bytes)
 {

@@ -19,6 +19,7 @@
 #include "heaps/heap_stakes.c"
 #include "heaps/heap_table.c"
 #include "platform/mem.c"
+#include "platform/memory_share.c"
 #include "platform/sys.c"
 #include "util/ensure.h"
 

@@ -13,6 +13,7 @@
 
 #include "heaps/heap_table.c"
 #include "platform/mem.c"
+#include "platform/memory_share.c"
 #include "platform/name_set.c"
 #include "platform/sys.c"
 #include "util/ensure.h"

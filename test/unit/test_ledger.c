@@ -18,6 +18,7 @@
 #include "ledger/ledger.c"
 #include "ledger/ledger_prefault.c"
 #include "platform/mem.c"
+#include "platform/memory_share.c"
 #include "ledger/ledger_side.c"
 #include "platform/sys.c"
 

@@ -11,7 +11,9 @@
 #include "fake_recorder.h"
 
 #include "platform/mem.c"
+#include "platform/memory_share.c"
 #include "account/nodes.c"
+#include "account/segments.c"
 #include "platform/sys.c"
 
 /* Stub: tables without a file are mapped as a whole from the start. */
@@ -49,6 +51,14 @@ begin_large(void **unused)
     return begin(unused);
 }
 
+/* More nodes than the index has from the start. */
+static int
+begin_huge(void **unused)
+{
+    node_limit = 5 << NODES_FIRST_BITS;
+    return begin(unused);
+}
+
 static int
 begin_small(void **unused)
 {
@@ -60,7 +70,7 @@ static int
 end(void **unused)
 {
     (void)unused;
-    mem_release(account_state()->children, node_limit * sizeof(struct children));
+    mem_release_all();
     fake_state_end();
     return 0;
 }
@@ -84,6 +94,68 @@ children_are_found_again(void **unused)
             assert_int_not_equal(ids[i], ids[k]);
     }
     free(ids);
+}
+
+/* A tree of WIDE children of the root with NEXT_CHILDREN children each, and one child of each of
+ * these. */
+enum { WIDE = 300000, NEXT_CHILDREN = 3 };
+
+static uint32_t
+grown_child(uint32_t i, uint32_t k)
+{
+    uint32_t parent = nodes_child(DISK_NODE_ROOT, 0x1000000 + i, 0);
+    uint32_t child = nodes_child(parent, 0x2000000 + k, 0);
+
+    assert_int_equal(account_state()->nodes[child].parent, parent);
+    return nodes_child(child, 0x3000000, 0);
+}
+
+/* If this fails, stacks beyond the first million frames are lost, or charged to the wrong callers,
+ * or each event adds its stack again. */
+static void
+a_tree_grows_beyond_the_first_segments(void **unused)
+{
+    uint64_t used;
+
+    (void)unused;
+    for (uint32_t i = 0; i < WIDE; i++)
+        for (uint32_t k = 0; k < NEXT_CHILDREN; k++)
+            assert_true(grown_child(i, k) >= DISK_NODE_FIRST);
+    used = state->tables[DISK_NODES].used;
+    assert_int_equal(used, DISK_NODE_FIRST + WIDE * (1 + 2 * NEXT_CHILDREN));
+    for (uint32_t i = 0; i < WIDE; i += 999)
+        for (uint32_t k = 0; k < NEXT_CHILDREN; k++) {
+            uint32_t node = grown_child(i, k);
+            const struct disk_node *n = account_state()->nodes;
+
+            assert_int_equal(n[node].frame, 0x3000000);
+            assert_int_equal(n[n[node].parent].frame, 0x2000000 + k);
+            assert_int_equal(n[n[n[node].parent].parent].frame, 0x1000000 + i);
+        }
+    assert_int_equal(state->tables[DISK_NODES].used, used);
+}
+
+/* If this fails, a program with a limit on address space cannot use the reservations of a large
+ * tree, or the index loses nodes in use. */
+static void
+a_grown_index_is_given_back_behind_the_nodes_in_use(void **unused)
+{
+    struct table *t = &state->tables[DISK_NODES];
+    uint64_t before_bytes = t->max_bytes, used;
+    uint32_t last;
+
+    (void)unused;
+    for (uint32_t i = 0; i < WIDE; i++)
+        grown_child(i, 0);
+    used = t->used;
+    t->max_bytes = t->mapped_bytes = (used + 1) * sizeof(struct disk_node);
+    nodes_give_back(before_bytes);
+    last = grown_child(WIDE - 1, 0);
+    assert_int_equal(t->used, used);
+    assert_int_equal(nodes_child(last, 5, 0), DISK_NODE_OTHER);
+    // The page behind the last node in use is gone.
+    assert_true(mem_is_there(nodes_first_child((uint32_t)used - 1)));
+    assert_false(mem_is_there(nodes_first_child((uint32_t)used) + 4096));
 }
 
 /* If this fails, memory that a function allocates for one caller is charged to another. */
@@ -277,6 +349,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(children_are_found_again, begin_large, end),
+        cmocka_unit_test_setup_teardown(a_tree_grows_beyond_the_first_segments, begin_huge, end),
+        cmocka_unit_test_setup_teardown(a_grown_index_is_given_back_behind_the_nodes_in_use,
+                                        begin_huge, end),
         cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes,
                                         begin_large, end),
         cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, end),

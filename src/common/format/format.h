@@ -182,7 +182,8 @@ struct disk_header {
     // Elapsed time when the process had ended, if no exit handler ran. Written by `heaptap run`,
     // which waited for the process. 0 = not known.
     uint64_t ended_ns;
-    uint64_t reserved1[403];
+    uint64_t limit_bytes; // Limit on recorder_bytes and the file; 0 = none so far.
+    uint64_t reserved1[402];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");

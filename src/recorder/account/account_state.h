@@ -20,16 +20,25 @@ struct snapshot_pace {
     uint32_t taken;         // Number of snapshots since then.
 };
 
+enum { SEGMENTS_MAX = 8 };
+
+/* An array behind its first segment; segments.h. All atomic. */
+struct segments {
+    unsigned char *base[SEGMENTS_MAX];
+    uint64_t made_bytes[SEGMENTS_MAX]; // Prefaulted (mem_fill).
+};
+
 struct account_state {
     /* nodes.c */
     struct disk_node *nodes;            // tables[DISK_NODES].base
-    struct first_child *first_children; // Indexed by node.
-    struct children *children;
+    struct first_child *first_children; // First segment, indexed by node.
+    struct children *children;          // First segment.
+    struct segments more_first_children, more_children;
     uint64_t children_used;                      // Atomic: number of used indexes into `children`,
                                                  // 0 included.
     uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
-    uint32_t *overflow[6]; // Hash tables of nodes that found no place in `children`.
-    uint64_t sites;        // Atomic: number of used site ids, including 0 and the sites of "other".
+    uint32_t *overflow[10]; // Hash tables of nodes that found no place in `children`.
+    uint64_t sites;         // Atomic: number of used site ids, including 0 and the sites of "other".
 
     uint32_t *unknown_frees;     // unknown_frees.c: hash table of record ids.
     uint32_t *label_records;     // label.c: index in DISK_LABELS of each set's record; 0 = none.

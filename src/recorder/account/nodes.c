@@ -8,6 +8,11 @@
  *                             four times the one before; a node lies in any level, within one
  *                             window from its hash
  *
+ * The first two are arrays of segments (segments.h): 2^20 nodes have theirs from the start, and
+ * each further segment doubles them. One reservation for all 2^28 nodes would be 12 GiB of writable
+ * memory: strict overcommit refuses it, and a limit on address space would have to unmap it. An
+ * array of the first segment's size costs each lookup one comparison more.
+ *
  * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first free
  * slot (of the line, of the window), then fills in the frame beside it. A thread that finds an id
  * without a frame reads the frame from the node itself, so that no child is added twice to a line.
@@ -27,17 +32,20 @@
  * recorded to the last. A program has no more places that allocate than it has code; if even these
  * do not fit, the rest is charged to "other". Existing nodes are used however full the tree is.
  *
- * A memory limit has the same effect in two steps, by the amount of memory left. */
+ * A memory limit has the same effect in two steps, by the amount of memory left. Sites can run out
+ * before nodes: the ledger has 22 bits for one (limits.h). So the same shares apply to sites. A
+ * stack whose node exists gets the rest of the sites. */
 #include "account/nodes.h"
 
 #include "account/account_state.h"
 #include "account/file.h"
+#include "account/segments.h"
 #include "base/atomics.h"
 #include "base/hash.h"
 #include "platform/mem.h"
 
 enum { LINES_IN_FLIGHT = 4096 };
-enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16 };
+enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16, LEVEL_LEFT_SHARE = 4 };
 
 /* By use: the 64ths of the tree up to which it may create nodes, and the number of frames
  * recorded. */
@@ -48,6 +56,12 @@ static const struct {
     [NODES_SHORT + 2] = {60, 2}, [NODES_SHORT + 3] = {62, 1}, [NODES_TAG] = {64, 0},
 };
 enum { WHOLE_SHARE = 64, SCARCE_SHARE = 24, USES_SHIFT = 24 };
+/* However much room there is, a tree of this size has no frames more that readers hide: they would
+ * take more memory and time than all the rest. */
+enum { SCARCE_NODES = 3 << 17 };
+
+static const struct segments_shape nodes_shape = {sizeof(struct first_child), NODES_FIRST_BITS};
+static const struct segments_shape lines_shape = {sizeof(struct children), NODES_LINES_FIRST_BITS};
 
 static uint64_t
 nodes_max(void)
@@ -62,14 +76,64 @@ lines_max(void)
     return nodes_max() / 2;
 }
 
+/* Return how many of COUNT records the first segment of an array of SHAPE holds. */
+static uint64_t
+in_first_segment(struct segments_shape shape, uint64_t count)
+{
+    uint64_t most = UINT64_C(1) << shape.first_bits;
+
+    return count < most ? count : most;
+}
+
+struct first_child *
+nodes_far_first_child(uint32_t node)
+{
+    return segments_at(&account_state()->more_first_children, nodes_shape, node);
+}
+
+static struct children *
+line_at(uint32_t line)
+{
+    if (likely(line >> NODES_LINES_FIRST_BITS == 0))
+        return &account_state()->children[line];
+    return segments_at(&account_state()->more_children, lines_shape, line);
+}
+
+/* Prepare the index for node ID. Return false without memory. */
+static bool
+index_node(uint64_t id)
+{
+    if (unlikely(id >> NODES_FIRST_BITS != 0))
+        return segments_make(&account_state()->more_first_children, nodes_shape, id, nodes_max());
+    mem_fill(account_state()->first_children, &account_state()->first_children_made,
+             (id + 1) * sizeof *account_state()->first_children,
+             in_first_segment(nodes_shape, nodes_max()) * sizeof *account_state()->first_children);
+    return true;
+}
+
+/* Prepare line number LINE. Return false without memory. */
+static bool
+prepare_line(uint64_t line)
+{
+    if (line >= lines_max())
+        return false;
+    if (unlikely(line >> NODES_LINES_FIRST_BITS != 0))
+        return segments_make(&account_state()->more_children, lines_shape, line, lines_max());
+    mem_fill(account_state()->children, &account_state()->children_made,
+             (line + 1) * sizeof *account_state()->children,
+             in_first_segment(lines_shape, lines_max()) * sizeof *account_state()->children);
+    return true;
+}
+
 bool
 nodes_start(void)
 {
     struct table *t = &state->tables[DISK_NODES];
 
     account_state()->first_children =
-        mem_private(nodes_max() * sizeof *account_state()->first_children);
-    account_state()->children = mem_private(lines_max() * sizeof(struct children));
+        mem_private(in_first_segment(nodes_shape, nodes_max()) * sizeof(struct first_child));
+    account_state()->children =
+        mem_private(in_first_segment(lines_shape, lines_max()) * sizeof(struct children));
     account_state()->children_used = 1;
     if (account_state()->first_children == NULL || account_state()->children == NULL ||
         table_take(t, DISK_NODE_FIRST) != 0)
@@ -87,13 +151,18 @@ nodes_start(void)
 void
 nodes_give_back(uint64_t before_bytes)
 {
-    uint64_t before = before_bytes / sizeof(struct disk_node);
-    struct first_child *first = account_state()->first_children;
-
-    mem_shrink(first, before * sizeof *first, nodes_max() * sizeof *first);
+    uint64_t before = before_bytes / sizeof(struct disk_node), after = nodes_max();
     // A thread may be about to take a line that was below the old maximum.
-    mem_shrink(account_state()->children, before / 2 * sizeof(struct children),
-               (lines_max() + LINES_IN_FLIGHT) * sizeof(struct children));
+    uint64_t lines = lines_max() + LINES_IN_FLIGHT;
+
+    mem_shrink(account_state()->first_children,
+               in_first_segment(nodes_shape, before) * sizeof(struct first_child),
+               in_first_segment(nodes_shape, after) * sizeof(struct first_child));
+    mem_shrink(account_state()->children,
+               in_first_segment(lines_shape, before / 2) * sizeof(struct children),
+               in_first_segment(lines_shape, lines) * sizeof(struct children));
+    segments_give_back(&account_state()->more_first_children, nodes_shape, before, after);
+    segments_give_back(&account_state()->more_children, lines_shape, before / 2, lines);
 }
 
 /* Return true if a node may be created for the use in FLAGS. */
@@ -103,7 +172,9 @@ nodes_is_room(uint32_t flags)
     uint32_t use = flags >> USES_SHIFT;
 
     if (load_relaxed(&state->tables[DISK_NODES].used) >=
-        nodes_max() * uses[use].share / WHOLE_SHARE)
+            nodes_max() * uses[use].share / WHOLE_SHARE ||
+        load_relaxed(&account_state()->sites) >=
+            (uint64_t)LIMIT_SITES * uses[use].share / WHOLE_SHARE)
         return false;
     return use <= NODES_SHORT + 1 ? !mem_is_full() : !mem_is_used_up();
 }
@@ -111,8 +182,9 @@ nodes_is_room(uint32_t flags)
 bool
 nodes_are_scarce(void)
 {
-    return load_relaxed(&state->tables[DISK_NODES].used) >=
-           nodes_max() * SCARCE_SHARE / WHOLE_SHARE;
+    uint64_t used = load_relaxed(&state->tables[DISK_NODES].used);
+
+    return used >= SCARCE_NODES || used >= nodes_max() * SCARCE_SHARE / WHOLE_SHARE;
 }
 
 /* Create a node, complete but unreachable. Return 0 without room. */
@@ -124,9 +196,11 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 
     if (id == TABLE_NONE)
         return 0;
-    mem_fill(account_state()->first_children, &account_state()->first_children_made,
-             (id + 1) * sizeof *account_state()->first_children,
-             nodes_max() * sizeof *account_state()->first_children);
+    if (!index_node(id)) {
+        // Later nodes would need the same memory, and each would grow the file in vain.
+        store_relaxed(&state->tables[DISK_NODES].full, 1u);
+        return 0;
+    }
     n = &account_state()->nodes[id];
     n->parent = parent;
     n->flags = flags & (NODES_USE(1) - 1);
@@ -143,6 +217,9 @@ level_table(uint32_t level)
 
     if (table != NULL)
         return table;
+    // A hash spreads its nodes over all its pages, so that they are soon touched.
+    if (size_bytes > mem_left() / LEVEL_LEFT_SHARE)
+        return NULL;
     table = mem_private(size_bytes);
     if (table == NULL || cas_acq_rel(&account_state()->overflow[level], &none, table))
         return table;
@@ -175,11 +252,12 @@ overflow_find(uint32_t parent, uint64_t frame)
 {
     uint64_t hash = hash_child(parent, frame);
 
-    for (uint32_t level = 0; level < countof(account_state()->overflow); level++) {
+    // The largest first: it has most of the nodes.
+    for (uint32_t level = countof(account_state()->overflow); level-- > 0;) {
         uint32_t *table = load_acquire(&account_state()->overflow[level]);
 
         if (table == NULL)
-            break;
+            continue;
         for (uint32_t i = 0; i < WINDOW; i++) {
             uint32_t node = load_acquire(&table[(hash + i) & level_mask(level)]);
 
@@ -201,7 +279,9 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
     for (uint32_t level = 0; made != 0 && level < countof(account_state()->overflow); level++) {
         uint32_t *table = level_table(level);
 
-        for (uint32_t i = 0; table != NULL && i < WINDOW; i++) {
+        if (table == NULL)
+            break;
+        for (uint32_t i = 0; i < WINDOW; i++) {
             uint32_t *place = &table[(hash + i) & level_mask(level)];
             uint32_t there = load_acquire(place);
 
@@ -247,21 +327,18 @@ nodes_line_of(struct first_child *first, uint32_t flags)
         if (!nodes_is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&account_state()->children_used, UINT64_C(1));
-        if (taken >= lines_max())
+        if (!prepare_line(taken))
             return NULL;
-        mem_fill(account_state()->children, &account_state()->children_made,
-                 (taken + 1) * sizeof *account_state()->children,
-                 lines_max() * sizeof *account_state()->children);
         if (cas_acq_rel(&first->more, &more, (uint32_t)taken))
             more = (uint32_t)taken;
     }
-    return &account_state()->children[more];
+    return line_at(more);
 }
 
 static COLD uint32_t
 add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    struct first_child *first = &account_state()->first_children[parent];
+    struct first_child *first = nodes_first_child(parent);
     uint32_t made = 0;
     uint32_t node = settle(&first->node, &first->frame, parent, frame, flags, &made);
     struct children *line;
@@ -284,8 +361,8 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 uint32_t
 nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    uint32_t more = load_acquire(&account_state()->first_children[parent].more);
-    const struct children *line = &account_state()->children[more];
+    uint32_t more = load_acquire(&nodes_first_child(parent)->more);
+    const struct children *line = line_at(more);
     uint32_t found;
 
     if (unlikely(parent == DISK_NODE_OTHER))

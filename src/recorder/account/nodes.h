@@ -46,6 +46,23 @@ enum nodes_use {
 /* As a part of FLAGS below. */
 #define NODES_USE(use) ((uint32_t)(use) << 24)
 
+/* log2 of the nodes, and of the lines of children, that the first segment of the index holds. A
+ * node beyond costs a lookup (segments.h). */
+enum { NODES_FIRST_BITS = 20, NODES_LINES_FIRST_BITS = NODES_FIRST_BITS - 1 };
+static_assert((uint64_t)LIMIT_NODES <= UINT64_C(1) << (NODES_FIRST_BITS + SEGMENTS_MAX),
+              "the segments hold all nodes");
+
+/* Return the entry of the index for NODE, which is beyond the first segment. */
+struct first_child *nodes_far_first_child(uint32_t node);
+
+/* Return the entry of the index for NODE. */
+static inline struct first_child *
+nodes_first_child(uint32_t node)
+{
+    return likely(node >> NODES_FIRST_BITS == 0) ? &account_state()->first_children[node]
+                                                 : nodes_far_first_child(node);
+}
+
 /* Slow paths of the two functions below. */
 uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
 uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
@@ -63,7 +80,7 @@ nodes_is_site(uint32_t site)
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-    const struct first_child *first = &account_state()->first_children[parent];
+    const struct first_child *first = nodes_first_child(parent);
 
     if (likely(load_acquire(&first->frame) == frame))
         return load_relaxed(&first->node);

@@ -7,11 +7,10 @@
 #include "format/format.h"
 
 enum {
-    /* cc1 and python make some 10^4 nodes; a compiler on a huge file 10^5. 2^20 nodes are 32 MiB of
-     * file and at most 48 MiB of index: the upper bound for a program with endless new stacks.
-     * Eight times as many filled up as well, for 1.3 GB. So the policy for a full tree matters more
-     * than its size: it keeps the innermost frames (nodes.c). */
-    LIMIT_NODES = 1 << 20,
+    /* cc1 and python make some 10^4 nodes, a compiler on a huge file 10^5, a documentation
+     * generator 10^7. The bound on memory ends the tree before this does (mem.h): a node takes 32
+     * bytes of file and some 50 of index. Then the tree keeps the innermost frames (nodes.c). */
+    LIMIT_NODES = 1 << 28,
     /* The ledger entry has 22 bits for the site. */
     LIMIT_SITES = (1 << 22) - 1,
     /* Threads alive at once. More are not recorded. */

@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "platform/memory_share.h"
 #include "platform/state.h"
 #include "platform/sys.h"
 
@@ -59,6 +60,15 @@ static const uint64_t pool_dumped_bytes = POOL_DUMPED_BYTES;
  * objects of heaps. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
 enum { CHARGED_UNMEASURED = 1 << 20 }; // Bytes charged between two measurements.
+
+/* Both are at least that many. The next measurement is not due before nodes and charges may have
+ * taken 1/UNMEASURED_SHARE of the memory that is left: a measurement takes time in proportion to
+ * the private memory, so a fixed distance would take time in proportion to its square. */
+enum { UNMEASURED_SHARE = 8 };
+
+/* The default limit holds from this number of nodes on, some 6 MiB. A smaller tree needs no limit,
+ * and its process is spared the look at the machine's memory. */
+enum { NODES_UNLIMITED = 1 << 16 };
 
 /* Atomic: size of the pool behind the state, 0 = there is none. Children, whose state is wiped,
  * inherit the number. It drops when a part of the pool is unmapped (mem_shrink). */
@@ -573,17 +583,39 @@ mem_pool_bytes(void)
 /* A process constant: children, whose state is wiped, inherit it. */
 static uint64_t limit_wanted;
 
+static void
+limit_to(uint64_t max_bytes)
+{
+    store_relaxed(&state->memory_limit, max_bytes);
+    store_relaxed(&state->header->limit_bytes, max_bytes);
+}
+
 void
 mem_set_limit(uint64_t max_bytes)
 {
     store_relaxed(&limit_wanted, max_bytes);
-    store_relaxed(&state->memory_limit, max_bytes);
+    limit_to(max_bytes);
 }
 
 void
 mem_limit_again(void)
 {
-    store_relaxed(&state->memory_limit, load_relaxed(&limit_wanted));
+    limit_to(load_relaxed(&limit_wanted));
+}
+
+/* Set the default limit if the tree has become large and there is no limit yet. A reserve is a
+ * limit of its own. */
+static void
+limit_by_default(void)
+{
+    uint32_t idle = 0;
+
+    if (load_relaxed(&state->memory_limit) != 0 || sys_is_quiet() ||
+        load_relaxed(&state->tables[DISK_NODES].used) < NODES_UNLIMITED ||
+        !cas_acq_rel(&state->limit_sought, &idle, 1u))
+        return;
+    limit_to(memory_share());
+    store_release(&state->limit_sought, 0u);
 }
 
 /* Return the number of nodes added since the last measurement. */
@@ -689,13 +721,27 @@ resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
     return pages * PAGE_BYTES;
 }
 
+/* Return true if so much has been added since the last measurement that the next one is due. */
+static bool
+is_measure_due(void)
+{
+    uint64_t unmeasured = load_relaxed(&state->unmeasured_bytes);
+    uint64_t nodes = nodes_added(), charged = charged_since();
+
+    return (nodes >= NODES_UNMEASURED && nodes * NODE_PRIVATE_BYTES >= unmeasured) ||
+           (charged >= CHARGED_UNMEASURED && charged >= unmeasured);
+}
+
 void
 mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES])
 {
-    if (due && (load_relaxed(&state->memory_limit) == 0 ||
-                (nodes_added() < NODES_UNMEASURED && charged_since() < CHARGED_UNMEASURED)))
+    if (due && load_relaxed(&state->memory_limit) == 0)
+        limit_by_default();
+    if (due && (load_relaxed(&state->memory_limit) == 0 || !is_measure_due()))
         return;
     store_relaxed(&state->nodes_counted, load_relaxed(&state->tables[DISK_NODES].used));
     store_relaxed(&state->charged_counted, load_relaxed(&state->charged));
     store_relaxed(&state->header->recorder_bytes, resident_bytes(buffer));
+    if (load_relaxed(&state->memory_limit) != 0)
+        store_relaxed(&state->unmeasured_bytes, mem_left() / UNMEASURED_SHARE);
 }

@@ -107,7 +107,7 @@ bool mem_drop_parents(const void *kept);
 void mem_release(void *address, size_t size_bytes);
 
 /* Set the memory limit, which includes the file: beyond MAX_BYTES, refuse memory for new stacks. 0
- * = no limit. */
+ * = the default: memory_share() once the tree is large, and no limit with a reserve. */
 void mem_set_limit(uint64_t max_bytes);
 
 /* Set the parent's memory limit again. Call in a forked child. */

@@ -46,7 +46,7 @@ struct table {
 /* Size of the state of each room above this one. The room declares the fields in ROOM_state.h. */
 enum {
     STATE_LEDGER_BYTES = 192,
-    STATE_ACCOUNT_BYTES = 4992,
+    STATE_ACCOUNT_BYTES = 5312,
     STATE_HEAPS_BYTES = 128,
     STATE_STACK_BYTES = 128,
     STATE_EVENT_BYTES = 128,
@@ -72,6 +72,8 @@ struct state {
     uint64_t arena_used;    // Atomic.
     uint64_t arena_first;   // Offset of the arena's second part, which core dumps exclude.
     uint64_t memory_limit;  // Atomic: limit for the recorder's memory and file together; 0 = none.
+    uint32_t limit_sought;  // Atomic: 1 while a thread finds the default limit.
+    uint64_t unmeasured_bytes; // Atomic: estimated growth until the next measurement.
     uint64_t nodes_counted; // Atomic: number of nodes when private memory was last measured.
     uint64_t charged;         // Atomic: bytes charged before they were touched,
     uint64_t charged_counted; // and their number when private memory was last measured.

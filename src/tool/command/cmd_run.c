@@ -125,10 +125,11 @@ static const struct opt options[] = {
      "default is the maximum, 1024, which holds nearly all stacks whole.",
      NULL},
     {OPT_SIZE, 0, "max-memory", &defaults.run.recording.max_memory_bytes, "SIZE",
-     "Limit the recorder's memory, including its file, to SIZE (at least 1M). Beyond it, new "
-     "stacks count as \"other\", and objects of the program's heaps (heaptap_alloc) without room "
-     "count as losses. Memory that must grow with the program is exempt: a sixth of the heap, and "
-     "some per thread. Default: no limit.",
+     "Limit the recorder's memory in each process, including its file, to SIZE (at least 1M). Near "
+     "the limit new stacks keep only their innermost frames, and objects of the program's heaps "
+     "(heaptap_alloc) without room count as losses. Memory that must grow with the program is "
+     "exempt: a sixth of the heap, and some per thread. Default: a quarter of the machine's "
+     "memory, or of the control group's limit if that is less.",
      NULL},
     {OPT_STRING, 0, "snapshot-every", &defaults.snapshot_every, "SECONDS",
      "Request a snapshot of all processes every SECONDS. Each process takes it at an event soon "
