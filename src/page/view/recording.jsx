@@ -33,8 +33,18 @@ const LOSSES = [
     ['failed_calls', 'calls that returned no block'],
     ['history_records', 'values at a snapshot that found no room: later ones stand for them']];
 
-function Losses({losses}) {
-    const rows = LOSSES.filter(([name]) => losses[name] > 0);
+/* The bytes of the allocations that a loss counts. */
+const LOST_BYTES = {other_site_events: 'other_site_bytes', shortened_stacks: 'shortened_bytes',
+    truncated_stacks: 'truncated_bytes'};
+
+function Losses({losses, totals}) {
+    const rows = LOSSES.filter(([name]) => losses[name] > 0).map(([name, text]) => {
+        const lost = losses[LOST_BYTES[name]];
+        return [name, lost === undefined ? text : `${text}; ${
+            percent(losses[name], totals.allocations)} of the calls, ${bytes(lost)} or ${
+            percent(lost, totals.allocated_bytes)} of the bytes, so inclusive values are lower ` +
+            'bounds'];
+    });
     if (rows.length === 0 && !losses.file_failed)
         return <p>Nothing was lost: every call is in the numbers.</p>;
     return (
@@ -60,6 +70,7 @@ function recorderFacts({recorder, totals}) {
     const stacks = recorder.frames_reused + recorder.frames_unwound;
     return [
         ['memory', recorder.memory_bytes ? bytes(recorder.memory_bytes) : null],
+        ['limit', recorder.limit_bytes ? bytes(recorder.limit_bytes) : null],
         ['file', recorder.file_bytes ? bytes(recorder.file_bytes) : null],
         ['events', count(events)],
         ['a call took', recorder.events_timed > 0
@@ -142,9 +153,11 @@ export function Recording() {
                 there is what was lost.</p>}
             <Notes notes={report.notes} />
             {before && <section class="panel"><h3>What was lost before</h3>
-                <Notes notes={before.notes} /><Losses losses={before.losses} /></section>}
+                <Notes notes={before.notes} />
+                <Losses losses={before.losses} totals={before.totals} /></section>}
             <div class="pair">
-                <section class="panel"><h3>What was lost</h3><Losses losses={report.losses} />
+                <section class="panel"><h3>What was lost</h3>
+                    <Losses losses={report.losses} totals={report.totals} />
                 </section>
                 <section class="panel"><h3>What the recorder needed</h3>
                     <Facts rows={recorderFacts(report)} /></section>

@@ -260,6 +260,9 @@ json_losses(struct json *j, const struct profile *p)
     json_object(j, "losses");
     for (size_t i = 0; i < loss_field_count; i++)
         json_uint(j, loss_fields[i].key, loss_value(&p->losses, &loss_fields[i]));
+    json_uint(j, "other_site_bytes", p->losses.other_site_bytes);
+    json_uint(j, "shortened_bytes", p->losses.shortened_bytes);
+    json_uint(j, "truncated_bytes", p->losses.truncated_bytes);
     json_bool(j, "file_failed", p->losses.file_failed);
     json_end(j);
 }

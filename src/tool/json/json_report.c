@@ -17,6 +17,10 @@ json_self_report(struct json *j, const struct profile *p)
     json_object(j, "recorder");
     json_uint(j, "memory_bytes", r->memory_bytes);
     json_uint(j, "file_bytes", r->file_bytes);
+    if (r->limit_bytes != 0)
+        json_uint(j, "limit_bytes", r->limit_bytes);
+    else
+        json_string(j, "limit_bytes", NULL);
     json_uint(j, "frames_reused", r->frames_reused);
     json_uint(j, "frames_unwound", r->frames_unwound);
     json_uint(j, "full_unwinds", r->full_unwinds);

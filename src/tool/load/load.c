@@ -308,6 +308,7 @@ load_header(struct loader *l)
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
     p->may_lag = h->process_flags & DISK_PROCESS_IN_MEMORY;
     p->recorder.file_bytes = l->raw->file_bytes;
+    p->recorder.limit_bytes = h->limit_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
     p->recorder.timed_ns = cycles_to_ns(p->recorder.timed_ns, cycles, clock_ns);
     if (p->recorder.timed_ns == 0)

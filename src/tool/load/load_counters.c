@@ -333,13 +333,19 @@ static void
 count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flags)
 {
     uint64_t allocations = (uint64_t)site->counters.allocations;
+    uint64_t bytes = (uint64_t)site->counters.allocated_bytes;
 
-    if (flags & NODE_OTHER)
+    if (flags & NODE_OTHER) {
         p->losses.other_site_events += allocations;
-    if (flags & NODE_SHORTENED)
+        p->losses.other_site_bytes += bytes;
+    }
+    if (flags & NODE_SHORTENED) {
         p->losses.shortened_stacks += allocations;
-    else if ((flags & NODE_TRUNCATED) && p->frames_kept == 0)
+        p->losses.shortened_bytes += bytes;
+    } else if ((flags & NODE_TRUNCATED) && p->frames_kept == 0) {
         p->losses.truncated_stacks += allocations;
+        p->losses.truncated_bytes += bytes;
+    }
     if (flags & NODE_GUESSED)
         p->losses.guessed_frames += allocations;
     if (flags & NODE_BROKEN)

@@ -178,6 +178,8 @@ merge_recorder(struct profile_recorder *sum, const struct profile_recorder *r)
 {
     sum->memory_bytes += r->memory_bytes;
     sum->file_bytes += r->file_bytes;
+    if (r->limit_bytes != 0 && (sum->limit_bytes == 0 || r->limit_bytes < sum->limit_bytes))
+        sum->limit_bytes = r->limit_bytes;
     sum->frames_reused += r->frames_reused;
     sum->frames_unwound += r->frames_unwound;
     sum->full_unwinds += r->full_unwinds;

@@ -305,6 +305,9 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->failed_calls += l->failed_calls;
     sum->history_records += l->history_records;
     sum->damaged_blocks += l->damaged_blocks;
+    sum->other_site_bytes += l->other_site_bytes;
+    sum->shortened_bytes += l->shortened_bytes;
+    sum->truncated_bytes += l->truncated_bytes;
     sum->runtime_left_out = sum->runtime_left_out || l->runtime_left_out;
     sum->file_failed = sum->file_failed || l->file_failed;
 }

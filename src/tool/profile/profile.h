@@ -509,6 +509,9 @@ struct profile_losses {
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Counter values at snapshots that found no room.
     uint64_t damaged_blocks;     // Annotated blocks with an overflow.
+    // Bytes of the allocations with the site "other", with innermost frames only, and with a stack
+    // deeper than the recorder follows.
+    uint64_t other_site_bytes, shortened_bytes, truncated_bytes;
     bool runtime_left_out; // Some stacks with named frames lack the runtime's frames (--native).
     bool file_failed; // The file could not grow: events after that are lost once the process ends.
 };
@@ -524,6 +527,7 @@ uint64_t profile_corruptions(const struct profile_losses *l);
 struct profile_recorder {
     uint64_t memory_bytes; // Memory touched by the recorder, the whole file included.
     uint64_t file_bytes;
+    uint64_t limit_bytes; // Limit on memory_bytes, the lowest of several processes; 0 = none.
     uint64_t frames_reused; // Frames of the thread's previous stack that were verified and reused.
     uint64_t frames_unwound;
     uint64_t full_unwinds;

@@ -649,6 +649,7 @@ write_model_header_of(struct writer *w)
         .compatible = DISK_COMPATIBLE_BOUND |
                       (p->totals.lives_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
+        .limit_bytes = p->recorder.limit_bytes,
         .sample_period_bytes = p->sample_period_bytes,
         .merged_processes = p->merged_processes,
         .merged_damaged = p->merged_damaged,

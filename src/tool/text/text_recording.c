@@ -113,13 +113,17 @@ text_losses(struct text_view *v, size_t count)
     for (size_t i = 1; i < count; i++) {
         const struct loss_field *f = &loss_fields[i];
         uint64_t n = loss_value(&v->base.p->losses, f);
+        const char *more[] = {loss_share(v->base.arena, v->base.p, f),
+                              loss_field_remedy(v->base.arena, v->base.p, f)};
 
-        if (n)
-            text_line(v, INK_WARNING,
-                      arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
-                                   f->meaning));
-        if (n && f->remedy != NULL)
-            text_line(v, INK_DIM, arena_printf(v->base.arena, "    %s", f->remedy));
+        if (n == 0)
+            continue;
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
+                               f->meaning));
+        for (size_t k = 0; k < countof(more); k++)
+            if (more[k] != NULL)
+                text_wrapped(v, INK_DIM, "    ", more[k]);
     }
 }
 

@@ -10,9 +10,14 @@
 #include "view/style.h"
 
 // clang-format off
-#define FIELD(name, text) {#name, offsetof(struct profile_losses, name), text, NULL}
-#define CAUSE(name, text, remedy) {#name, offsetof(struct profile_losses, name), text, remedy}
+#define FIELD(name, text) {#name, offsetof(struct profile_losses, name), text, NULL, 0}
+#define CAUSE(name, text, remedy) {#name, offsetof(struct profile_losses, name), text, remedy, 0}
+#define STACKS(name, bytes, text, remedy) \
+    {#name, offsetof(struct profile_losses, name), text, remedy, \
+     offsetof(struct profile_losses, bytes)}
 // clang-format on
+
+static const char room[] = "a larger --max-memory, --reserve or ulimit -v gives it more room";
 
 const struct loss_field loss_fields[] = {
     FIELD(events, "events lost"),
@@ -27,11 +32,13 @@ const struct loss_field loss_fields[] = {
           "see heaptap.h on the life of heaps"),
     FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
     FIELD(ledger_events, "blocks whose free could not be followed"),
-    FIELD(other_site_events, "allocations charged to \"other\": the call tree had no room"),
-    CAUSE(shortened_stacks, "allocations with their innermost frames only: the call tree was full",
-          "--frames 20 records 20 frames of each stack, and all stacks alike"),
+    STACKS(other_site_events, other_site_bytes,
+           "allocations charged to \"other\": the call tree had no room", NULL),
+    STACKS(shortened_stacks, shortened_bytes,
+           "allocations with their innermost frames only: the call tree was full", room),
     FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
-    FIELD(truncated_stacks, "allocations with a stack deeper than the recorder follows"),
+    STACKS(truncated_stacks, truncated_bytes,
+           "allocations with a stack deeper than the recorder follows", NULL),
     FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
     FIELD(frames_without_module, "code addresses without a name: too many libraries"),
     FIELD(unwind_failures, "allocations whose stack broke off"),
@@ -60,6 +67,32 @@ loss_value(const struct profile_losses *losses, const struct loss_field *field)
 
     memcpy(&value, (const char *)losses + field->offset, sizeof value);
     return value;
+}
+
+const char *
+loss_share(struct arena *arena, const struct profile *p, const struct loss_field *field)
+{
+    uint64_t bytes;
+
+    if (field->bytes_offset == 0)
+        return NULL;
+    memcpy(&bytes, (const char *)&p->losses + field->bytes_offset, sizeof bytes);
+    return arena_printf(
+        arena, "%s of the calls, and %s or %s of the bytes: inclusive values are lower bounds",
+        style_percent(arena, (int64_t)loss_value(&p->losses, field), p->totals.allocations),
+        style_bytes(arena, (int64_t)bytes),
+        style_percent(arena, (int64_t)bytes, p->totals.allocated_bytes));
+}
+
+const char *
+loss_field_remedy(struct arena *arena, const struct profile *p, const struct loss_field *field)
+{
+    if (field->remedy != room || p->recorder.limit_bytes == 0)
+        return field->remedy;
+    return arena_printf(arena,
+                        "the recorder's memory was limited to %s; --max-memory SIZE sets another "
+                        "limit (default: a quarter of the memory)",
+                        style_bytes(arena, (int64_t)p->recorder.limit_bytes));
 }
 
 /* Return the part of TEXT after "lost". */

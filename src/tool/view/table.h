@@ -99,6 +99,7 @@ struct loss_field {
     size_t offset;
     const char *meaning;
     const char *remedy; // NULL = there is none, or none is needed.
+    size_t bytes_offset; // Offset of the bytes of these allocations; 0 = they are not known.
 };
 extern const struct loss_field loss_fields[];
 extern const size_t loss_field_count;
@@ -108,6 +109,15 @@ extern const size_t loss_stack_field_count; // Number of leading fields that con
 
 /* Return the value of FIELD in LOSSES. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
+
+/* Return the share of FIELD in P's calls and bytes, as a sentence; NULL if its bytes are not known.
+ * From ARENA. */
+const char *loss_share(struct arena *arena, const struct profile *p,
+                       const struct loss_field *field);
+
+/* Return the remedy of FIELD, with the limit that was reached; NULL if there is none. From ARENA. */
+const char *loss_field_remedy(struct arena *arena, const struct profile *p,
+                              const struct loss_field *field);
 
 /* Return the causes of the lost events in LOSSES, "20 in signal handlers ...; 4 in ..."; a single
  * cause without its number; "" if no cause is known. From ARENA. */
