@@ -15,7 +15,8 @@
  *
  * Values equal `heaptap report --tree --json`. A node's total covers all stacks through it, and its
  * self value the stacks that end there. A recursive function is a chain of nodes, and start-up code
- * is omitted. The node of sites without a stack has the function `functions.other`.
+ * is omitted. The node of sites without a stack has the function `functions.other`. Only the command
+ * has a node for the unknown callers of truncated stacks: here these stacks begin at the root.
  *
  * `width` is the drawn size: the larger of before and after, summed over stacks; negative values
  * count as 0. Therefore a picture of differences shows everything, no node is narrower than its

@@ -92,7 +92,7 @@ struct tree_node {
     uint32_t first_child;      // Children, largest first; 0 = none.
     uint32_t next_sibling;     // 0 = last.
     uint32_t depth;            // 0 for the root.
-    bool is_other;             // The site "other", which has no frames.
+    const char *root;          // Name of a node without a frame (stack_root); NULL = a function.
     struct counters inclusive; // Sum of the stacks through this node.
     struct counters self;      // Sum of the stacks that end here.
     struct errors inclusive_errors, self_errors;

@@ -32,6 +32,9 @@ const char *frame_place(const struct profile *p, uint32_t location, struct arena
  * 0). */
 #define FRAME_NAME_OTHER "[other stacks]"
 
+/* Name of the caller of all stacks whose outer frames a limit of the recorder has cut. */
+#define FRAME_NAME_TRUNCATED "[truncated stacks]"
+
 /* Return the address for looking LOCATION up. For a return address this lies inside the call
  * instruction. */
 uint64_t location_pc(const struct profile_location *location);

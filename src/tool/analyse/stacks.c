@@ -622,6 +622,30 @@ is_start_up(const struct profile *p, uint32_t frame)
     return stack_function_is_start_up(name);
 }
 
+const char *
+stack_root(const struct profile *p, const struct stack *s)
+{
+    if (s->depth == 0)
+        return FRAME_NAME_OTHER;
+    if ((s->flags & NODE_SHORTENED) || ((s->flags & NODE_TRUNCATED) && p->frames_kept == 0))
+        return FRAME_NAME_TRUNCATED;
+    return NULL;
+}
+
+bool
+stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret)
+{
+    bool any = false;
+
+    *ret = COUNTERS_ZERO;
+    for (size_t i = 0; i < s->count; i++)
+        if (stack_root(p, &s->v[i]) != NULL) {
+            counters_add(ret, &s->v[i].counters);
+            any = true;
+        }
+    return any;
+}
+
 uint32_t
 stack_useful_depth(const struct profile *p, const struct stack *s)
 {

@@ -88,6 +88,15 @@ bool stack_ends_are_known_from(const struct stack_ends *e, size_t calls);
  * code that calls main or a thread's function. At least 1, unless S has no frames. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
+/* Return the name to show as the outermost caller of S: FRAME_NAME_OTHER if S has no frames,
+ * FRAME_NAME_TRUNCATED if a limit of the recorder has cut its outer frames, NULL for others. Frames
+ * that were cut on request (frames_kept) do not count. */
+const char *stack_root(const struct profile *p, const struct stack *s);
+
+/* Set *RET to the sum over the stacks of S with a stack_root, the amount that inclusive values of
+ * their callers lack. Return true if there is any. */
+bool stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret);
+
 /* Return true if FUNCTION, a complete name, is start-up code of the C library: a caller of main or
  * of a thread's function. */
 bool stack_function_is_start_up(const char *function);

@@ -63,12 +63,28 @@ tree_add_inclusive(struct tree_node *n, const struct stack *s)
     errors_add(&n->inclusive_errors, &s->errors);
 }
 
+/* Add S to the child of PARENT that is called ROOT. Return the child. */
+static uint32_t
+tree_add_root(struct planter *pl, uint32_t parent, const char *root, const struct stack *s)
+{
+    // Keys that no function has.
+    uint64_t key = s->depth == 0 ? UINT64_MAX : UINT64_MAX - 1;
+    uint32_t node = tree_find_child(pl, parent, key, GROUP_NO_FRAME, 0);
+
+    pl->ret->nodes[node].root = root;
+    tree_add_inclusive(&pl->ret->nodes[node], s);
+    return node;
+}
+
 static void
 tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction direction)
 {
     uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
+    const char *root = stack_root(pl->p, s);
 
     tree_add_inclusive(&pl->ret->nodes[0], s);
+    if (root != NULL && direction == TREE_TOP_DOWN)
+        node = tree_add_root(pl, node, root, s);
     for (uint32_t i = 0; i < depth; i++) {
         uint32_t k = direction == TREE_BOTTOM_UP ? i : depth - 1 - i;
 
@@ -76,11 +92,8 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
                                s->frames[k], s->locations[k]);
         tree_add_inclusive(&pl->ret->nodes[node], s);
     }
-    if (s->depth == 0) {
-        node = tree_find_child(pl, 0, UINT64_MAX, GROUP_NO_FRAME, 0);
-        pl->ret->nodes[node].is_other = true;
-        tree_add_inclusive(&pl->ret->nodes[node], s);
-    }
+    if (root != NULL && direction == TREE_BOTTOM_UP)
+        node = tree_add_root(pl, node, root, s);
     counters_add(&pl->ret->nodes[node].self, &s->counters);
     errors_add(&pl->ret->nodes[node].self_errors, &s->errors);
 }

@@ -65,14 +65,15 @@ frame_row(struct frame_table *t, uint32_t frame, uint32_t location)
 const uint32_t *
 frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_count)
 {
-    const char *root = tags_root(t->p, t->roots, s->heap, s->labels, t->arena);
+    const char *tag = tags_root(t->p, t->roots, s->heap, s->labels, t->arena);
+    const char *root = stack_root(t->p, s);
     size_t count = 0;
 
     arena_grow(t->arena, &t->stack, &t->stack_capacity, (size_t)s->depth + 1, sizeof *t->stack);
+    if (tag != NULL)
+        t->stack[count++] = frame_table_row_of(t, tag, "", 0);
     if (root != NULL)
         t->stack[count++] = frame_table_row_of(t, root, "", 0);
-    if (s->depth == 0)
-        t->stack[count++] = frame_table_row_of(t, FRAME_NAME_OTHER, "", 0);
     for (uint32_t i = s->depth; i-- > 0;)
         t->stack[count++] = frame_row(t, s->frames[i], s->locations[i]);
     *ret_count = count;

@@ -249,20 +249,18 @@ add_call(struct graph *g, uint32_t function, uint32_t line, uint32_t callee, siz
 static void
 callgrind_add_stack(struct graph *g, const struct stack *s, size_t number)
 {
-    const char *root = tags_root(g->p, g->roots, s->heap, s->labels, g->arena);
+    const char *above[] = {tags_root(g->p, g->roots, s->heap, s->labels, g->arena),
+                           stack_root(g->p, s)};
     uint32_t caller = callgrind_function_id(g, "[all stacks]", "", 0), line = 0, callee;
     int64_t costs[EVENTS], calls = s->counters.allocations;
 
     if (!costs_of(g, &s->counters, costs))
         return;
     g->functions[caller].stack = number;
-    if (root != NULL) {
-        callee = callgrind_function_id(g, root, "", 0);
-        add_call(g, caller, line, callee, number, calls, costs);
-        caller = callee;
-    }
-    if (s->depth == 0) {
-        callee = callgrind_function_id(g, FRAME_NAME_OTHER, "", 0);
+    for (size_t i = 0; i < countof(above); i++) {
+        if (above[i] == NULL)
+            continue;
+        callee = callgrind_function_id(g, above[i], "", 0);
         add_call(g, caller, line, callee, number, calls, costs);
         caller = callee;
     }

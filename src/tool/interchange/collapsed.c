@@ -83,14 +83,15 @@ collapsed_frame_id(struct lines *l, uint32_t frame, uint32_t location)
 static void
 collapsed_add_line(struct lines *l, const struct stack *s, int64_t value)
 {
-    const char *root = tags_root(l->p, l->roots, s->heap, s->labels, l->arena);
+    const char *tag = tags_root(l->p, l->roots, s->heap, s->labels, l->arena);
+    const char *root = stack_root(l->p, s);
     uint32_t *names = arena_array(l->arena, s->depth + 2, sizeof *names);
     size_t count = 0;
 
+    if (tag != NULL)
+        names[count++] = collapsed_name_id(l, tag);
     if (root != NULL)
         names[count++] = collapsed_name_id(l, root);
-    if (s->depth == 0)
-        names[count++] = collapsed_name_id(l, FRAME_NAME_OTHER);
     for (uint32_t i = s->depth; i-- > 0;)
         names[count++] = collapsed_frame_id(l, s->frames[i], s->locations[i]);
     l->v[l->count++] = (struct line){names, count, value};

@@ -140,16 +140,17 @@ static void
 dhat_add_point(struct writer *w, const struct stack *s)
 {
     const struct counters *c = &s->counters;
-    const char *root = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *tag = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *root = stack_root(w->p, s);
     uint32_t depth = s->depth > 0 ? stack_useful_depth(w->p, s) : 0, count = 0;
     uint32_t *frames = arena_array(w->arena, (size_t)depth + 2, sizeof *frames);
 
     for (uint32_t i = 0; i < depth; i++)
         frames[count++] = dhat_frame_id(w, s->frames[i], s->locations[i]);
-    if (depth == 0)
-        frames[count++] = dhat_name_id(w, FRAME_NAME_OTHER);
     if (root != NULL)
         frames[count++] = dhat_name_id(w, root);
+    if (tag != NULL)
+        frames[count++] = dhat_name_id(w, tag);
     w->points[w->count++] = (struct point){frames,
                                            count,
                                            dhat_not_negative(c->allocated_bytes),

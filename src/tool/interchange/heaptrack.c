@@ -170,15 +170,16 @@ static uint32_t
 trace_of_stack(struct writer *w, uint32_t stack)
 {
     const struct stack *s = &w->stacks->v[stack];
-    const char *root = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *tag = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *root = stack_root(w->p, s);
     uint32_t trace = 0;
 
     if (w->stack_traces[stack] != 0)
         return w->stack_traces[stack];
+    if (tag != NULL)
+        trace = trace_below(w, trace, ip_of_name(w, tag));
     if (root != NULL)
         trace = trace_below(w, trace, ip_of_name(w, root));
-    if (s->depth == 0)
-        trace = trace_below(w, trace, ip_of_name(w, FRAME_NAME_OTHER));
     for (uint32_t i = s->depth; i-- > 0;)
         trace = trace_below(w, trace, ip_of_frame(w, s->frames[i], s->locations[i]));
     strbuf_pause(w->out);

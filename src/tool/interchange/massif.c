@@ -153,16 +153,17 @@ static struct path
 path_of_stack(struct writer *w, uint32_t index)
 {
     const struct stack *s = &w->stacks->v[index];
-    const char *root = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *tag = tags_root(w->p, w->roots, s->heap, s->labels, w->arena);
+    const char *root = stack_root(w->p, s);
     uint32_t depth = s->depth > 0 ? stack_useful_depth(w->p, s) : 0, count = 0;
     uint32_t *places = arena_array(w->arena, (size_t)depth + 2, sizeof *places);
 
     for (uint32_t i = 0; i < depth; i++)
         places[count++] = place_of_frame(w, s->frames[i], s->locations[i]);
-    if (depth == 0)
-        places[count++] = place_id(w, FRAME_NAME_OTHER, &(struct place){0});
     if (root != NULL)
         places[count++] = place_id(w, root, &(struct place){0});
+    if (tag != NULL)
+        places[count++] = place_id(w, tag, &(struct place){0});
     return (struct path){places, count, index};
 }
 

@@ -264,6 +264,9 @@ json_losses(struct json *j, const struct profile *p)
     json_uint(j, "shortened_bytes", p->losses.shortened_bytes);
     json_uint(j, "truncated_bytes", p->losses.truncated_bytes);
     json_bool(j, "file_failed", p->losses.file_failed);
+    json_bool(j, "inclusive_is_lower_bound",
+              p->losses.other_site_events != 0 || p->losses.shortened_stacks != 0 ||
+                  p->losses.truncated_stacks != 0);
     json_end(j);
 }
 

@@ -5,6 +5,9 @@
  *      "sites": {"live_bytes": [96, …], …, "stack": [4, …]}, "tables": {…}} */
 #include "json/json.h"
 
+#include <string.h>
+
+#include "analyse/frame_name.h"
 #include "json/json_tables.h"
 #include "view/table.h"
 
@@ -282,12 +285,14 @@ json_report_put_node(struct json_tables *t, const struct tree_node *node, uint32
         json_uint(j, "parent", parent - 1);
     else if (!json_is_nested(j))
         json_string(j, "parent", NULL);
-    if (!node->is_other)
+    if (node->root == NULL)
         json_frame(t, node->frame, node->location);
     else if (json_is_nested(j))
-        json_string(j, "function", "other");
+        json_string(j, "function",
+                    strcmp(node->root, FRAME_NAME_OTHER) == 0 ? "other" : node->root);
     else
         json_string(j, "frame", NULL);
+    json_string(j, "root", node->root);
     json_counters(j, &node->inclusive);
     json_self(j, &node->self);
     if (profile_has_errors(t->p)) {
@@ -300,7 +305,7 @@ static void
 put_tree(struct json_tables *t, const struct tree *tree, struct arena *arena)
 {
     static const struct tree_node none = {
-        .depth = 1, .is_other = true, .inclusive = COUNTERS_ZERO, .self = COUNTERS_ZERO};
+        .depth = 1, .root = "", .inclusive = COUNTERS_ZERO, .self = COUNTERS_ZERO};
     uint32_t *parents = arena_array(arena, tree->count + 1, sizeof *parents);
     uint32_t *rows = arena_array(arena, tree->count + 1, sizeof *rows);
     bool nested = json_is_nested(t->j);

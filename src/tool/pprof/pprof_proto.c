@@ -225,17 +225,18 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
     return id;
 }
 
-/* Return the id of the location that represents stacks without frames. */
+/* Return the id of the location NAME, a name of stack_root. */
 static uint64_t
-other_location_id(struct writer *w)
+root_location_id(struct writer *w, const char *name)
 {
     bool new;
-    uint64_t id = pprof_proto_dense_id(&w->locations, 0, &new);
+    uint64_t key = strcmp(name, FRAME_NAME_OTHER) == 0 ? 0 : UINT64_MAX; // Of no frame.
+    uint64_t id = pprof_proto_dense_id(&w->locations, key, &new);
 
     if (!new)
         return id;
     proto_uint(&w->message, LOCATION_ID, id);
-    proto_uint(&w->line, LINE_FUNCTION, pprof_proto_function_id(w, FRAME_NAME_OTHER, "", ""));
+    proto_uint(&w->line, LINE_FUNCTION, pprof_proto_function_id(w, name, "", ""));
     proto_nested(&w->message, LOCATION_LINE, &w->line);
     proto_nested(&w->locations_out, PROFILE_LOCATION, &w->message);
     return id;
@@ -285,6 +286,7 @@ static void
 add_sample(struct writer *w, const struct stack *s)
 {
     const struct counters *c = &s->counters;
+    const char *root = stack_root(w->p, s);
     int64_t values[] = {c->allocations,
                         c->allocated_bytes,
                         counters_live_blocks(c),
@@ -299,8 +301,8 @@ add_sample(struct writer *w, const struct stack *s)
         count = frames_of_location(w->p, s, i);
         proto_element(&w->ids, location_id(w, s->locations[i], s->frames[i], count));
     }
-    if (s->depth == 0)
-        proto_element(&w->ids, other_location_id(w));
+    if (root != NULL)
+        proto_element(&w->ids, root_location_id(w, root));
     for (size_t i = first_type(w->p); i < types_end(w->p); i++)
         proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);

@@ -90,14 +90,13 @@ static uint32_t
 stack_node(struct builder *b, const struct flame_side *side, const struct stack *s, uint32_t *known)
 {
     const struct profile *p = side->p;
-    const char *root = tags_root(p, &side->roots, s->heap, s->labels, b->arena);
+    const char *above[] = {tags_root(p, &side->roots, s->heap, s->labels, b->arena),
+                           stack_root(p, s)};
     uint32_t node = 0, end = 0;
 
-    if (root != NULL)
-        node = child_node(b, 0, flame_tree_frame_id(b, root, "", false, "", false), 0);
-    if (s->depth == 0)
-        return child_node(b, node, flame_tree_frame_id(b, FRAME_NAME_OTHER, "", false, "", false),
-                          0);
+    for (size_t i = 0; i < countof(above); i++)
+        if (above[i] != NULL)
+            node = child_node(b, node, flame_tree_frame_id(b, above[i], "", false, "", false), 0);
     if (s->depth > FLAME_DEPTH_MAX) {
         end = s->depth - FLAME_DEPTH_MAX;
         b->too_deep += end;

@@ -3,6 +3,7 @@
  */
 #include "text/text.h"
 
+#include "analyse/frame_name.h"
 #include "view/table.h"
 
 /* Write the shares of blocks by the certainty of their types, in one line. */
@@ -22,6 +23,28 @@ put_verdicts(struct text_view *v, const struct groups *groups, enum metric metri
                            style_percent(v->base.arena, sums[VERDICT_LIKELY], whole),
                            style_percent(v->base.arena, sums[VERDICT_SAME_SIZE], whole),
                            style_percent(v->base.arena, sums[VERDICT_UNKNOWN], whole)));
+}
+
+/* State what the inclusive column of a table BY lacks. */
+static void
+put_truncated(struct text_view *v, enum group_by by)
+{
+    const struct counters *total = &v->base.stacks->total;
+    struct arena *a = v->base.arena;
+    struct counters c;
+
+    if ((by != BY_FUNCTION && by != BY_LINE && by != BY_FILE && by != BY_MODULE) ||
+        !stacks_truncated(v->base.p, v->base.stacks, &c))
+        return;
+    text_wrapped(v, INK_WARNING, "",
+                 arena_printf(a,
+                              "%s: %s or %s of the calls, %s or %s of the allocated bytes. Their "
+                              "callers are not known, so inclusive values (\xe2\x89\xa5) are lower "
+                              "bounds.",
+                              FRAME_NAME_TRUNCATED, style_count(a, c.allocations),
+                              style_percent(a, c.allocations, total->allocations),
+                              style_bytes(a, c.allocated_bytes),
+                              style_percent(a, c.allocated_bytes, total->allocated_bytes)));
 }
 
 void
@@ -44,6 +67,7 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
         (metric == METRIC_PEAK && groups.peak_is_shared))
         text_line(v, INK_DIM,
                   "Blocks of one site that threads free for each other are shared in proportion.");
+    put_truncated(v, by);
     if (table_rows(&t) > limit)
         text_line(v, INK_DIM,
                   arena_printf(

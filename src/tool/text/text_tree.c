@@ -40,7 +40,7 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     struct text_view *v = t->v;
     const char *self = metric_value(&n->self, t->metric) ? text_metric(v, &n->self, t->metric) : "";
     const char *name =
-        n->is_other ? "other" : frame_name(v->base.p, n->frame, n->location, v->base.arena);
+        n->root != NULL ? n->root : frame_name(v->base.p, n->frame, n->location, v->base.arena);
     size_t used = (t->has_self ? 36u : 24u) + (t->has_errors ? ERROR_WIDTH : 0u),
            indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
     size_t room = style_room(&v->style, used + indent);

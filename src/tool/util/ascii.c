@@ -23,6 +23,7 @@ static const struct {
     {" \xc2\xb7 ", " | "},     // Middle dot,
     {" \xc2\xb7\xe2\x80\xa6", " |..."}, // also where a line was cut after it.
     {"\xc2\xb1", "+-"},        // Plus-minus.
+    {"\xe2\x89\xa5", ">="},    // At least.
     {"\xe2\x80\x93", "-"},     // En dash.
     {"\xe2\x80\xba", ">"},     // Single angle quote.
     {"\xe2\x86\x90", "<-"},    // Arrows: left,

@@ -162,12 +162,17 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
                                  "size",     "type",     "heap", "labels", v->label};
     bool both = has_callees(by), errors = group_table_has_errors(v, by);
+    const char *inclusive = both ? "inclusive" : NULL;
+    struct counters truncated;
     size_t n = 0;
+
+    if (both && stacks_truncated(v->p, v->stacks, &truncated))
+        inclusive = "inclusive \xe2\x89\xa5"; // A lower bound.
 
     c[n++] = (struct column){.kind = kind, .title = title};
     c[n++] = (struct column){.kind = COLUMN_TEXT, .title = errors ? "error" : NULL, .dim = true};
     c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
-    c[n++] = (struct column){.kind = kind, .title = both ? "inclusive" : NULL, .dim = true};
+    c[n++] = (struct column){.kind = kind, .title = inclusive, .dim = true};
     c[n++] = (struct column){
         .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
     if (by == BY_TYPE)

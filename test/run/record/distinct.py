@@ -28,7 +28,7 @@ class Report:
         for i in range(1, len(self.depths)):
             function = functions[stacks["frame"][i]]
             known = function is not None and names[function] in in_program
-            # A stack is an inner frame and the stack of its callers.
+            # A parent is the stack without its innermost frame.
             self.depths[i] = self.depths[stacks["parent"][i]] + known
 
     def depth(self, i):
