@@ -173,6 +173,28 @@ test('what the loader does before main stands below a function of its own', () =
     assert.deepEqual(entry('worker').calls, 1);
 });
 
+test('stacks that a limit has cut begin at one node, those cut on request do not', () => {
+    const sites = [
+        {stack: ['main', 'f'], live: 1},
+        {stack: ['main', 'f'], live: 2, flags: {truncated: true}},
+        {stack: ['g', 'f'], live: 4, flags: {truncated: true}},
+    ];
+    const p = profileOf(sites), few = profileOf(sites, {process: {frames_kept: 2}});
+
+    assert.deepEqual(nested(p, callTree(p, siteValues(p, live))), ['all', 7, 0, [
+        ['[truncated stacks]', 6, 0, [
+            ['g', 4, 0, [['f', 4, 4, []]]],
+            ['main', 2, 0, [['f', 2, 2, []]]]]],
+        ['main', 1, 0, [['f', 1, 1, []]]]]]);
+    assert.deepEqual(nested(few, callTree(few, siteValues(few, live))), ['all', 7, 0, [
+        ['g', 4, 0, [['f', 4, 4, []]]],
+        ['main', 3, 0, [['f', 3, 3, []]]]]]);
+    assert.deepEqual(nested(p, callTree(p, siteValues(p, live), {inverted: true})), ['all', 7, 0, [
+        ['f', 7, 0, [
+            ['g', 4, 0, [['[truncated stacks]', 4, 4, []]]],
+            ['main', 3, 1, [['[truncated stacks]', 2, 2, []]]]]]]]);
+});
+
 test('a stack that was cut in start-up code or at main reads as the whole one', () => {
     const p = profileOf([
         {stack: ['_start', '__libc_start_main', 'main', 'f'], live: 1, calls: 1},

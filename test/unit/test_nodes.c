@@ -251,6 +251,27 @@ a_filling_tree_keeps_the_innermost_frames(void **unused)
     assert_in_range(whole * DEEP, node_limit / 2, node_limit * 3 / 4);
 }
 
+/* If this fails, the millionth stack that allocates takes the last site, and the functions of all
+ * later stacks are lost: their blocks are charged to "other". */
+static void
+stacks_are_shortened_before_sites_run_out(void **unused)
+{
+    struct nodes_frame frames[DEEP];
+    uint32_t node;
+
+    (void)unused;
+    make_stack(frames, 1);
+    account_state()->sites = (uint64_t)LIMIT_SITES * 3 / 4 - 1;
+    assert_int_not_equal(add_whole(frames), DISK_NODE_OTHER);
+    make_stack(frames, 2);
+    account_state()->sites = (uint64_t)LIMIT_SITES * 3 / 4 + 1;
+    assert_int_equal(add_whole(frames), DISK_NODE_OTHER);
+    node = nodes_shorten(frames, DEEP, DISK_NODE_ROOT);
+    assert_int_equal(account_state()->nodes[node].frame, frames[0].frame);
+    assert_int_equal(depth_of(node), 16);
+    assert_true(nodes_site(account_state()->nodes[node].site, 1) > DISK_SIZE_CLASSES);
+}
+
 /* If this fails, labels are lost as soon as stacks are, and with them their functions. */
 static void
 a_tree_full_of_stacks_has_room_for_tags(void **unused)
@@ -356,6 +377,8 @@ main(void)
                                         begin_large, end),
         cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, end),
         cmocka_unit_test_setup_teardown(a_filling_tree_keeps_the_innermost_frames, begin_medium,
+                                        end),
+        cmocka_unit_test_setup_teardown(stacks_are_shortened_before_sites_run_out, begin_large,
                                         end),
         cmocka_unit_test_setup_teardown(a_tree_full_of_stacks_has_room_for_tags, begin_medium,
                                         end),

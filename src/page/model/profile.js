@@ -48,8 +48,9 @@ export const COLUMNS = ['allocations', 'allocated_bytes', 'frees', 'freed_bytes'
 /** Names of size classes in `parts.sizeClass`; -1 means unknown. */
 export const SIZE_CLASSES = ['s', 'm', 'l', 'x'];
 
-/** Names of the pseudo-functions `other`, `outside` and `unknown`. */
-const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)'];
+/** Names of the pseudo-functions `other`, `outside`, `unknown` and `truncated`. */
+const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)',
+    '[truncated stacks]'];
 
 /**
  * @typedef {object} Profile
@@ -275,6 +276,7 @@ class Builder {
 
     finishFunctions(list, real) {
         return {count: list.length, real, other: real, outside: real + 1, unknown: real + 2,
+            truncated: real + 3,
             name: list.map((f) => f.name),
             module: Int32Array.from(list, (f) => f.module),
             file: Int32Array.from(list, (f) => f.file),

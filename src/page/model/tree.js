@@ -15,13 +15,14 @@
  *
  * Values equal `heaptap report --tree --json`. A node's total covers all stacks through it, and its
  * self value the stacks that end there. A recursive function is a chain of nodes, and start-up code
- * is omitted. The node of sites without a stack has the function `functions.other`. Only the command
- * has a node for the unknown callers of truncated stacks: here these stacks begin at the root.
+ * is omitted. The node of sites without a stack has the function `functions.other`. Stacks whose
+ * outer frames a limit of the recorder has cut begin at a node `functions.truncated`.
  *
  * `width` is the drawn size: the larger of before and after, summed over stacks; negative values
  * count as 0. Therefore a picture of differences shows everything, no node is narrower than its
  * children together, and shrinkage within a period takes no space. */
 import {PairMap} from './pair_map.js';
+import {SITE_TRUNCATED} from './profile.js';
 import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, shapeOf, usefulDepth,
     usefulStart} from './shape.js';
 
@@ -60,15 +61,40 @@ function makeSkeleton(shape) {
     for (let i = 1; i < count; i++)
         if (used[i] && state[i] === START_NONE)
             node[i] = place(i);
-    const site = end.map((stack) => {
+    const cut = isCut(profile), below = new Int32Array(count), {truncated} = profile.functions;
+    const placeCut = (stack) => {
+        const way = [];
+        let at = stack;
+
+        for (; at !== 0 && below[at] === 0 && state[at] !== START_UP; at = parent[at])
+            way.push(at);
+        let found = below[at] || nodes.put(root, truncated);
+
+        for (; way.length > 0; below[at] = found) {
+            at = way.pop();
+            found = nodes.put(found, fn[at]);
+        }
+        return found;
+    };
+    const site = end.map((stack, i) => {
         if (stack === 0)
             return nodes.put(root, other);
+        if (cut(i))
+            return placeCut(stack);
         if (state[stack] === START_NONE)
             return node[stack];
         return state[stack] === START_UP && usefulDepth(shape, stack) === 2 ? place(stack)
             : nodes.put(root, fn[stack]);
     });
     return finishSkeleton(nodes, site);
+}
+
+/** Return a predicate of site numbers: a limit of the recorder has cut the stack. Frames that were
+ * cut on request are no loss. */
+function isCut({report, sites}) {
+    const asked = report.process?.frames_kept;
+
+    return (i) => !asked && (sites.flags[i] & SITE_TRUNCATED) !== 0;
 }
 
 /** A skeleton of the pairs (parent, function) in NODES; the first pair is the root. */

@@ -38,7 +38,7 @@ struct account_state {
                                                  // 0 included.
     uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
     uint32_t *overflow[10]; // Hash tables of nodes that found no place in `children`.
-    uint64_t sites;         // Atomic: number of used site ids, including 0 and the sites of "other".
+    uint64_t sites;         // Atomic: number of used site ids, 0 and the sites of "other" included.
 
     uint32_t *unknown_frees;     // unknown_frees.c: hash table of record ids.
     uint32_t *label_records;     // label.c: index in DISK_LABELS of each set's record; 0 = none.

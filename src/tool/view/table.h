@@ -110,7 +110,7 @@ extern const size_t loss_stack_field_count; // Number of leading fields that con
 /* Return the value of FIELD in LOSSES. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
 
-/* Return the share of FIELD in P's calls and bytes, as a sentence; NULL if its bytes are not known.
+/* Return the share of FIELD in P's calls and bytes, as a sentence; NULL if its bytes are unknown.
  * From ARENA. */
 const char *loss_share(struct arena *arena, const struct profile *p,
                        const struct loss_field *field);

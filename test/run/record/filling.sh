@@ -25,11 +25,11 @@ fill eight 18000 6000 8
 fill tiny 4000 12000 1
 
 "$HEAPTAP" report --full alone.heaptap >text 2>err
-check "the report tells how many" grep -q "allocations with their innermost frames only" text
-check "and what to do about it" grep -q -- "a larger --max-memory" text
+check "the report states the number" grep -q "allocations with their innermost frames only" text
+check "and the remedy" grep -q -- "a larger --max-memory" text
 check "and the share in calls and bytes" \
     grep -Eq "[0-9.]+ % of the calls, and [0-9.]+ MiB or [0-9.]+ % of the bytes" text
-check "and of each such stack" grep -q "whose callers found no room" text
+check "and marks each such stack" grep -q "whose callers found no room" text
 "$HEAPTAP" pack -o packed.heaptap alone.heaptap >out 2>err
 "$HEAPTAP" merge -o merged.heaptap alone.heaptap packed.heaptap >out 2>err
 for name in alone merged; do
