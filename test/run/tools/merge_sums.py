@@ -80,10 +80,11 @@ def tables_of(reports):
     t = collections.defaultdict(dict)
     for r in reports:
         add(t["totals"], "all", r["totals"], COUNTS + ESTIMATES)
-        losses = {k: int(v) for k, v in r["losses"].items() if k != "file_failed"}
+        losses = {k: v for k, v in r["losses"].items() if not isinstance(v, bool)}
         add(t["losses"], "all", losses, sorted(losses))
         recorder = {k: v for k, v in r["recorder"].items() if k not in NO_SUM}
-        add(t["recorder"], "all", recorder, sorted(recorder))
+        # Of several limits a merged profile has the lowest.
+        add(t["recorder"], "all", recorder, sorted(recorder.keys() - {"limit_bytes"}))
         for s in r["sites"]:
             add(t["sites"], stack_of(s), s, COUNTS + ESTIMATES)
         for s in r["threads"]:
