@@ -1,6 +1,7 @@
-/* fuzz_fact_cache.c: any bytes as a cache file of facts about calls. Each input is tried as it is
- * and with correct magic, versions, build id and checksum, so that the data behind them is reached.
- * Accepted input is written out to the same facts. */
+/* fuzz_fact_cache.c: parse arbitrary bytes as a cache file of facts about calls. Each input is
+ * parsed as it is, and with correct magic, versions, build id and checksum, so that the data behind
+ * them is reached. An accepted cache must survive a round trip: written, read and written again, it
+ * has the same bytes. */
 /* covers: fact_cache.c */
 #include <stdlib.h>
 #include <string.h>

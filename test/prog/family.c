@@ -97,7 +97,7 @@ by_handler(void)
     return wait_for(handler_pid);
 }
 
-/* No library function is involved. */
+/* A system call makes the child, without a library function. */
 static int
 by_clone(void)
 {
@@ -169,7 +169,7 @@ by_system(void)
     return system(command);
 }
 
-/* The pipe's own buffers are the parent's, in popen. */
+/* popen allocates its stream in the parent. */
 static int
 by_popen(void)
 {
@@ -221,7 +221,7 @@ by_failed_exec(void)
     return wait_for(pid);
 }
 
-/* A child that never allocates leaves nothing. */
+/* A child that never allocates leaves no profile. */
 static int
 by_quiet_fork(void)
 {
@@ -232,7 +232,7 @@ by_quiet_fork(void)
     return wait_for(pid);
 }
 
-/* Depth first: a child that makes a child, three generations. Each does the same. */
+/* Three generations: each child runs child() and then forks the next one. */
 static int
 by_generations(void)
 {
@@ -311,7 +311,7 @@ by_reaper(void)
     return wait_for(pid) || wait(NULL) < 0;
 }
 
-/* The child may not write in the directory of its profile: it continues unrecorded. */
+/* The child loses write access to the directory of its profile and continues unrecorded. */
 static int
 by_nobody(void)
 {
@@ -326,7 +326,7 @@ by_nobody(void)
     return wait_for(pid);
 }
 
-/* As before, but descriptor 2 is a file of the program's by then. */
+/* Like by_nobody, but descriptor 2 is a file that the program has opened. */
 static int
 by_nobody_reused(const char *done)
 {
@@ -353,8 +353,8 @@ by_namespace(void)
     return by_fork();
 }
 
-/* Another root, without the directory of the profile. A process that records already cannot grow
- * its profile there; a new one has none. */
+/* Another root, which lacks the directory of the profile. A process that was recorded before the
+ * chroot cannot grow its profile; one that starts after it has no profile. */
 static int
 by_chroot(const char *root)
 {

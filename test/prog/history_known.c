@@ -4,12 +4,16 @@
  *
  *     history_known SEED EVENTS EVERY THREADS END
  *
- * Allocates, reallocates and frees at random, EVENTS times in each thread. About one event in EVERY
- * is followed by raise(SIGUSR1), which the recorder takes for a snapshot; with several THREADS that
- * happens between rounds of EVERY events, when all of them wait, and they free one another's
- * blocks. END is exit, kill (by SIGKILL) or fork: half way the process forks, and the child starts
- * empty. With storm nobody waits: thread number i allocates at site i only, and each raises the
- * signal itself after every EVERY allocations.
+ * Allocates, reallocates and frees at random, EVENTS times in each thread. A single thread calls
+ * raise(SIGUSR1), which makes the recorder take a snapshot, after about one event in EVERY. Several
+ * THREADS also free one another's blocks, and the signal is raised after each round of EVERY
+ * events, while all threads wait. END is
+ *
+ *     exit     the process exits
+ *     kill     it is killed by SIGKILL
+ *     fork     it forks after half of the events, and the child starts with empty counters
+ *     storm    threads do not wait: each allocates at its own site, and raises the signal after
+ *              every EVERY allocations
  *
  * Prints, without a stream or anything else that would allocate:
  *

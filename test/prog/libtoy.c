@@ -344,7 +344,8 @@ eval_in(char *room)
     toy.count = base;
 }
 
-/* The size of the C frame differs from call to call, so that slots do. */
+/* The size of the C frame differs from call to call, and so do the slots of the frames inside
+ * it. */
 void
 toy_eval(void)
 {

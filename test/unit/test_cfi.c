@@ -241,8 +241,8 @@ a_table_without_an_index_is_scanned(void **state)
     assert_int_equal(compile_image(&im, 1).kind, RULE_NO_TABLE);
 }
 
-/* As build_image, with another augmentation and an FDE whose two code fields have FIELD bytes.
- * Returns where the first of them is; it is still 0. */
+/* Like build_image, with AUGMENTATION and its DATA, and an FDE whose two code fields have FIELD
+ * bytes each. Returns the offset of the first of these fields, which is still 0. */
 static size_t
 build_encoded(struct image *im, const char *augmentation, const uint8_t *data, size_t data_size,
               size_t field)
@@ -276,7 +276,7 @@ build_encoded(struct image *im, const char *augmentation, const uint8_t *data, s
     return fde + 8;
 }
 
-/* An image with augmentation "zPLR" and DATA, whose code address takes FIELD bytes. */
+/* Check an image with augmentation "zPLR" and DATA, whose code address takes FIELD bytes. */
 static void
 assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relative)
 {
@@ -289,13 +289,14 @@ assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relativ
     assert_ordinary(&im);
 }
 
-/* The data of a record gives the widths of its personality and code addresses. If this fails, C++
- * functions, whose records have these, are misread; a signal frame is not recognised;
- * position-dependent code is lost. */
+/* The augmentation data of a CIE gives the widths of its personality and of code addresses. If this
+ * fails, the recorder misreads C++ functions, whose CIEs have such data, does not recognise signal
+ * frames, or has no rules for position-dependent code. */
 static void
 records_of_cxx_functions_are_read(void **state)
 {
-    // A personality of several widths, then the encodings of the LSDA and of code addresses.
+    // Augmentation data of "zPLR": encoding and address of the personality, in several widths, then
+    // the encodings of the LSDA and of code addresses.
     static const uint8_t pcrel4[] = {0x9b, 1, 2, 3, 4, 0x1b, 0x1b};
     static const uint8_t none[] = {0xff, 0x1b, 0x1b};
     static const uint8_t pcrel2[] = {0x1a, 1, 2, 0x1b, 0x1a};

@@ -107,8 +107,8 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     free(p);
 }
 
-/* Interior pointers, and unknown ones, are not ours. If this fails, a bad free by the program ends
- * a live block, or kills the program in the recorder. */
+/* Interior and unknown pointers have no entry. If this fails, an invalid free by the program ends a
+ * live block, or crashes in the recorder. */
 static void
 foreign_pointers_are_unknown(void **unused)
 {
@@ -128,9 +128,8 @@ foreign_pointers_are_unknown(void **unused)
 }
 
 /* Slack that exceeds a byte goes to the side table, and so does all slack when sizes are unknown.
- * If this fails, freed bytes are the allocator's size instead of the requested one; or a block
- * whose reallocation fails is put back with the size that an allocator reports which does not know
- * it. */
+ * If this fails, freed bytes are the allocator's size instead of the requested one; or a
+ * failed realloc puts its block back with a size from an allocator that does not own the block. */
 static void
 any_slack_leaves_the_size_exact(void **unused)
 {
@@ -308,8 +307,8 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     assert_int_equal(pages_of(leaf), before);
 }
 
-/* If this fails, a call in a program with a large heap waits for pages that nobody needs: its
- * blocks come from all over the heap, and some look like the next block of a growing one. */
+/* If this fails, a call in a program with a large heap waits for the prefaulting of unneeded pages:
+ * the blocks come from all over the heap, and some look like the next block of a growing heap. */
 static void
 blocks_from_all_over_a_heap_are_no_growth(void **unused)
 {

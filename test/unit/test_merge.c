@@ -75,7 +75,7 @@ sum_up(struct sum *t)
     return merge_finish(t->m);
 }
 
-/* P, written and read again. */
+/* Write P, read it again and return the result. */
 static struct profile *
 reread(struct sum *t, const struct profile *p)
 {
@@ -385,7 +385,7 @@ set_history(struct profile *p, int64_t count)
     p->has_history = true;
 }
 
-/* The live bytes of the sum P at its last moment that is not after ELAPSED_S. */
+/* Return the live bytes of the sum P at its last moment that is not after ELAPSED_S. */
 static int64_t
 known_at(const struct profile *p, double elapsed_s)
 {
@@ -633,7 +633,7 @@ what_the_recorders_took_adds_up(void **state)
     assert_int_equal(p->recorder.memory_bytes, 7 << 20);
 }
 
-/* The heap called NAME; fails if there is none. */
+/* Return the heap called NAME. Fails if there is none. */
 static const struct profile_heap *
 heap_of(const struct profile *p, const char *name)
 {
@@ -654,7 +654,7 @@ set_of(const struct profile *p, const char *text)
     return NULL;
 }
 
-/* A part with one block each in malloc, in the heap NAME, and in the same with a label. */
+/* Add a part with three blocks: in malloc, in the heap NAME, and in that heap with a label. */
 static void
 heap_part(struct sum *t, const char *name, const char *tenant)
 {
@@ -724,7 +724,8 @@ too_many_heaps_and_labels_are_others(void **state)
     p = reread(t, sum_up(t));
     assert_int_equal(p->totals.allocations, SETS);
     assert_int_equal(p->heaps[0].counters.allocations, SETS - HEAPS);
-    // malloc and "other heaps" are two of the 1024, no labels and other labels of the 4096.
+    // At most 1024 heaps, including malloc and "other heaps", and 4096 label sets, including the
+    // empty one and "(other labels)".
     assert_int_equal(heap_of(p, "other heaps")->counters.allocations, HEAPS - 1022);
     assert_int_equal(set_of(p, "(other labels)")->counters.allocations, SETS - 4094);
     assert_int_equal(p->losses.label_sets, SETS - 4094);

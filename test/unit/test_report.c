@@ -40,7 +40,7 @@ assert_lines_fit(const char *text, size_t width)
     }
 }
 
-/* The view of P with STYLE, into OUT. */
+/* Return a view of P with STYLE that writes to OUT. */
 static struct text_view
 view(const struct profile *p, struct style style, struct strbuf *out)
 {
@@ -424,8 +424,8 @@ the_first_screen_names_who_churns(void **state)
     profile_free(p);
 }
 
-/* If this fails, the line about a process in a container ends before the recording mode, or the
- * line about other views before the last of them. */
+/* If this fails, a long line is truncated: that of a process in a container loses the recording
+ * mode, or that of the other views loses the last view. */
 static void
 lines_of_the_first_screen_break_rather_than_end_early(void **state)
 {
@@ -478,7 +478,7 @@ threads_of_one_name_are_told_apart(void **state)
     profile_free(p);
 }
 
-/* If this fails, a peak among threads looks more exact than it is, or an exact one less. */
+/* If this fails, a peak of several threads is shown without its error, or an exact one with it. */
 static void
 a_peak_says_what_it_may_be_off_by(void **state)
 {
@@ -504,8 +504,8 @@ a_peak_says_what_it_may_be_off_by(void **state)
     profile_free(p);
 }
 
-/* If this fails, people do not learn that nearly all blocks die at once, or read so in a
- * profile that cannot know it. */
+/* If this fails, a report does not show that nearly all blocks are short-lived, or shows this for a
+ * profile without lifetimes. */
 static void
 short_lived_blocks_are_told_as_far_as_known(void **state)
 {

@@ -125,7 +125,8 @@ struct disk_counting {
     uint64_t outside_blocks;   // Their addresses have no counters.
     uint64_t resets;           // Number of resets of all counts on request.
     uint64_t reset_ns;         // Elapsed time at the latest reset.
-    uint64_t lost_accesses;    // Accesses to a granule beyond 2^32.
+    uint64_t lost_accesses;    // Accesses beyond 2^32 per granule, where the overflow found no
+                               // room.
     struct disk_string uncounted; // With DISK_COUNTING_LOOKED: code that may use blocks without
                                   // counting.
     uint64_t reserved[3];

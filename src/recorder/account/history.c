@@ -278,8 +278,9 @@ has_rested(uint64_t elapsed_ns, uint64_t before_ns)
            load_relaxed(&account_state()->snapshot_last_ns) <= before_ns;
 }
 
-/* Return the time for a snapshot at ELAPSED_NS. The last tick was at BEFORE_NS, when BEFORE_BYTES
- * were live. */
+/* Return the time to store for a timeline snapshot that is taken at ELAPSED_NS. This is the time of
+ * the last tick, BEFORE_NS, if the process has rested since and most of the change preceded the
+ * tick; else ELAPSED_NS. At that tick BEFORE_BYTES were live. */
 static uint64_t
 history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                 int64_t before_bytes)

@@ -80,8 +80,8 @@ enum {
     NAMES
 };
 
-/* The definition of a name, indexed as in `functions`, `operators` and `sized_frees`; the last one
- * identifies libc. */
+/* The next definition of a name. An array of them has NAMES elements: for `functions`, `operators`
+ * and `sized_frees`, and at LIBC for a function that identifies libc. */
 struct definition {
     void *address; // NULL = none.
     const struct link_map *map;
@@ -89,7 +89,8 @@ struct definition {
                 // to that one.
 };
 
-/* The names with their hashes. Threads that initialise them concurrently store equal values. */
+/* The names in the same order, with their hashes. Threads that initialise them concurrently store
+ * equal values. */
 static struct symbols_name names[NAMES];
 
 static void

@@ -53,7 +53,7 @@ void event_settle(void);
 /* P is about to be reallocated: remove its entry from the ledger and return it. */
 struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 
-/* Like event_realloc_begin, but do not count P if no block is known to live there. */
+/* Like event_realloc_begin, but do not count an unknown free if no block is known to live at P. */
 struct ledger_entry event_realloc_begin_known(void *p, struct arch_caller caller);
 
 /* Mark the events of the calling thread between the two calls as a move of block OLD from P to Q.

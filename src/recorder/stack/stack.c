@@ -113,8 +113,8 @@ walked_count(const struct walk *w)
     return (uint32_t)(w->next - w->t->walked);
 }
 
-/* One of the remembered frames outside w->join has changed: reuse those inside it, and continue the
- * walk there. */
+/* A remembered frame outside w->join has changed. Reuse the frames inside it, and move W to the
+ * changed frame. */
 static NOINLINE void
 keep_good(struct walk *w)
 {
@@ -171,7 +171,7 @@ breaks_off(const struct walk *w, const struct unwind_rule *rule)
 }
 
 /* Return the CFA that a function that realigned its stack keeps in the word at FROM
- * (RULE_RBP_DEREF); 0 if FROM is no word of the stack. */
+ * (RULE_RBP_DEREF); 0 if FROM is not a word of the stack. */
 static inline uint64_t
 deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
 {
@@ -185,7 +185,7 @@ is_further_out(uint64_t address, uint64_t slot, uint64_t high)
     return address - slot - 1 < high - slot && (address & 7) == 0;
 }
 
-/* Return true if remembered frame F equals the one that W has reached, with FRAME. */
+/* Return true if the remembered frame F equals the current frame of W, which is FRAME. */
 static inline bool
 stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
@@ -193,9 +193,9 @@ stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame
            same_cfa(w->t, f);
 }
 
-/* W is at the slot of w->join, with FRAME. Return true if it is that frame and all frames outside
- * it are unchanged. If only the nearest of these are unchanged, move W past them to the frame that
- * changed, set *RET_MOVED and return false. */
+/* W is at the slot of w->join, and its frame is FRAME. Return true if w->join is the same frame and
+ * no frame outside it has changed. If one has changed, and the frames inside it can be reused, move
+ * W to the innermost changed frame, set *RET_MOVED and return false. */
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
@@ -384,8 +384,8 @@ stack_walk_out(struct walk *shared)
     return outcome;
 }
 
-/* Remember F, whose path has NODE, in M, the place just inside its caller's. Append its checks at C
- * and return their end. */
+/* Store F in the memo, at M, one place further in than its caller. NODE is the node of its path.
+ * Append its checks at C and return their end. */
 static inline struct stack_check *
 stack_remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
                const struct stack_frame *f, uint32_t node)
@@ -467,8 +467,8 @@ parent_at(const struct thread *t, uint32_t root)
     return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* The stack is deeper than the memo: forget its outer frames until half of the memo is free. Return
- * the node of the innermost one. */
+/* The stack is deeper than the memo. Forget outer remembered frames, so that half of the memo is
+ * free when W's frames have been added. Return the node of the innermost remembered frame. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {
@@ -496,7 +496,7 @@ cut_memo(struct walk *w)
     return parent;
 }
 
-/* Make the innermost remembered frame, with NODE, the leaf: the latest caller. */
+/* Make the innermost remembered frame, whose node is NODE, the leaf, and return its target. */
 static inline struct stack_target *
 remember_leaf(struct thread *t, uint32_t node)
 {
@@ -540,8 +540,8 @@ variant_key(struct thread *t, struct arch_caller caller)
     return (uint32_t)(key >> 54);
 }
 
-/* Append the checks of W's frames, from the outermost in, to P, which has N already. Return how
- * many P has then; 0 if there is no room, or a frame keeps its CFA in a word. */
+/* Append the checks of W's frames, from the outermost in, to the N checks of P. Return the new
+ * number of checks; 0 if there is no room, or a frame keeps its CFA in a word. */
 static inline uint32_t
 checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n, bool *needs_rbp)
 {
@@ -574,8 +574,8 @@ direct_checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t 
     return (uint32_t)(c - p->checks);
 }
 
-/* Fill in P, all but its slot and target, from the walk W, which met the memo or ended without.
- * Return false if there is no room, or a frame keeps its CFA in a word. */
+/* Fill in P, except for its slot and target, from W, a walk that met the memo or ended without
+ * meeting it. Return false if there is no room, or a frame keeps its CFA in a word. */
 static inline bool
 fill_variant(struct stack_variant *p, const struct walk *w, struct arch_caller caller)
 {
@@ -629,8 +629,9 @@ foresee(struct thread *t, uint32_t i, struct arch_caller caller)
     t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
-/* Return the index for a variant stack with KEY: a new one if a place for KEY is free, else the
- * index that was last proved with the older memo, or either. */
+/* Return the index for a variant stack with KEY. If one of the two places for KEY is free, this is
+ * a new index. Else it is that of the variant stack there with the older version of the memo, or of
+ * either if the versions are equal. */
 static inline uint32_t
 take_variant_place(struct thread *t, uint32_t key)
 {
@@ -650,9 +651,10 @@ take_variant_place(struct thread *t, uint32_t key)
     return ++t->variant_count;
 }
 
-/* Keep the stack of W beside the memo and return its target. NODE is the parent of the outermost
- * walked frame. Return NULL if the walk was long, or KEY requires it: then the memo shall hold the
- * stack. A variant stack costs less, and leaves the memo for stacks that return to it. */
+/* Store the stack of W as a variant stack and return its target. NODE is the parent of the
+ * outermost walked frame. Return NULL if the memo must hold the stack: the walk was long, a frame
+ * keeps its CFA in a word, or KEY is KEY_REMEMBER. A variant stack costs less, and leaves the memo
+ * for stacks that return to it. */
 static INLINE struct stack_target *
 stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node,
            uint32_t root)
@@ -777,8 +779,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-/* Passing stack I called from CALLER: return its target. Return NULL if the memo must take it
- * over. */
+/* The stack that called from CALLER is variant stack I: return its target. Return NULL if the memo
+ * must take it over. */
 static inline struct stack_target *
 passes(struct thread *t, uint32_t i, struct arch_caller caller)
 {

@@ -25,8 +25,10 @@
 
 struct entry {
     struct diff_frame frame;
-    uint32_t row;  // By function: index of its row plus 1; 0 = none yet.
-    uint64_t seen; // By function: number of the last stack counted, over both sides; 0 = none.
+    // With DIFF_BY_FUNCTION: index of its row plus 1, and number of the last stack counted, over
+    // both sides. 0 = none yet.
+    uint32_t row;
+    uint64_t seen;
 };
 
 struct builder {

@@ -10,7 +10,7 @@
  * Each frame also gets a canonical frame: the first frame with equal text. Stacks are equal if
  * their canonical frames are, so comparing two stacks compares integers. A frame with only a
  * module, without function and file, is shown as its address and is its own canonical frame. Heap
- * and labels are compared separately, because they are no frames.
+ * and labels are compared separately, because they are not frames.
  *
  * Recursion creates a stack for each depth. Folding recursion drops a run of frames that calls the
  * same functions as the run just inside it: f g f g main becomes f g main. The innermost run stays,
@@ -350,7 +350,8 @@ may_fold(struct builder *b, uint32_t frame, uint32_t location)
             has_wrappers(b, b->p->frames[frame].module));
 }
 
-/* Return true if all frames of LOCATION may fold, so that its caller decides. */
+/* Return true if all frames of LOCATION may fold. Then the frames further out decide how the stack
+ * folds. */
 static bool
 all_may_fold(struct builder *b, uint32_t location)
 {

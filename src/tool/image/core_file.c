@@ -26,8 +26,8 @@
 
 enum { PIECE_BYTES = 1 << 18, GAP_BYTES = 4096 };
 
-/* Limits: bytes of output for each byte of input, in addition to a fixed number; and the least room
- * to leave on the disk. */
+/* An expanded dump has at most SIZE_FREE_BYTES, plus RATIO_MAX bytes for each compressed byte. At
+ * least DISK_LEFT_BYTES of the disk stay free. */
 #define RATIO_MAX ((uint64_t)1 << 12)
 #define SIZE_FREE_BYTES ((uint64_t)256 << 30)
 #define DISK_LEFT_BYTES ((uint64_t)256 << 20)
@@ -41,7 +41,7 @@ struct expansion {
     uint64_t size_bytes; // Bytes expanded so far.
     uint64_t max_bytes;
     uint64_t kept_bytes, next_look; // Bytes on the disk, and when to check the disk again.
-    const char *refused;            // Reason for stopping that is no errno; NULL = none.
+    const char *refused;            // Reason for stopping other than errno; NULL = none.
 };
 
 static enum packing

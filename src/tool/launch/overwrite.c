@@ -60,8 +60,8 @@ overwrite_profile_in(const char *directory, struct arena *arena)
     return found;
 }
 
-/* Return the process id of the run whose first process H is of, if it lives and may still pack or
- * rename the profile; else 0. */
+/* H is a profile's header. If it belongs to the first process of a `heaptap run` that still lives,
+ * and so may pack or rename the profile, return the process id of that run; else 0. */
 static uint32_t
 processes_run(const struct disk_header *h)
 {
@@ -91,7 +91,8 @@ overwrite_writer(const char *path)
     owner = owner_find(path, &h);
     if (owner.state == OWNER_ALIVE)
         return owner.pid != 0 ? owner.pid : h.pid;
-    // After an exec the process writes another profile, and its run will still read this one.
+    // After an exec, the process writes another profile, but its `heaptap run` will still read this
+    // one.
     if (h.process_start != 0 && processes_start(h.pid) == h.process_start)
         return h.pid;
     return processes_run(&h);

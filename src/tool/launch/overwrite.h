@@ -10,8 +10,8 @@
  * while a process writes one of the profiles. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int overwrite_make_room(const char *output, struct arena *arena, struct err *err);
 
-/* Return the process that writes the profile PATH or wrote it before an exec, else the run that
- * waited for it; 0 if no such process is known to live. */
+/* Return the id of the process that writes the profile PATH, or that wrote it before an exec; else
+ * the id of the `heaptap run` that started that process. Return 0 if none is known to live. */
 uint32_t overwrite_writer(const char *path);
 
 /* Return a profile in DIRECTORY that would be attributed to the same run; NULL if there is none. */

@@ -235,9 +235,10 @@ examine_keep(const struct strbuf *file)
     return fd;
 }
 
-/* Write HELD, the whole profile, to an unnamed file. If E has none, write a profile of E's live
- * blocks instead; for a child too, whose counters lack inherited blocks, unless ALL_COUNTERS. Set
- * *RET_FILE. Return 0, or an exit code after printing an error. */
+/* Write HELD, the profile that E's memory holds, to an unnamed file, and set *RET_FILE. If HELD is
+ * empty, write a profile of E's live blocks instead. Unless ALL_COUNTERS, do the same for a process
+ * with blocks inherited from its parent, because the counters lack these. Return 0, or an exit code
+ * after printing an error. */
 static int
 make_file(struct examined *e, const struct strbuf *held, bool all_counters, int *ret_file)
 {

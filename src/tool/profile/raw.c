@@ -7,8 +7,8 @@
  *
  * Damage is a state that no recorder or tool leaves behind, even when its process is killed: a file
  * shorter than its directory claims, an invalid segment, a table that is missing or has a hole, a
- * wrong check. A recorder's file is complete at every instant and therefore cannot have a check, so
- * altered counters in it are not detected. A packed file has a check.
+ * wrong checksum. A recorder's file is complete at every instant and therefore cannot have a
+ * checksum, so altered counters in it are not detected. A packed file has a checksum.
  *
  * Parsing has three steps: examine all segments, allocate each table once, fill the tables. With
  * compressed segments, holes or overlapping segments, few bytes can claim much memory. Therefore

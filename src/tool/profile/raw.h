@@ -60,8 +60,8 @@ void raw_damage(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
  * ARENA. */
 const char *raw_damage_text(const struct raw_file *r, struct arena *arena);
 
-/* Return the check of the packed file DATA, never 0. DATA must be at least as large as a header.
- * The header's field for the check is not included. */
+/* Return the checksum of the packed file DATA, never 0. It counts the header's field `check` as 0.
+ * Requires DATA to be at least as large as a header. */
 uint64_t raw_check(const void *data, size_t size_bytes);
 
 /* Return the number of whole records in table KIND; or return record I of it, which must be below

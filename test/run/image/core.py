@@ -41,7 +41,7 @@ def document(*arguments):
 
 
 def sites(*arguments):
-    """Innermost function -> (live blocks, live bytes)."""
+    """Map each innermost function to its live blocks and live bytes."""
     got = {}
     for site in document(*arguments)["sites"]:
         name = site["stack"][0]["function"]
@@ -148,7 +148,7 @@ def moments():
 
 
 def aborts():
-    """The block that malloc gets when it aborts is named, or none. No way names another block."""
+    """The block at which malloc aborts is named, or none. No case names another block."""
     if not os.confstr("CS_GNU_LIBC_VERSION"):
         print("ok - aborts of malloc # SKIP the C library is not glibc")
         return
@@ -461,7 +461,8 @@ def check_leaks(what, where, reached=13):
 
 
 def coroutine():
-    """The memory behind a stack that is a block is heap, not stack; main's stack is still one."""
+    """If a coroutine's stack is a block, memory behind it counts as heap; main's stack still counts
+    as stack."""
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
     program.asleep()
     where = ["--pid", str(program.pid)]
@@ -723,7 +724,7 @@ def lost():
 
 
 def counters_of(document_):
-    """By stack: all counters."""
+    """Map each stack, as function and line of each frame, to its counters."""
     got = {}
     for site in document_["sites"]:
         stack = tuple((f["function"], f["line"]) for f in site["stack"])
@@ -746,7 +747,7 @@ def grown():
 
 
 def by_stack(document_):
-    """By stack, as places in modules: all counters."""
+    """Map each stack, as module, offset and function of each frame, to its counters."""
     got = {}
     for site in document_["sites"]:
         stack = tuple((f["module"], f["offset"], f["function"]) for f in site["stack"])

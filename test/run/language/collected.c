@@ -2,12 +2,12 @@
  *
  *     collected OBJECTS THREADS [plain|incremental|fork]
  *
- * With incremental the collector works in steps; with fork a child begins in the middle, which
- * does the same, and prints its rows to the file "child".
+ * With incremental the collector works in steps. With fork a child starts after the first run,
+ * does the same again, and prints its rows to the file "child".
  *
- * Each function that allocates has a row: how many objects of how many bytes it made, and for each
- * object a link that the collector itself clears when it finds the object dead. After a last
- * collection the rows are printed: function, objects, bytes, surviving objects, surviving
+ * Each function that allocates has a row: the number and bytes of the objects that it made, and a
+ * link for each object, which the collector itself clears when it finds the object dead. After a
+ * last collection the rows are printed: function, objects, bytes, surviving objects, surviving
  * bytes. */
 #define GC_THREADS
 #include <gc/gc.h>
@@ -26,7 +26,7 @@ enum { ROWS = 18, LINKS = 1 << 21 };
 struct row {
     const char *name;
     unsigned long count, bytes, freed_bytes, freed;
-    unsigned char *links; /* malloc's, which the collector does not scan. */
+    unsigned char *links; /* From malloc, so the collector does not scan them. */
     unsigned *sizes;
     unsigned used;
 };
@@ -106,7 +106,7 @@ strong(unsigned i)
     }
 }
 
-/* Three times, each an allocation and an end; the last is left to the collector. */
+/* Three allocations: each realloc ends the block of the previous one, the collector the last. */
 NOINLINE static void
 grow(unsigned i)
 {
@@ -328,8 +328,8 @@ forget(void)
     memset((void *)old, 0, sizeof old);
 }
 
-/* Repeat until a collection finds nothing with a finalizer: an object with one lives on to the next
- * collection, while its link is gone. */
+/* Collect until a collection runs no finalizer. An object with a finalizer lives until the next
+ * collection, although its link may be cleared by then. */
 static void
 collect(void)
 {
@@ -377,7 +377,7 @@ print_rows(FILE *out)
     }
 }
 
-/* The child counts its objects separately from the inherited ones. */
+/* Run again in a forked child, which counts its own objects only. */
 static int
 child(unsigned threads)
 {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # python_scribble.sh: Python programs whose frames are damaged while they allocate, with each
-# installed version. If it fails, a program crashes because it is recorded, when an extension has
-# written over the interpreter's memory or a handler comes while a frame is being made; or the
-# allocations of that time are lost.
+# installed version. If it fails, recording crashes a program whose extension has overwritten the
+# interpreter's memory, or whose signal handler interrupts the construction of a frame; or the
+# allocations made meanwhile are lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
