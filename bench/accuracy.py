@@ -70,8 +70,8 @@ def run(*command, **env):
 
 
 def ends_well(program, **env):
-    """Return true if it starts. A program with compiler-rt may hang if the memory of compiler-rt
-    overlaps the program's."""
+    """Run PROGRAM. Return true if it exits with status 0 in time. A program with compiler-rt may
+    hang if the memory of compiler-rt overlaps the program's."""
     try:
         done = subprocess.run([program], capture_output=True, check=False, timeout=PATIENCE_S,
                               env={**os.environ, **env})
@@ -109,7 +109,7 @@ def add(into, size, site):
 
 
 def main_in(program):
-    """Return the address range of main in the file."""
+    """Return the address range of main in the file PROGRAM."""
     for line in checked("nm", "-S", program).splitlines():
         words = line.split()
         if words[-1] == "main":
@@ -340,8 +340,8 @@ def shortened(words):
 
 
 class RandomBits:
-    """While this is open, the kernel places memory by COUNT random bits; None leaves that
-    unchanged."""
+    """Context manager that sets ASLR to COUNT random bits and restores the previous number at the
+    end. None changes nothing."""
 
     def __init__(self, count):
         self.count, self.before = count, None

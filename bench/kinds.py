@@ -99,7 +99,7 @@ def summary(programs):
 
 
 def summary_lines(name, programs):
-    """Return two lines: the median of the programs, and the worst with its name."""
+    """Return two lines: the median of the programs, and the worst value with its program."""
     columns = summary(programs)
     medians = [columns[c] and f"{columns[c][0]:.2f}" or "-" for c in ("alone", "packed", "rss")]
     worst = [columns[c] and f"{columns[c][1]:.2f}" or "-" for c in ("alone", "packed", "rss")]

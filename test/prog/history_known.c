@@ -253,7 +253,8 @@ end_block(struct worker *w)
     *b = w->blocks[--w->block_count];
 }
 
-/* Heaps grow, stay and shrink in turns. */
+/* Begin, move or end a block at random. Every 150 events the odds change, so that the heap grows,
+ * keeps its size, or shrinks. */
 static void
 one_event(struct worker *w, long number)
 {

@@ -1,3 +1,3 @@
 /* libs: -static-libstdc++ -static-libgcc */
-/* libscope_static.cc: a plug-in in C++ with libstdc++ inside. */
+/* libscope_static.cc: a plug-in in C++ with a static libstdc++. */
 #include "scope_use.h"

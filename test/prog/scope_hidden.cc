@@ -1,5 +1,5 @@
 /* libs: -ldl -Wl,-rpath,$ORIGIN */
-/* scope_hidden.cc: a host in C++ that defines operators for itself only. */
+/* scope_hidden.cc: a host in C++ whose operators new and delete have hidden visibility. */
 #define PROVIDER "program"
 #define PROVIDER_AS __attribute__((visibility("hidden")))
 #include "scope_provider.h"

@@ -1,3 +1,3 @@
 /* libs: -Wl,--no-as-needed -lscope_protected -ldl -Wl,-rpath,$ORIGIN */
-/* scope_protects.cc: the same with a library whose operators are protected. */
+/* scope_protects.cc: a host in C++, with a library whose operators have protected visibility. */
 #include "scope_hostxx.h"

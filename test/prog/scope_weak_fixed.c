@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin -fno-pie -no-pie */
 /* libs: -ldl -Wl,-z,now -Wl,-z,dynamic-undefined-weak -Wl,-rpath,$ORIGIN */
-/* scope_weak_fixed.c: the same at fixed addresses, with all references bound and sealed at the
- * start. */
+/* scope_weak_fixed.c: scope_weak.c at fixed addresses, with all references bound at the start and
+ * then read-only. */
 #include "scope_weak.c"

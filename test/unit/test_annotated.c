@@ -307,7 +307,7 @@ damage_names_the_block_that_it_came_from(void **s)
     a = heaptap_embedded_malloc(100);
     b = heaptap_embedded_malloc(100);
     c = heaptap_embedded_malloc(100);
-    a[101] = 'x'; // One byte was skipped: the damage still comes from here.
+    a[101] = 'x'; // An overflow that skips a byte of the guard.
     c[-1] = 'y';
     m = find_in_pool();
     assert_int_equal(m.count, 3);
@@ -319,7 +319,7 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(annotated_address(&m, &m.corruptions[1].block), (uintptr_t)c);
     assert_int_equal(m.corruptions[1].front, 2);
     annotated_release(&m);
-    // The whole guard of a, and into the annotation of b behind its mark.
+    // Overwrite the annotation of b after its mark, as an overflow of a would.
     memset(b - sizeof(struct written_annotation) + 24, 'z', 8);
     m = find_in_pool();
     assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
@@ -327,7 +327,7 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(m.corruptions[1].front, 1);
     assert_int_equal(m.refused[REFUSED_CORRUPTED] + m.refused[REFUSED_COPY], 1);
     annotated_release(&m);
-    // With its mark overwritten as well, only the end is left.
+    // If the mark is overwritten as well, only the end of the annotation is left.
     memset(b - sizeof(struct written_annotation), 'z', 4);
     m = find_in_pool();
     assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
@@ -361,7 +361,7 @@ a_block_with_an_underflow_is_still_a_block(void **s)
         assert_int_equal(annotated_address(&m, &m.corruptions[0].block), (uintptr_t)b);
         assert_int_equal(m.corruptions[0].front, 1);
         annotated_release(&m);
-        // With its guard lost as well, only the check can show that the size is the block's.
+        // If the guard is corrupted as well, only an intact check proves that this is a block.
         b[30] = 'x';
         m = find_in_pool();
         assert_int_equal(m.count, written <= 4 ? 3 : 2);

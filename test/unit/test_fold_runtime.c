@@ -63,8 +63,8 @@ the_runtime_goes_from_both_sides_of_named_frames(void **state)
     profile_free(p);
 }
 
-/* If this fails, the interpreter's own allocations, at start-up or for compiling, have a stack of
- * main alone. */
+/* If this fails, the interpreter's own allocations, at start-up or for compiling, are shown with
+ * main as their only frame. */
 static void
 a_stack_without_named_frames_stays_as_it_was(void **state)
 {

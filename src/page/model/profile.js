@@ -367,7 +367,7 @@ function addSites(profile, after, before) {
     for (const side of sides)
         addColumns(side === after ? sites.columns : sites.beforeColumns, side.report.sites,
             side.site);
-    // A number belongs to one profile; stacks that are gone have the first profile's number.
+    // Numbers are those of AFTER's report; sites missing there have the number of BEFORE's.
     for (const side of sides)
         side.report.sites.number?.forEach((number, i) => {
             sites.number[side.site[i]] ||= number ?? 0;
@@ -377,8 +377,8 @@ function addSites(profile, after, before) {
         forgetLives(sites, after.report.sites, before.report.sites);
 }
 
-/* The number in this model of each site of SIDE. As in the report, flags separate sites within a
- * profile. */
+/* Return the index in the model of each site of SIDE, and add new sites to TAGS and KEYS. As in the
+ * report, sites that differ in flags only are separate. */
 function sitesOf(side, tags, keys) {
     const s = side.report.sites, {stack, heap, labels} = side.maps;
 

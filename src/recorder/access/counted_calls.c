@@ -55,8 +55,8 @@ counted_memset(void *to, int c, size_t size_bytes)
     return likely(real.memset != NULL) ? real.memset(to, c, size_bytes) : memset(to, c, size_bytes);
 }
 
-/* Return the number of bytes that a comparison of A and B reads. They differ somewhere. The
- * comparison stops at a zero byte unless WHOLE_BYTES. */
+/* Return the number of bytes that a comparison of A and B reads, including the first difference. It
+ * also stops after a zero byte unless WHOLE_BYTES, and after MAX_BYTES. */
 static inline size_t
 compared(const unsigned char *a, const unsigned char *b, size_t max_bytes, bool whole_bytes)
 {
@@ -201,7 +201,8 @@ counted_strncmp(const char *a, const char *b, size_t max_bytes)
     return real.strncmp(a, b, max_bytes);
 }
 
-/* Return the number of bytes up to the first that differs in more than case. */
+/* Return the number of bytes that a comparison of A and B without regard to case reads, including
+ * the first difference or the terminating zero; at most MAX_BYTES. */
 static size_t
 compared_caseless(const char *a, const char *b, size_t max_bytes)
 {

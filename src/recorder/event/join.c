@@ -127,8 +127,9 @@ join_new_row(uint32_t tid)
     t->ledger = ledger_state()->ledger;
     t->direct_units = ledger_direct_units();
     t->generation = load_acquire(&state->generation);
-    // A few walks touch each page of the cache, first with a read and then with a write. All events
-    // touch the first pointers to blocks, which follow the cache.
+    // Prefault the cache and the first pointers to blocks, which follow it. The first few walks
+    // touch each page of the cache, with a read before a write, so it would fault twice. All events
+    // touch these pointers.
     mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;

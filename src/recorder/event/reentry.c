@@ -95,8 +95,8 @@ same_stack(const struct thread *t, uint64_t slot, uint64_t entered)
     return entered >= t->stack_low && slot < t->stack_high && !sys_on_signal_stack();
 }
 
-/* Return true if a longjmp out of a signal handler has left the call that set tls.busy. A call from
- * SLOT on the same stack that is not further in proves this. */
+/* Return true if a longjmp out of a signal handler has left the call that set tls.busy. A later
+ * call from SLOT proves this if SLOT is on the same stack and no deeper than that call. */
 static bool
 abandoned(uint64_t slot)
 {

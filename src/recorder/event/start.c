@@ -280,8 +280,8 @@ start_all(void)
     static bool in_memory;
     int error;
 
-    // A program with more rights than its user must write no files in that user's directory, and no
-    // files named by that user's environment.
+    // A privileged program (setuid, setgid, file capabilities) must not write to its user's
+    // directory, nor to paths from its user's environment.
     if (process_value(AT_SECURE) != 0)
         return false;
     // A sanitizer's interceptors must not be called before it is initialised, and it would report
@@ -318,7 +318,7 @@ start_all(void)
     return true;
 }
 
-/* Atomic: not 0 after the state could not be allocated. */
+/* Atomic; nonzero once an allocation of the state has failed. */
 static uint32_t state_failed;
 
 bool

@@ -135,7 +135,7 @@ lua_name_find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
     return found;
 }
 
-/* --- Asking Lua ------------------------------------------------------------------------------- */
+/* --- Calling lua_getinfo ---------------------------------------------------------------------- */
 
 /* Copies of the structures that lua_getinfo reads, with present addresses. */
 struct copy {
@@ -233,7 +233,7 @@ make_id(uintptr_t l, const struct lua_call *c, uintptr_t c_function)
     return heaptap_frame_name(name, file, line > 0 ? (unsigned)line : 0, "Lua");
 }
 
-/* --- What is known ---------------------------------------------------------------------------- */
+/* --- Cached ids ------------------------------------------------------------------------------- */
 
 static inline struct known *
 known_place(uintptr_t key, uintptr_t code)
@@ -278,7 +278,8 @@ lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
     return new_id_of_lua(l, c, k, &(struct known){proto, c->code, *said, 0});
 }
 
-/* Return the id. A C function keeps the name of its first call. */
+/* Return the cached id of FUNCTION, or make one. A function outside Lua's modules keeps the name of
+ * its first call, because nothing but its address identifies it. */
 unsigned
 lua_name_of_c(uintptr_t l, const struct lua_call *c, uintptr_t function)
 {

@@ -109,10 +109,10 @@ count_same(struct language_memo *m, uint32_t i, uint32_t count)
     return same;
 }
 
-/* Let the adapter place only the frames inside those of the spine up to entry I, and the innermost
- * of the latter once more. If this frame has not moved, the frames outside it have not moved
- * either, because no inner frame influences them. Return the number of outer frames that are the
- * spine's; 0 if that cannot be decided. */
+/* Reuse the outer frames of the answer that equal those of the spine up to entry I, and let the
+ * adapter place the others. The adapter also places the innermost reused frame again: if it has not
+ * moved, the frames outside it have not moved either, because no inner frame influences them.
+ * Return the number of reused frames; 0 if none can be proved unchanged. */
 static uint32_t
 place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -121,7 +121,7 @@ place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (same == 0)
         return 0;
-    // Find the C frame that contained the innermost of these.
+    // Find the C frame that contained the innermost reused frame.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
     language_natives_outer(t, m, joined, i);

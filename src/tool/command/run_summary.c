@@ -70,8 +70,8 @@ report_totals(struct teller *t)
                        style_plural(a, counters_live_blocks(c), "block"));
 }
 
-/* Return the function with its file's name and line, if known, and the number of its other lines,
- * MORE_LINES. */
+/* Return "NAME (FILE:LINE and MORE_LINES more lines)", or NAME alone if its file or line is
+ * unknown. MORE_LINES may be 0. */
 static const char *
 function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_lines)
 {

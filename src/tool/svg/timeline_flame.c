@@ -42,7 +42,7 @@ enum {
 
 #define MIN_SHARE 0.005
 #define GROWING_SHARE 0.05 // Growing paths need only this fraction of the limit.
-#define SAME_SHARE 0.9     // A single callee with this share shares its caller's box.
+#define SAME_SHARE 0.9     // A single callee with this fraction is drawn in its caller's box.
 #define LEAST_STEP 1.25    // Factor for raising the limit until the remaining paths fit.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"

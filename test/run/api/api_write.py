@@ -43,7 +43,8 @@ def write(fmt, *how, env=None, **options):
 
 
 def rows(text):
-    """The sums over the lines of a text profile: live blocks and bytes, all blocks and bytes."""
+    """Return the sums over the lines of a text profile: live blocks and bytes, all blocks and
+    bytes."""
     found = re.findall(r"^(\d+): (\d+) \[(\d+): (\d+)\] @( 0x[0-9a-f]{16})+$", text, re.M)
     return tuple(sum(int(row[i]) for row in found) for i in range(4))
 
@@ -91,7 +92,8 @@ def to_pipes():
 
 
 def slowly(read_end):
-    """Its whole output, read in small pieces and with pauses at first."""
+    """Read READ_END to its end, at first in small pieces with pauses, and close it. Return the
+    bytes."""
     out = b""
     for i in range(1 << 20):
         if i < 50:
@@ -138,13 +140,14 @@ def signals_while_writing():
 
 
 def has_numbered_frames(profile):
-    """Return true if it has frames that are no addresses (docs/format.md, 4.3)."""
+    """Return true if PROFILE has frames that are not addresses (docs/format.md, 4.3)."""
     with open(profile, "rb") as f:
         return struct.unpack_from("<Q", f.read(24), 16)[0] & 4 != 0
 
 
 def are_addresses(text):
-    """Return the hexadecimal words in the lines that may name code."""
+    """Return true if TEXT has hexadecimal words of 16 digits, and all are addresses that may hold
+    code."""
     found = [int(a, 16) for a in re.findall(r" 0x([0-9a-f]{16})", text)]
     return found and all(0x10000 <= a <= 0x7ffffffff000 for a in found)
 

@@ -46,8 +46,8 @@ for view in report leaks source diff export; do
 done
 refused "report of a process that is not recorded" 3 "$HEAPTAP" report $$
 
-# A profile cut anywhere, or with any byte changed, may be refused or shown with notes; nothing
-# else.
+# A profile that is truncated anywhere, or has any byte changed, must be refused or shown with
+# notes.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/raw.heaptap "$PROG/article"
 check "damaged profiles are refused or shown, never a crash" \
     python3 "$area/damage.py" "$HEAPTAP" good.heaptap raw.heaptap
@@ -55,8 +55,8 @@ check "damaged profiles are refused or shown, never a crash" \
 check "no gate passes because a profile is damaged" \
     python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
 
-# Moments lost with the end of a file: the message about the damage comes first, because it is the
-# reason.
+# If a file is cut short before the requested moments, the message states this, because it is the
+# reason that they are missing.
 "$HEAPTAP" run --quiet --no-pack -o moments.heaptap -- "$PROG/slow_events" 0 40 100 10
 head -c 40960 moments.heaptap >cut.heaptap
 for view in report leaks "report --json" "leaks --json" "timeline --svg cut.svg" \

@@ -45,8 +45,8 @@ try steps 4000 4 incremental
 try forked 4000 0 fork
 rows child forked/2.heaptap child
 
-# A plug-in has the collector to itself, so it does not call the adapter's functions. The plug-in of
-# ECL is recorded as a program on libgc: the recorder looks for ECL when the program begins.
+# A plug-in opened with RTLD_LOCAL brings its own libgc, which RTLD_NEXT does not find. A plug-in
+# with ECL is recorded as a program on libgc, because the adapter looks for ECL only at start-up.
 # local_plugin NAME ADAPTER DEFINE LIBRARY
 local_plugin() {
     local name=$1 adapter=$2

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """python_filled.py: compare the totals of python_filling.py with those known by construction.
 
-    python_filled.py same WHOLE.json SCARCE.json COUNT   and no stack differs
-    python_filled.py full REPORT.json COUNT              and is some of it shortened?
+    python_filled.py same WHOLE.json SCARCE.json COUNT   also require equal stacks in both
+    python_filled.py full REPORT.json COUNT              also require shortened stacks
 """
 import collections
 import os
@@ -16,7 +16,7 @@ SIZES = {"leaf_a": 5000, "leaf_b": 6000, "leaf_c": 7000}
 
 
 def stacks_of(report):
-    """By stack: arrays. Stacks end where the program begins."""
+    """Return the number of arrays by stack, a tuple of (function, line), innermost first."""
     stacks = collections.Counter()
     for site in report["sites"]:
         names = [(f["function"], f["line"]) for f in site["stack"]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # filling.sh: programs with more stacks than the call tree holds; the tree is made small. If it
-# fails, later allocations are charged to nobody or to the wrong function, or the report does not
-# mention it.
+# fails, allocations after the tree is full are charged to no function or to a wrong one, or the
+# report does not state that their stacks are shortened.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
