@@ -22,8 +22,8 @@ enum {
     FRAMES = 1600,
     FUNCTIONS = 5,
     LINES = 4,
-    DEPTH_MAX = 14, /* Calls of toy_eval in a shallow program, */
-    COUNT_MAX = 96, /* and frames. */
+    DEPTH_MAX = 14, /* Maximum of nested calls of toy_eval in a shallow program. */
+    COUNT_MAX = 96, /* Maximum of frames of the language in a shallow program. */
     TEXT_BYTES = 1 << 16,
     CHAINS = 1 << 18
 };
@@ -91,7 +91,9 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-/* The n-th run of frames, up to the one that began it, is in the n-th C frame of toy_eval. */
+/* Set the addresses of the COUNT frames F. A run of frames ends with the one that began a C frame.
+ * The first frame of the n-th run gets an address in the n-th C frame of toy_eval, the others get
+ * 0. Return 0 if there are too few C frames. */
 static int
 place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n, size_t natives)
 {
@@ -283,7 +285,7 @@ toy_runtime_begins(void)
     __asm__ volatile("");
 }
 
-/* A call of the language from a C frame that grows its stack with alloca. */
+/* Interpret a new call in the C frame of toy_eval that contains ROOM, from alloca. */
 static void
 eval_in(char *room)
 {
@@ -344,8 +346,7 @@ eval_in(char *room)
     toy.count = base;
 }
 
-/* The size of the C frame differs from call to call, and so do the slots of the frames inside
- * it. */
+/* Run the interpreter in a C frame of random size, so that slots differ from call to call. */
 void
 toy_eval(void)
 {
@@ -371,7 +372,7 @@ toy_runtime_ends(void)
     __asm__ volatile("");
 }
 
-/* A C function of the program, called by the language, that calls the language. */
+/* A C function of the program that the language calls, and that calls the language. */
 void
 toy_calls_back(void)
 {

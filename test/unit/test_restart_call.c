@@ -90,7 +90,8 @@ wait_once(enum wait_kind kind, int fd)
     return 0;
 }
 
-/* The object that KIND waits for. */
+/* Create the object that KIND waits for. Return its descriptor or, for WAIT_SEMAPHORE, its id; -1
+ * if KIND needs none. */
 static int
 open_for(enum wait_kind kind)
 {
@@ -122,7 +123,7 @@ child(enum wait_kind kind, int fd, int to)
     _exit(write(to, &o, sizeof o) != sizeof o);
 }
 
-/* The outcome of a call of KIND that is stopped every STOP_MS. */
+/* Make a call of KIND in a child that is stopped every STOP_MS. Return its outcome. */
 static struct outcome
 stopped_often(enum wait_kind kind)
 {
@@ -163,7 +164,8 @@ stopped_often(enum wait_kind kind)
     return o;
 }
 
-/* Before Linux 5.14 the kernel refuses calls that carry a mark, and a timeout begins anew. */
+/* Skip the test if the kernel refuses a call number with a mark in its upper half (before Linux
+ * 5.14). A restarted call then waits for its whole timeout again. */
 static void
 skip_without_marks(void)
 {

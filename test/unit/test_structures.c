@@ -1,7 +1,7 @@
-/* test_structures.c: structures from debug information that compilers write during the test, and
- * walks over entries that no compiler writes. If this fails, the predicted effect of a member order
- * is wrong, or a made-up file keeps heaptap busy forever. Run from the top of the source tree. A
- * missing compiler skips its part, with a message. */
+/* test_structures.c: reads structures from the debug information of libraries that the test
+ * compiles, and walks over hand-written entries that no compiler emits. If this fails, the
+ * predicted effect of a member order is wrong, or a crafted file keeps heaptap busy forever. Run
+ * from the top of the source tree. If a compiler is missing, its part is skipped with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +55,8 @@ profile_of(const char *library, const char *type)
     return p;
 }
 
-/* The layout of F as text: its size and alignment, its parts, its padding, and the bytes that a
- * better order saves. */
+/* Return the layout of F as text: its size and alignment, its parts, its padding, and the bytes
+ * that a better order saves. */
 static const char *
 described(const struct profile *p, const struct fields *fields, const struct field_structure *f)
 {
@@ -81,7 +81,7 @@ described(const struct profile *p, const struct fields *fields, const struct fie
     return copy;
 }
 
-/* The layout of TYPE in LIBRARY. */
+/* Return the layout of TYPE in LIBRARY as text. */
 static const char *
 parts_of(const char *library, const char *type)
 {
@@ -102,8 +102,9 @@ parts_of(const char *library, const char *type)
     return text;
 }
 
-/* Part: name, offset, size, alignment. The column for one compiler, where the others omit necessary
- * data. */
+/* Types and their expected layouts. A part has a name, an offset, a size and an alignment. ONLY is
+ * the compiler that the row is for, if another one uses other names or omits necessary data; NULL =
+ * all. */
 static const struct {
     const char *type, *wanted, *only;
 } layouts[] = {

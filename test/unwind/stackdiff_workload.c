@@ -308,8 +308,7 @@ zlib_release(void *arg, void *block)
     free(block);
 }
 
-/* A library that comes and goes: the dynamic linker's own allocations, and calls back out of the
- * library. */
+/* Load, use and unload a library: the dynamic linker allocates, and the library calls back. */
 static NOINLINE void
 loaded_library(unsigned seed)
 {
@@ -362,8 +361,8 @@ set_handler(int number, void (*handler)(int), int flags)
     sigaction(number, &action, NULL);
 }
 
-/* Handlers on the interrupted stack, nested, and on a separate stack, from which the walk returns
- * to the first: the bounds must be wide enough for both. */
+/* Run signal handlers on the interrupted stack, also nested, and on a separate stack. A walk from
+ * the separate stack continues on the interrupted one, so the bounds must contain both. */
 static NOINLINE void
 signals(unsigned seed)
 {
@@ -425,8 +424,8 @@ long_jump(unsigned seed)
     sink += sample_leaf(seed);
 }
 
-/* A sample after every single instruction: prologues, epilogues, the PLT, lazy binding in the
- * dynamic linker. SEED determines where in this sequence it begins. */
+/* Take a sample after every single instruction, in prologues, epilogues, the PLT, and lazy binding
+ * in the dynamic linker. SEED determines where in this sequence it begins. */
 static NOINLINE void
 single_steps(unsigned seed)
 {

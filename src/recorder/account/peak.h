@@ -26,14 +26,13 @@
 /* Initialise T for a new owner, the calling thread. */
 void peak_join(struct thread *t);
 
-/* Divide the allowed error anew for one more thread, and invalidate the threads that this
- * concerns. */
+/* Divide the allowed error among one more thread, and invalidate the threads that this concerns. */
 void peak_share(void);
 
 /* Publish the unpublished changes of T, whose thread has ended. */
 void peak_collect_ended(struct thread *t);
 
-/* Publish T's values and set its span anew: when T begins, and after thread_invalidate. */
+/* Publish T's values and set a new span. Call when T begins, and after thread_invalidate. */
 void peak_refresh(struct thread *t);
 
 /* Publish the maximum that T has seen. */
@@ -53,7 +52,8 @@ void peak_settle(struct thread *t);
 /* Slow path before counter C of T changes: record its values for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
 
-/* Save C's values for EPOCH, which must have been read before. */
+/* Save C's live values if there has been a new maximum since its latest save, and set its epoch to
+ * EPOCH. Requires that EPOCH was read before this call: a maximum in between is then not missed. */
 static inline void
 peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
@@ -66,8 +66,9 @@ peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
     store_relaxed(&c->peak_epoch, epoch);
 }
 
-/* Return true if C has not changed since before the latest snapshot. The epoch must have been read
- * before. */
+/* Return true if C has not changed since the latest snapshot, so its values at the snapshot are not
+ * recorded yet. A caller that then stores the epoch in C must have read it before this call:
+ * a snapshot in between is then not missed. */
 static inline bool
 peak_is_behind(const struct thread *t, const struct disk_counter *c)
 {
@@ -118,7 +119,8 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Like these two, but they call peak_catch_up themselves: for callers where a call does no harm. */
+/* Like peak_prepares_alloc and peak_prepares_free, but call peak_catch_up themselves. For callers
+ * where a call does no harm. */
 static inline void
 peak_before_alloc(struct thread *t, struct disk_counter *c)
 {

@@ -141,9 +141,9 @@ find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
     find_all_addresses(m, count);
 }
 
-/* Assign each of the placed frames [FROM, END) to the C frame that contains it, among number
- * OUTERMOST and those inside it. Assign a frame that is in none to the C frame of the frame before
- * it, and return false. */
+/* Assign each of the frames [FROM, END) of m->placed to the C frame that contains its address. Only
+ * C frame number OUTERMOST and those inside it are searched. Assign a frame whose address is in
+ * none of them to the C frame of the frame before it. Return false if there was such a frame. */
 static bool
 language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
 {

@@ -204,7 +204,8 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
         return false;
     if (likely(stack_holds(w->t->checks, w->join->check_start)))
         return true;
-    // Without room for the reused frames, walk by rules up to the limit.
+    // Reuse the unchanged frames only if they fit in the depth limit. Otherwise walk by rules up to
+    // the limit.
     if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
         keep_good(w);
         *ret_moved = true;
@@ -779,8 +780,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-/* The stack that called from CALLER is variant stack I: return its target. Return NULL if the memo
- * must take it over. */
+/* Return the target of variant stack I, which called from CALLER. Return NULL if the memo must take
+ * it over. */
 static inline struct stack_target *
 passes(struct thread *t, uint32_t i, struct arch_caller caller)
 {

@@ -25,7 +25,7 @@ struct site {
     bool sampled;
 };
 
-/* A block without a size, and bounds of its size. */
+/* A block of unknown size, and the bounds of its size. */
 struct unsized {
     struct block *block;
     uint64_t lower, upper;
@@ -58,7 +58,7 @@ collect_counters(const struct raw_file *raw, struct site *v, size_t count)
     }
 }
 
-/* Add the blocks of B to their sites in V. Return the number of blocks without a size. */
+/* Add the blocks of B to their sites in V. Return the number of blocks of unknown size. */
 static size_t
 collect_listed(const struct blocks *b, struct site *v)
 {
@@ -91,7 +91,7 @@ room_of(const struct memory *m, const struct block *block, const struct block *n
     return end - block->address;
 }
 
-/* Store B's blocks without a size in RET with their bounds, if V counts their site. Return their
+/* Store B's blocks of unknown size in RET with their bounds, if V counts their site. Return their
  * number. */
 static size_t
 list_unsized(const struct memory *m, const struct blocks *b, const struct site *v,
@@ -132,8 +132,9 @@ block_sizes_by_site(const void *a, const void *b)
     return x->block->address < y->block->address ? -1 : x->block->address > y->block->address;
 }
 
-/* Set the sizes of the COUNT blocks at V, all blocks of one site without a size, narrowest bounds
- * first. Their sum is LEFT as far as the bounds allow. IS_EXACT: LEFT is no estimate. */
+/* Set the sizes of the COUNT blocks at V: all blocks of unknown size of one site, those with the
+ * narrowest bounds first. Their sum is LEFT as far as the bounds allow. If IS_EXACT, LEFT is not an
+ * estimate. */
 static void
 block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t left, bool is_exact)
 {
@@ -155,8 +156,8 @@ block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t le
     }
 }
 
-/* Return the sum of the sizes of the COUNT blocks of S without a size. *RET_EXACT is false if the
- * sum is an estimate. */
+/* Return the sum of the sizes of S's COUNT blocks of unknown size. *RET_EXACT is false if the sum
+ * is an estimate. */
 static uint64_t
 block_sizes_sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
 {

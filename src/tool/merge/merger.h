@@ -104,17 +104,19 @@ void merge_heaps_finish(struct merge *m);
 
 /* --- merge_history.c: the history of a sum. */
 
-/* Create the moments of the empty sum. Arguments as for merge_keep_history. */
+/* Create the moments of the sum's history, at equal distances. Arguments as for
+ * merge_keep_history. */
 void merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns);
 
 /* Add the changes of IN to the sum, if the sum keeps a history. Requires merge_counters. */
 void merge_history(struct merge *m, struct merge_input *in);
 
-/* Compute the counters at the moments. */
+/* Compute the sum's counters at each moment of its history. Call after the last input. */
 void merge_history_finish(struct merge *m);
 
 /* --- merge_notes.c: merge the notes of tools. */
 
+/* Add FROM's notes to the sum. Similar notes become one. */
 void merge_notes(struct merge *m, const struct profile *from);
 
 /* --- merge_tree.c: add the modules, stacks and sites of an input to the sum. Call the functions in

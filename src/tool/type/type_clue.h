@@ -42,11 +42,11 @@ size_t type_clues(const char *source, size_t size_bytes, uint32_t line, const ch
 const char *type_of_allocator(const char *function, struct arena *arena);
 
 /* Return true if FUNCTION belongs to Rust's library of boxes and collections, which allocates for
- * its callers.
- */
+ * its callers. */
 bool type_is_rust_library(const char *function);
 
-/* Return true if FUNCTION has the name of a pure allocation function. */
+/* Return true if FUNCTION is named like an allocation function: operator new, or a name that
+ * contains "alloc" in upper or lower case. */
 bool type_is_allocator_name(const char *function);
 
 #endif

@@ -115,7 +115,8 @@ uint64_t loss_value(const struct profile_losses *losses, const struct loss_field
 const char *loss_share(struct arena *arena, const struct profile *p,
                        const struct loss_field *field);
 
-/* Return the remedy of FIELD, with the limit that was reached; NULL if there is none. From ARENA. */
+/* Return the remedy of FIELD, with the limit that was reached; NULL if there is none. From
+ * ARENA. */
 const char *loss_field_remedy(struct arena *arena, const struct profile *p,
                               const struct loss_field *field);
 

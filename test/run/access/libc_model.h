@@ -8,22 +8,23 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/* A number below N; the same seed gives the same sequence. */
+/* Return a pseudo-random number below N. The same seed gives the same sequence. */
 size_t pick(size_t n);
 void pick_seed(uint64_t seed);
 
-/* B of SIZE_BYTES is the block under test: its contents become anything but zero. */
+/* Make B of SIZE_BYTES the block under test, and fill it with bytes other than zero. */
 void expect_block(void *b, size_t size_bytes);
 
-/* The call reads, or writes, SIZE_BYTES at P; bytes outside of the block are ignored. */
+/* Expect a read, or a write, of SIZE_BYTES at P. Ignore a range that is not inside the block. */
 void reads(const void *p, size_t size_bytes);
 void writes(const void *p, size_t size_bytes);
 
-/* Report a result, or the contents of the block. */
+/* Print the result of a call, or a hash of the block's contents, to stderr. */
 void result(const char *name, long long r);
 void contents(void);
 
-/* Fill in a text of N characters C, or letters, or digits, with its terminating zero. Returns P. */
+/* Write N characters to P, and a terminating zero: all C, or random letters, or random digits other
+ * than 0. Return P. */
 char *same(char *p, size_t n, char c);
 char *letters(char *p, size_t n);
 char *digits(char *p, size_t n);

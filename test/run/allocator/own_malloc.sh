@@ -109,7 +109,8 @@ check "both: no holder is named for the few known bytes" \
 
 # --- Allocators linked statically ----------------------------------------------------------------
 
-# inside NAME PATTERN LINK-FLAGS...
+# inside NAME PATTERN LINK-FLAGS...: link the allocator NAME statically; check the warning, and that
+# the remedy matches PATTERN.
 inside() {
     local name=$1 pattern=$2
     shift 2
@@ -136,7 +137,7 @@ inside tcmalloc 'has tcmalloc inside as its malloc.*libheaptap\.a' \
     -Wl,-Bstatic -ltcmalloc_minimal -Wl,-Bdynamic -lstdc++ -lm -lpthread
 inside mimalloc 'has mimalloc inside' -Wl,-Bstatic -lmimalloc -Wl,-Bdynamic -lpthread
 
-# The remedies in these hints, tried: a program linked as they suggest is recorded.
+# Try the remedies of these hints: a program that is linked as they suggest is recorded.
 helps() {
     local name=$1
     ran helped.heaptap -- "./$name"
@@ -272,7 +273,8 @@ done
 
 # --- Rust ----------------------------------------------------------------------------------------
 
-# rust NAME PRESET FLAGS...: dynamic, so the preset records everything.
+# rust NAME PRESET FLAGS...: record a Rust program, and again with --hook PRESET. Its allocator is
+# linked dynamically, so the preset records everything.
 rust() {
     local name=$1 preset=$2
     shift 2
@@ -375,7 +377,7 @@ layer() {
     check "build $library" gcc -O1 -fno-builtin -shared -fPIC -o "$library" "${@/#/-DLAYER_}" \
         "$area/layer.c" -ldl
 }
-# layered NAME LIBRARIES OPTIONS...: each block is counted once.
+# layered NAME LIBRARIES OPTIONS...: check that each block is counted once.
 layered() {
     local name=$1 libraries=$2
     shift 2

@@ -6,7 +6,7 @@ need python3 ecl
 adapter=$BUILD/libheaptap_ecl.so
 [ -f "$adapter" ] || skip_all "libecl-dev is not installed, so there is no adapter for Lisp"
 
-# lisp NAME FORM...: under the recorder; the profile is NAME.heaptap.
+# lisp NAME FORM...: evaluate each FORM under the recorder; the profile is NAME.heaptap.
 lisp() {
     local name=$1 form forms=()
     shift
@@ -21,14 +21,15 @@ lisp() {
     "$HEAPTAP" report --json --no-fold "$name.heaptap" >"$name.json" 2>hints
 }
 
-# compile NAME SOURCE: to NAME.fas.
+# compile NAME SOURCE: compile SOURCE to NAME.fas.
 compile() {
     ecl --norc --eval "(compile-file \"$2\" :output-file \"$PWD/$1.fas\")" --eval '(ext:quit)' \
         >"$1.compiled" 2>&1
     [ -f "$1.fas" ] || { cat "$1.compiled"; failed "$1 is compiled"; finish; }
 }
 
-# chains NAME FILE WITH-ECL'S-OWN: random calls; the program's record is the truth.
+# chains NAME FILE WITH-ECL'S-OWN: record random calls, and compare the profile's chains with those
+# that the program counted. If WITH-ECL'S-OWN is t, compare the latter with ECL's own list, too.
 chains() {
     lisp "$1" "(load \"$2\")" "(setf chains::*ihs* $3)" "(chains::run 7500 7)"
     same "$1: ECL's own chains" "other 0" "$(tail -1 "$1.out")"
@@ -46,14 +47,15 @@ check "run: Lisp has types" grep -q 'lisp cons' run.text
 chains interpreted "$area/chains.lisp" t
 compile chains "$area/chains.lisp"
 chains compiled "$PWD/chains.fas" nil
-# Here SIDE is compiled into its caller, and has a record in the caller's C frame.
+# At debug level 3 SIDE is inlined into its caller, and its entry in ECL's own list of frames lies
+# in the caller's C frame.
 { echo '(declaim (optimize (debug 3)))'
   sed "s/(funcall (if (= 0 (chance 2)) #'act #'side) (1+ d))/(if (= 0 (chance 2)) (act (1+ d)) \
        (funcall #'side (1+ d)))/" "$area/chains.lisp"; } >debug.lisp
 compile debug "$PWD/debug.lisp"
 chains debug3 "$PWD/debug.fas" t
 
-# widgets NAME FILE: mprof's tables of the paper's program.
+# widgets NAME FILE: check mprof's tables for the program of the mprof paper.
 widgets() {
     local name=widgets_$1
     lisp "$name" "(load \"$2\")" "(widgets::produce 10000)" "(widgets::recur)" "(widgets::report)"
@@ -80,7 +82,7 @@ cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
 
-# A program that makes an interval itself.
+# A program that marks an interval itself, with heaptap:with-profile.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
     '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
     '(print *k*)'

@@ -9,7 +9,8 @@ need python3
 adapter=$BUILD/libheaptap_lua.so
 tried=0
 
-# moments LUA SEED COUNT: the profile and the truth, in a directory.
+# moments LUA SEED COUNT: record moments.lua, and compare the profile's chains with those that it
+# wrote.
 moments() {
     local lua=$1 seed=$2 count=$3 dir=$1-$2
     mkdir "$dir"
@@ -28,7 +29,7 @@ deep() {
     echo "${PIPESTATUS[0]}"
 }
 
-# types LUA: the types of objects, which Lua 5.1 does not give.
+# types LUA: check the recorded types of objects. Lua 5.1 does not pass them to the allocator.
 types() {
     local lua=$1 dir=types-$1
     mkdir "$dir"
@@ -47,7 +48,7 @@ types() {
     same "$lua, types: only if asked for" 0 "$(grep -c '"lua":' "$dir/json")"
 }
 
-# host VERSION: a program with Lua linked in, which sums its allocations for it.
+# host VERSION: record a program with Lua linked in, and compare with the sums of its allocator.
 host() {
     local lua=$1 dir=host-$1
     mkdir "$dir"
@@ -66,8 +67,9 @@ host() {
         run_python "$area/lua_host.py" "$dir/json" "$dir/native" "$dir/profile.out"
 }
 
-# chunks PROGRAM VERSION: a program in which functions of Lua get the addresses of earlier ones,
-# because Lua's allocator is a private pool (pool), or another thread has loaded them (shared).
+# chunks PROGRAM VERSION: record a program in which functions of Lua get the addresses of earlier
+# ones. PROGRAM is pool if Lua's allocator is a private pool, or shared if another thread has loaded
+# them.
 chunks() {
     local program=$1 lua=$2 dir=$1-$2
     mkdir "$dir"
@@ -82,7 +84,7 @@ chunks() {
     check "$lua, $program: chunks" run_python "$area/lua_pool.py" "$dir/json"
 }
 
-# moves VERSION: deep.lua in a program whose allocator moves blocks in its own way.
+# moves VERSION: run deep.lua in a program whose allocator moves blocks in its own way.
 moves() {
     local lua=$1 dir=moves-$1 how
     mkdir "$dir"

@@ -7,14 +7,14 @@ need python3
 . "$SRCDIR/test/run/language/pythons.subr"
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
 
-# recorded NAME COMMAND...: with the adapter; the profile is NAME.heaptap.
+# recorded NAME COMMAND...: run COMMAND with the adapter; the profile is NAME.heaptap.
 recorded() {
     local name=$1
     shift
     LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/$name.heaptap "$@"
 }
 
-# balance NAME PYTHON [MALLOC]: live objects at snapshots match the interpreter's count.
+# balance NAME PYTHON [MALLOC]: check that live objects at snapshots match the interpreter's count.
 balance() {
     local name=$1 python=$2
     PYTHONMALLOC=${3:-} recorded "$name" "$python" "$area/python_blocks.py" "$PROG/libblocks.so" \
@@ -24,7 +24,8 @@ balance() {
         "$name.blocks"
 }
 
-# early NAME PYTHON [MALLOC]: tracemalloc, which is active before the interpreter has begun.
+# early NAME PYTHON [MALLOC]: record a program while tracemalloc is active, which starts before the
+# interpreter has begun.
 early() {
     PYTHONMALLOC=${3:-} recorded "$1" "$2" -X tracemalloc=25 -c '
 import tracemalloc
@@ -37,8 +38,8 @@ print(tracemalloc.get_traced_memory()[0] > 20000 * 50)' >"$1.out" 2>&1
     check "$1: its objects" run_python "$area/python_held.py" "$1.json" "<string>" 4 1000000
 }
 
-# told NAME PYTHON: the output of sys._debugmallocstats has the same lines, except for their
-# numbers.
+# told NAME PYTHON: check that the output of sys._debugmallocstats has the same lines with the
+# recorder, except for their numbers.
 told() {
     local call='import sys; sys._debugmallocstats()'
     "$2" -c "$call" 2>&1 | tr -d '0-9 ,' >"$1.alone"

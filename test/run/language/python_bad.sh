@@ -7,7 +7,8 @@ need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
 python=$(python3 -c 'import sys; print(sys.executable)')
 
-# made JSON FUNCTION: the objects that FUNCTION and its callees allocated, and the losses.
+# made PROFILE FUNCTION: print the number of objects that FUNCTION and its callees allocated, and
+# the losses.
 cat >made.py <<'END'
 import sys
 
@@ -75,7 +76,8 @@ for way in fork spawn forkserver; do
     check "$way: nothing is lost" sh -c '! grep -v "{}$" "$1"' - $way.made
 done
 
-# A crash in C code that Python called: the same end, and the profile is complete.
+# A crash in C code that Python called ends the program as without heaptap, and the profile is
+# complete.
 cat >crash.py <<'END'
 import ctypes
 kept = bytes(3_000_000)

@@ -5,9 +5,9 @@
 # program is charged with another line's allocations.
 #
 # One difference is by design. tracemalloc charges an object from the interpreter's free lists to
-# the code that took it, heaptap to the code that allocated its memory. The test disables this in
-# tracemalloc (by a word that the interpreter reads). One run leaves it enabled: the sums stay
-# equal.
+# the code that took it, heaptap to the code that allocated its memory. The test makes tracemalloc
+# behave like heaptap, through a word of the interpreter's configuration (libtraced.c). One run
+# leaves that word as it is, and does not compare stacks.
 #
 # PYTHON_TRACED="test_heapq ..." selects other programs. Some have so many stacks that the call tree
 # becomes full, which is reported; the blocks in "other stacks" then are missing in the comparison.
@@ -35,7 +35,7 @@ traced() {
     rm -f "$1".*.heaptap
 }
 
-# cost MODULE: printed, not checked.
+# cost MODULE: print the processor time of a bare, a traced and a recorded run. Nothing is checked.
 cost() {
     python3 - "$LIBHEAPTAP $adapter" "$python" "$area/python_traced.py" "$1" <<'END'
 import os

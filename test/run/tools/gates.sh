@@ -105,7 +105,7 @@ gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could n
 gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
     heaptap diff --fail-over 1G partly base.heaptap
 
-# Each view of a session states it first, however many profiles are left.
+# Each view of a session states first how many profiles it lacks, however many are left.
 cp -r partly mostly
 cp base.heaptap mostly/heaptap.tests.3.heaptap
 : >mostly/heaptap.tests.4.heaptap
@@ -301,7 +301,8 @@ gives "run: of what" 2 "5 needs a name, as in leaks=5" forgets --fail-on 5 -- ./
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
 echo "# corruption"
-# Corrupts the heap as its second argument names: its own, a forked child's, or that after exec.
+# Corrupts the heap as its second argument names, in the process that its first one names: itself, a
+# forked child, or a child after exec.
 cat >corrupts.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -427,7 +428,7 @@ kill "$(pgrep -P $living)"
 wait $living
 gives "--force: it has ended" 0 "" heaptap run --quiet --force -o living.heaptap -- ./tests
 
-# Runs under one name, the first ended: the name is still in use.
+# Two runs use one name, and the first has ended: the name is still in use.
 heaptap run --quiet --no-pack -o batch.heaptap -- ./lives 2>lives.err &
 first=$!
 lives_in batch.heaptap

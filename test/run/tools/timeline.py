@@ -268,7 +268,7 @@ def damaged():
     tell(not bad, "damaged histories are shown or refused", bad)
 
 
-# The live bytes of each stack after each of SECONDS seconds, in blocks of SIZE bytes.
+# For each stack, the number of its live blocks, of SIZE bytes each, after T of SECONDS seconds.
 SECONDS, SIZE = 64, 100
 SHAPES = {
     "grows": lambda t: 10 + t,
