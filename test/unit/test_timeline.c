@@ -212,6 +212,39 @@ the_peak_is_a_moment(void **unused)
     profile_free(p);
 }
 
+/* If this fails, the end of a short run or of a merged profile is refused or is not its totals, or
+ * a moment in between seems to be known. */
+static void
+without_a_history_the_start_and_the_end_are_known(void **unused)
+{
+    static const char *const ends[] = {"end", "2s", "10h"};
+    static const char *const starts[] = {"start", "0s", "-5s"};
+    static const char *const others[] = {"1.9s", "-1s", "warm"};
+    struct err err = {""};
+
+    (void)unused;
+    for (size_t i = 0; i < 3; i++) {
+        struct profile *p = build_profile_new();
+        struct counters c = build_counters(7, 700, 3, 300);
+        struct profile_moment span[2];
+
+        build_thread_site(p, build_thread(p, "main"), build_site(p, c, "f@a.c:1", NULL), c);
+        p->process.elapsed_ns = UINT64_C(2000000000);
+        finds(p, ends[i], 1);
+        finds(p, starts[i], 0);
+        assert_int_equal(time_slice_find(p, others[i], &span[0], &err), HEAPTAP_BAD_INPUT);
+        assert_non_null(strstr(err.text, "only its start, end and peak are known"));
+        assert_int_equal(time_slice_find_span(p, "..", span, &err), 0);
+        profile_cut(p, i == 0 ? &span[0] : NULL, &span[i == 2 ? 0 : 1]);
+        assert_int_equal(p->totals.allocations, i == 2 ? 0 : 7);
+        assert_int_equal(counters_live_bytes(&p->sites[0].counters), i == 2 ? 0 : 400);
+        assert_int_equal(counters_live_bytes(&p->threads[0].counters), i == 2 ? 0 : 400);
+        assert_int_equal(counters_live_bytes(profile_row_counters(p, 0)), i == 2 ? 0 : 400);
+        assert_true(p->totals.partial);
+        profile_free(p);
+    }
+}
+
 static const struct timeline_row *
 row_of(const struct profile *p, const struct timeline *t, const char *function)
 {
@@ -400,6 +433,7 @@ main(void)
         cmocka_unit_test(a_printed_time_selects_its_own_snapshot),
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
+        cmocka_unit_test(without_a_history_the_start_and_the_end_are_known),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
         cmocka_unit_test(pictures_say_whose_memory_they_show),
         cmocka_unit_test(long_names_do_not_overlap_in_pictures),

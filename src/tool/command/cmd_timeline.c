@@ -39,7 +39,9 @@ cmd_timeline_check(struct shown *s)
         rc = sink_check(o->flame, s->set);
     if (rc != 0)
         return rc;
-    rc = time_slice_find_span(s->p, o->between ? o->between : "..", run->window, &err);
+    rc = time_slice_need_history(s->p, &err);
+    if (rc == 0)
+        rc = time_slice_find_span(s->p, o->between ? o->between : "..", run->window, &err);
     if (rc == 0)
         return 0;
     message_error("%s", err.text);

@@ -81,10 +81,11 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     return r->show(s);
 }
 
-/* Print TEXT, a sentence about damage or NULL, at the beginning of OUT. For JSON, and for formats
- * without room for it, print it on stderr. */
+/* Begin OUT with the sentence TEXT under TITLE, in full, if there is one. A format without room for
+ * it, and also JSON, gets it on stderr. */
 static void
-runner_put_damage(const struct runner *r, const char *text, struct arena *arena, struct strbuf *out)
+put_sentence(const struct runner *r, const char *title, const char *text, struct arena *arena,
+             struct strbuf *out)
 {
     struct style style = style_for(STDOUT_FILENO, r->options->wide);
 
@@ -94,7 +95,15 @@ runner_put_damage(const struct runner *r, const char *text, struct arena *arena,
         message_warning("%s", text);
         return;
     }
-    text_damaged(&style, text, arena, out);
+    text_damaged(&style, title, text, arena, out);
+}
+
+/* Begin OUT with all that makes SET's numbers unreliable. */
+static void
+runner_put_damage(const struct runner *r, struct view_set *set, struct strbuf *out)
+{
+    put_sentence(r, "Damaged: ", damage_of_set(set, &set->arena), &set->arena, out);
+    put_sentence(r, "Incomplete: ", damage_without_moment(set, &set->arena), &set->arena, out);
 }
 
 /* Print the text above all processes of a session, or begin the session's JSON document. */
@@ -146,7 +155,7 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
     int rc = 0;
 
     json_begin(&j, out, view_json_version(r->options));
-    runner_put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
+    runner_put_damage(r, set, out);
     begin_session(r, set, &j, out);
     if (r->session == SESSION_TABLE_ONLY && !json)
         return 0;
@@ -186,7 +195,7 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
                       .hits = &ends->hits};
 
     json_begin(&j, out, view_json_version(r->options));
-    runner_put_damage(r, damage_of_set(set, &set->arena), &set->arena, out);
+    runner_put_damage(r, set, out);
     return runner_show_one(&s, &set->arena, out);
 }
 

@@ -5,6 +5,17 @@
 #include "json/json_tables.h"
 #include "view/phrases.h"
 
+/* All that makes SET's numbers unreliable, or NULL. */
+static const char *
+damage_of_all(const struct view_set *set, struct arena *arena)
+{
+    const char *damage = damage_of_set(set, arena), *lacks = damage_without_moment(set, arena);
+
+    if (damage == NULL || lacks == NULL)
+        return damage != NULL ? damage : lacks;
+    return arena_printf(arena, "%s; %s", damage, lacks);
+}
+
 static void
 json_session_put_head(struct json *j, const struct view_set *set, struct arena *arena,
                       const struct counters *total, const struct errors *errors)
@@ -12,7 +23,7 @@ json_session_put_head(struct json *j, const struct view_set *set, struct arena *
     json_object(j, NULL);
     json_string(j, "format", "heaptap-session");
     json_uint(j, "version", j->version);
-    json_string(j, "damage", damage_of_set(set, arena));
+    json_string(j, "damage", damage_of_all(set, arena));
     json_uint(j, "left_out", set_left_out(set));
     json_object(j, "totals");
     json_counters(j, total);

@@ -1,8 +1,9 @@
 /* open_set.c: open the profiles that the argument WHAT names.
  *
- * Unreadable profiles of a session are reported and left out, so that one damaged profile does not
- * hide the others. A view of a single profile gets the sum of a session (set_merge). If a file was
- * chosen by default, its name goes to stderr, so that a pipe gets only the view.
+ * Unreadable profiles of a session are reported and left out, so one damaged profile does not hide
+ * the others. So are those that do not have the moment of --at or --between. A view of a single
+ * profile gets the sum of a session (set_merge). The name of a file that was chosen by default goes
+ * to stderr: a pipe gets only the view.
  */
 #include "open/open_set.h"
 
@@ -108,9 +109,8 @@ open_set_cut(struct profile *p, const struct view_options *options, struct err *
     return rc;
 }
 
-/* Load PATHS into RET. Profiles that --only excludes are left out. A profile that cannot be read or
- * cut is reported and left out. Return 0 if a profile is left or none failed; otherwise the exit
- * code of the last failure. */
+/* Load PATHS into RET. A profile of a session that cannot be read, or not at the moment of OPTIONS,
+ * is reported and left out, unless it is the only one. */
 static int
 load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
 {
@@ -136,6 +136,8 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
                 message_warning("%s", damage_sentence(&ret->arena, p));
             message_error("%s", err.text);
             failure = exit_code(rc);
+            ret->unread = EXIT_BAD_INPUT;
+            ret->without_moment++;
             profile_free(p);
         } else {
             ret->v[ret->count++] = p;
@@ -220,10 +222,13 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     const char *damage;
     int rc = 0;
 
-    // A single readable profile is also treated as a sum, to report that others are missing; but
-    // not if the view is of a moment, because a sum has no moments.
-    if (set->count == 1 && (set->unread_count == 0 || options->at || options->between))
+    // A single readable profile is also treated as a sum, to report that others are missing. But a
+    // sum has no moments.
+    if (set->count == 1 && (set->unread_count == 0 || options->at || options->between)) {
+        if ((damage = damage_without_moment(set, &set->arena)) != NULL)
+            message_warning("%s", damage);
         return 0;
+    }
     if (options->at || options->between) {
         message_error(
             "%s: %zu processes match, each with its own moments; pick one with --only PID, "

@@ -8,8 +8,10 @@
  * The peak is a moment as well, although no snapshot is taken there: every site's counters have its
  * share of the peak. Only live amounts are known there.
  *
- * A time between two snapshots means the earlier snapshot, because the changes after that cannot be
- * separated. */
+ * A moment lies at a snapshot. A time between two means the earlier one, because later changes
+ * cannot be separated. Without snapshots (a short run, a merge) the start and the end are known
+ * nevertheless: nothing and everything. A time between these is refused there: the start would be a
+ * wrong answer for nearly the whole run. */
 #include "profile/time_slice.h"
 
 #include <ctype.h>
@@ -116,6 +118,36 @@ read_time(const char *text, uint64_t *ret_ns)
     return false;
 }
 
+/* WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
+static bool
+read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
+{
+    bool before_end = *when == '-';
+    uint64_t ns, end_ns = p->process.elapsed_ns;
+
+    if (!read_time(when + before_end, &ns))
+        return false;
+    *ret_ns = !before_end ? ns : ns < end_ns ? end_ns - ns : 0;
+    return true;
+}
+
+/* Set *RET to the start or the end of P if WHEN means one of them. */
+static bool
+find_either_end(const struct profile *p, const char *when, struct profile_moment *ret)
+{
+    uint64_t ns;
+    bool is_time = read_elapsed(p, when, &ns);
+
+    // A run without events after its first tick has lasted 0 ns, as far as is known.
+    if (strcmp(when, "start") == 0 || (is_time && ns == 0))
+        *ret = at_moment(p, 0);
+    else if (strcmp(when, "end") == 0 || (is_time && ns >= p->process.elapsed_ns))
+        *ret = at_moment(p, p->snapshot_count + 1);
+    else
+        return false;
+    return true;
+}
+
 static struct profile_moment
 moment_before(const struct profile *p, uint64_t ns)
 {
@@ -123,7 +155,7 @@ moment_before(const struct profile *p, uint64_t ns)
 
     while (n < p->snapshot_count && p->snapshots[n].elapsed_ns <= ns)
         n++;
-    return at_moment(p, ns >= p->process.elapsed_ns ? p->snapshot_count + 1 : n);
+    return at_moment(p, n);
 }
 
 /* Return the names of P's first few snapshots, for a message. */
@@ -147,10 +179,25 @@ time_slice_known_names(struct profile *p)
                                      shown > NAMES_SHOWN ? ", and more" : "");
 }
 
+/* Set ERR for P, which has no history, with MORE at the end. */
+static int
+no_history(const struct profile *p, const char *more, struct err *err)
+{
+    return err_set(err, HEAPTAP_BAD_INPUT, "%s: it has no snapshots: %s%s", p->path,
+                   p->merged_processes ? "a merge leaves them out, they are of one process"
+                                       : "the run was too short, or its recorder too old",
+                   more);
+}
+
+int
+time_slice_need_history(const struct profile *p, struct err *err)
+{
+    return p->has_history ? 0 : no_history(p, "", err);
+}
+
 int
 time_slice_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
 {
-    bool before_end = *when == '-';
     size_t n = find_snapshot(p, when);
     uint64_t ns;
 
@@ -159,21 +206,14 @@ time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
         ret->is_peak = true;
         return 0;
     }
+    if (n == 0 && find_either_end(p, when, ret))
+        return 0;
     if (!p->has_history)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s: it has no snapshots: %s", p->path,
-                       p->merged_processes ? "a merge leaves them out, they are of one process"
-                                           : "the run was too short, or its recorder too old");
+        return no_history(p, "; only its start, end and peak are known", err);
     if (n > 0)
         *ret = at_moment(p, n);
-    else if (strcmp(when, "start") == 0)
-        *ret = at_moment(p, 0);
-    else if (strcmp(when, "end") == 0)
-        *ret = at_moment(p, p->snapshot_count + 1);
-    else if (read_time(when + before_end, &ns) && !before_end)
+    else if (read_elapsed(p, when, &ns))
         *ret = moment_before(p, ns);
-    else if (read_time(when + before_end, &ns))
-        *ret = moment_before(p, ns < p->process.elapsed_ns ? p->process.elapsed_ns - ns : 0);
     else
         return err_set(err, HEAPTAP_USAGE,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
@@ -204,8 +244,8 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
     int r = 0;
 
     // An empty side means the start or the end, never a snapshot of that name.
-    if (*first || !p->has_history)
-        r = time_slice_find(p, *first ? first : "start", &found[0], err);
+    if (*first)
+        r = time_slice_find(p, first, &found[0], err);
     if (r == 0 && *last)
         r = time_slice_find(p, last, &found[1], err);
     if (r == 0 && (found[0].is_peak || found[1].is_peak))
@@ -231,8 +271,9 @@ time_slice_find_span(struct profile *p, const char *span, struct profile_moment 
     size_t n = find_snapshot(p, span);
 
     if (n > 0 && p->snapshots[n - 1].kind == SNAPSHOT_PHASE) {
-        span_of_phase(p, n, ret);
-        return 0;
+        if (p->has_history)
+            span_of_phase(p, n, ret);
+        return time_slice_need_history(p, err);
     }
     if (dots == NULL)
         return err_set(err, HEAPTAP_USAGE,
@@ -254,7 +295,10 @@ counters_of(const struct profile_amounts *a)
     return c;
 }
 
-/* Return the live part of C at the peak, as allocations without frees. */
+/* A part of C. */
+typedef struct counters part_of(const struct counters *c);
+
+/* The live part at the peak, as allocations without frees. */
 static struct counters
 counters_at_peak(const struct counters *c)
 {
@@ -263,6 +307,14 @@ counters_at_peak(const struct counters *c)
     peak.allocations = c->peak_blocks;
     peak.allocated_bytes = c->peak_bytes;
     return peak;
+}
+
+/* The amounts at the end. */
+static struct counters
+counters_at_end(const struct counters *c)
+{
+    return counters_of(&(struct profile_amounts){c->allocations, c->allocated_bytes, c->frees,
+                                                 c->freed_bytes});
 }
 
 static void
@@ -296,17 +348,17 @@ empty(struct profile *p)
     p->backing_count = 0;
 }
 
-/* Reduce P, which is whole, to its peak. */
+/* Reduce P, which is whole, to PART of each counter. */
 static void
-cut_at_peak(struct profile *p)
+keep_part(struct profile *p, part_of *part)
 {
     struct counters *sites = arena_array(&p->arena, p->site_count, sizeof *sites);
     struct counters *rows = arena_array(&p->arena, p->thread_site_count, sizeof *rows);
 
     for (size_t i = 0; i < p->site_count; i++)
-        sites[i] = counters_at_peak(&p->sites[i].counters);
+        sites[i] = part(&p->sites[i].counters);
     for (size_t i = 0; i < p->thread_site_count; i++)
-        rows[i] = counters_at_peak(profile_row_counters(p, i));
+        rows[i] = part(profile_row_counters(p, i));
     empty(p);
     for (size_t i = 0; i < p->site_count; i++) {
         counters_add(&p->sites[i].counters, &sites[i]);
@@ -317,35 +369,48 @@ cut_at_peak(struct profile *p)
             counters_add(&p->row_counters[i], &rows[i]);
         counters_add(&p->threads[p->thread_sites[i].thread].counters, &rows[i]);
     }
-    // The history covers the whole run and would contradict the cut.
+}
+
+/* Reduce P, which is whole, to its peak. */
+static void
+cut_at_peak(struct profile *p)
+{
+    keep_part(p, counters_at_peak);
+    // The history covers the whole run, and would contradict the cut.
     p->has_history = false;
     p->change_count = p->snapshot_count = 0;
+}
+
+/* Reduce P, which is whole, to the changes from interval FIRST on, and before END. */
+static void
+cut_at_snapshots(struct profile *p, size_t first, size_t end)
+{
+    if (!p->has_history && end > p->snapshot_count) {
+        keep_part(p, counters_at_end);
+        return;
+    }
+    empty(p);
+    for (size_t i = 0; i < p->change_count; i++) {
+        const struct profile_change *change = &p->changes[i];
+        struct counters c = counters_of(&change->amounts);
+
+        if (change->interval >= first && change->interval < end)
+            profile_count(p, change->thread_site, &c);
+    }
 }
 
 void
 profile_cut(struct profile *p, const struct profile_moment *from, const struct profile_moment *to)
 {
-    size_t first = from ? from->snapshots : 0;
-
     p->to = *to;
     if (to->is_peak) {
         p->extent = EXTENT_PEAK;
         cut_at_peak(p);
-        profile_sum_heaps(p);
-        ENSURE_VALID(profile_is_valid(p));
-        return;
-    }
-    empty(p);
-    p->extent = from ? EXTENT_BETWEEN : EXTENT_AT;
-    if (from)
-        p->from = *from;
-    for (size_t i = 0; i < p->change_count; i++) {
-        const struct profile_change *change = &p->changes[i];
-        struct counters c = counters_of(&change->amounts);
-
-        if (change->interval < first || change->interval >= to->snapshots)
-            continue;
-        profile_count(p, change->thread_site, &c);
+    } else {
+        p->extent = from ? EXTENT_BETWEEN : EXTENT_AT;
+        if (from)
+            p->from = *from;
+        cut_at_snapshots(p, from ? from->snapshots : 0, to->snapshots);
     }
     profile_sum_heaps(p);
     ENSURE_VALID(profile_is_valid(p));

@@ -12,14 +12,16 @@
  *     start, end         before the first event; after the last one so far
  *     peak               when most was live; only --at knows it
  *
- * Returns 0; or with ERR set, HEAPTAP_USAGE if there is no such moment, or HEAPTAP_BAD_INPUT if P
- * has no history and WHEN is not the peak. */
+ * Returns 0, or an error with ERR set: HEAPTAP_USAGE if there is none, HEAPTAP_BAD_INPUT if P has
+ * no history and WHEN is not its start, end or peak. */
 int time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
                     struct err *err);
 
-/* Set RET to the two moments of SPAN. SPAN is "A..B", where A defaults to the start and B to the
- * end; or it is the name of a phase, which lasts until the next phase begins. Returns like
- * time_slice_find. */
+/* Return 0 if P has a history, else HEAPTAP_BAD_INPUT with ERR set. */
+int time_slice_need_history(const struct profile *p, struct err *err);
+
+/* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
+ * the name of a phase, which lasts until the next phase begins. Returns as time_slice_find. */
 int time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
                          struct err *err);
 

@@ -51,7 +51,7 @@ static void
 text_diff_put_damage(struct diff_text *v, const struct profile *p)
 {
     if (p->damage != NULL)
-        text_damaged(&v->style, damage_sentence(v->d->arena, p), v->d->arena, v->out);
+        text_damaged(&v->style, "Damaged: ", damage_sentence(v->d->arena, p), v->d->arena, v->out);
 }
 
 void

@@ -54,14 +54,14 @@ text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *
 }
 
 void
-text_damaged(const struct style *style, const char *sentence, struct arena *arena,
-             struct strbuf *out)
+text_damaged(const struct style *style, const char *title, const char *sentence,
+             struct arena *arena, struct strbuf *out)
 {
     struct text_view v = {.base = {.arena = arena}, .style = *style, .out = out};
 
     if (text_is_wide(&v))
         v.style.width = DAMAGED_WIDTH;
-    text_wrapped(&v, INK_WARNING, "Damaged: ", sentence);
+    text_wrapped(&v, INK_WARNING, title, sentence);
 }
 
 /* Write a section's title on the left, and its total on the right. */

@@ -32,10 +32,10 @@ void text_line(struct text_view *v, enum ink ink, const char *text);
 /* Write BEFORE and TEXT in INK, wrapped at blanks to the width. A longer word is not broken. */
 void text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text);
 
-/* Write the SENTENCE about damage (view/phrases.h), wrapped at 80 columns if STYLE sets no
- * width. */
-void text_damaged(const struct style *style, const char *sentence, struct arena *arena,
-                  struct strbuf *out);
+/* Put TITLE, such as "Damaged: ", and the SENTENCE about it (view/phrases.h), wrapped at 80 columns
+ * where STYLE sets no width. */
+void text_damaged(const struct style *style, const char *title, const char *sentence,
+                  struct arena *arena, struct strbuf *out);
 
 /* Write a section's title on the left and, if it is not empty, its total beside the title. */
 void text_title(struct text_view *v, const char *title, const char *total);

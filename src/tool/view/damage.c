@@ -1,4 +1,4 @@
-/* damage.c: the sentence about a profile whose file is damaged.
+/* damage.c: the sentences about damaged files, and about processes that a session lacks.
  *
  * Views and gates use the same sentence, so that users can find a view's sentence in the log of a
  * gate. It names the file, because a session has many files. */
@@ -40,11 +40,21 @@ damage_of_profiles(const struct view_set *set, struct arena *arena)
 const char *
 damage_of_set(const struct view_set *set, struct arena *arena)
 {
-    uint32_t damaged = 0, left_out = set_left_out(set);
+    uint32_t damaged = 0, left_out = set->sum == NULL ? (uint32_t)set->unread_count : 0;
 
     if (left_out == 0 || set->count == 0)
         return damage_of_profiles(set, arena);
     for (size_t i = 0; i < set->count; i++)
         damaged += set->v[i]->damage != NULL;
     return damage_about(arena, set->path, profile_parts_damage(arena, damaged, left_out), true);
+}
+
+const char *
+damage_without_moment(const struct view_set *set, struct arena *arena)
+{
+    if (set->without_moment == 0 || set->count == 0)
+        return NULL;
+    return arena_printf(arena, "%zu %s of %s %s left out: the requested moment is not known there",
+                        set->without_moment, set->without_moment == 1 ? "process" : "processes",
+                        set->path, set->without_moment == 1 ? "is" : "are");
 }

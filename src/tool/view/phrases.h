@@ -153,7 +153,7 @@ const char *note_sentence(struct arena *arena, const struct profile_note *n);
  * for a kind of a later version. */
 const char *note_kind_name(const struct profile_note *n);
 
-/* --- damage.c: the sentence about a profile whose file is damaged. */
+/* --- damage.c: the sentences about damaged files, and about processes that a session lacks. */
 
 /* Return the sentence about P, which must be damaged (struct profile), without a full stop. From
  * ARENA. */
@@ -166,5 +166,9 @@ const char *damage_of_profiles(const struct view_set *set, struct arena *arena);
 /* Return the sentence about SET, or NULL if all profiles are whole. If SET lacks unreadable
  * profiles, the sentence is the same as for a merged profile. From ARENA. */
 const char *damage_of_set(const struct view_set *set, struct arena *arena);
+
+/* Return the sentence about the processes that SET lacks because they do not have the moment of
+ * --at or --between, or NULL. From ARENA. */
+const char *damage_without_moment(const struct view_set *set, struct arena *arena);
 
 #endif

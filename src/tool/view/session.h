@@ -9,18 +9,18 @@ struct view_set {
     struct profile **v; // Largest peak first.
     size_t count;
     const char *path;   // Directory or file that the user named.
-    struct arena arena; // Memory of the list, and of data computed from its profiles.
-    struct merge *sum;  // Merge that owns v[0]; NULL = none (set_merge, open_set.h).
-    int unread; // Exit code of an unreadable profile; 0 = all were read.
-    size_t unread_count;
+    struct arena arena; // Arena of the list, and of data computed from its profiles.
+    struct merge *sum;  // Session with the profile as v[0]; NULL = none (set_merge, open_set.h).
+    int unread; // Exit code of a profile that was left out; 0 = none was.
+    size_t unread_count;   // Profiles that could not be read.
+    size_t without_moment; // Profiles that lack the moment of --at or --between.
 };
 
-/* Return the number of unreadable profiles that SET lacks; 0 for a sum, which counts them in
- * merged_left_out. */
+/* Return the number of profiles that SET lacks. A sum counts them in merged_left_out instead. */
 static inline uint32_t
 set_left_out(const struct view_set *set)
 {
-    return set->sum == NULL ? (uint32_t)set->unread_count : 0;
+    return set->sum == NULL ? (uint32_t)(set->unread_count + set->without_moment) : 0;
 }
 
 /* Make *RET a table with a row for each process of SET. Add the totals of all processes to

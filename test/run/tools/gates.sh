@@ -159,6 +159,40 @@ head -c 60 whole.heaptap >cut && mv cut whole.heaptap
 gives "the first process beside the others" 3 "whole.heaptap" \
     heaptap leaks --fail-over 1G whole.processes
 
+echo "# moments"
+# One process is too short for a snapshot: only its start, end and peak are known. The other takes
+# one, called warm.
+printf '%s\n' '#include <stdlib.h>' '#include "heaptap/heaptap.h"' \
+    'int main(void) { void *volatile p = malloc(1000); heaptap_snapshot("warm"); return !p; }' \
+    >warm.c
+gcc -w -I "$SRCDIR/include" -o warm warm.c
+mkdir moments
+heaptap run --quiet -o moments/heaptap.warm.1.heaptap -- ./warm
+cp much.heaptap moments/heaptap.one.2.heaptap
+gives "without snapshots there is no timeline" 3 "it has no snapshots: the run was too short" \
+    heaptap timeline much.heaptap
+gives "a short run at its end" 1 "100,000 bytes are still live, more than the 99,999 bytes that" \
+    heaptap leaks --at end --fail-over 99999 much.heaptap
+gives "a short run at its start" 0 "" heaptap leaks --at start --fail-over 0 much.heaptap
+gives "a short run from start to end" 1 "inuse grew by 100,000 bytes, more than the 99,999 bytes" \
+    heaptap diff --fail-over inuse=99999 much.heaptap@start much.heaptap@end
+gives "a merged profile at its end" 1 "leaks grew by 41.0 KiB, and --fail-over allows none" \
+    heaptap diff --fail-over leaks two.heaptap@start two.heaptap@end
+gives "a short run between" 3 "only its start, end and peak are known" \
+    heaptap leaks --at warm --fail-over 1G much.heaptap
+gives "a session at its end" 1 "101,000 bytes are still live, more than the 100,999 bytes that" \
+    heaptap leaks --at end --fail-over 100999 moments
+gives "a session at its end: within" 0 "" heaptap leaks --at end --fail-over 101000 moments
+gives "a moment that one process does not have" 3 "only its start, end and peak are known" \
+    heaptap leaks --at warm --fail-over 1G moments
+gives "diff: a moment that one process does not have" 3 "only its start, end and peak are known" \
+    heaptap diff --fail-over 1G moments@warm moments/heaptap.warm.1.heaptap@warm
+lacks="1 process of moments is left out: the requested moment is not known there"
+same "in the text of a view" "Incomplete: $lacks" "$(heaptap leaks --at warm moments 2>err |
+    awk 'NR > 1 && !/^    / {exit} {sub(/^ +/, " "); printf "%s", $0}')"
+same "in JSON" "heaptap-session $lacks 1 1000" "$(heaptap leaks --json --at warm moments 2>err |
+    jq -r '"\(.format) \(.damage) \(.left_out) \(.totals.live_bytes)"')"
+
 echo "# damaged profiles"
 heaptap run --quiet --no-pack -o raw.heaptap -- ./tests
 head -c 60000 raw.heaptap >cut_raw.heaptap

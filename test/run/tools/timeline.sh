@@ -2,7 +2,7 @@
 # timeline.sh: views of past moments, and `heaptap timeline`. If it fails, a growing leak is missed,
 # or something else is called a leak, or numbers of one moment are shown for another.
 . "$SRCDIR/test/run/lib.subr"
-need python3 gcc
+need python3 gcc jq
 
 part() {
     python3 "$area/timeline.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
@@ -64,9 +64,9 @@ same "snapshot: of a session, which an idle process does not hold up" "1 2" \
     "$? $(grep -c "snapshot 'both'" both.out)"
 kill "$(cat one)" "$(cat two)"
 wait $session
-"$HEAPTAP" report --json --at early asked.processes >early.json 2>early.err
-same "snapshot: one process has the first" "$(cat one)" "$(
-    python3 -c 'import json; print(json.load(open("early.json"))["process"]["pid"])')"
+"$HEAPTAP" report --json --at early --only slowleak asked.processes >early.json 2>early.err
+same "snapshot: one process has the first, and the other is left out" "1 1 $(cat one)" "$(
+    jq -r '"\(.profiles | length) \(.left_out) \(.profiles[0].process.pid)"' early.json)"
 "$HEAPTAP" report --json --between both..end --only slowleak asked.processes >both.json 2>both.err
 check "snapshot: both have the second" python3 -c 'import json
 d = json.load(open("both.json"))
