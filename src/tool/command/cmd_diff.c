@@ -126,7 +126,7 @@ run_diff(const void *given, int count, char **arguments)
     if (rc == 0) {
         names_hint_add(&hint, before.set.v[0], &before.stacks);
         names_hint_add(&hint, after.set.v[0], &after.stacks);
-        pick_print_filter(&hits, o->view.filter);
+        pick_print_hits(&hits, &o->view);
         rc = cmd_diff_show(o, &limits, &before, &after);
     }
     if ((rc == 0 || rc == EXIT_FINDINGS) && limits_are_given(&limits))

@@ -319,7 +319,7 @@ run_html(const void *given, int count, char **arguments)
         rc = cmd_html_show(o, &side, count > 1 ? &before : NULL);
     }
     if (rc == 0)
-        pick_print_filter(&hits, o->view.filter);
+        pick_print_hits(&hits, &o->view);
     if (rc == 0)
         names_hint_print(&hint);
     else

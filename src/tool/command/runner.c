@@ -204,7 +204,7 @@ static void
 report_ends(const struct runner *r, int rc, struct ends *ends)
 {
     if (rc == 0) {
-        pick_print_filter(&ends->hits, r->options->filter);
+        pick_print_hits(&ends->hits, r->options);
         names_hint_print(&ends->hint);
     } else {
         arena_release(&ends->hint.arena);

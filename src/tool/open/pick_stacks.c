@@ -1,12 +1,14 @@
 /* pick_stacks.c: select stacks by the options that commands share.
  *
- * A pattern without a match gives an empty view, which is correct but looks like a defect.
- * Therefore a message lists the possible values. A filter may match in only one process of a
- * session, so the warning comes after all processes.
+ * A pattern without a match gives an empty view, which is correct but looks like a defect. So a
+ * message lists the possible values. A filter, a heap or a label may be in one process of a session
+ * and not in the others, so warnings wait for all of them.
  */
 #include "open/pick_stacks.h"
 
-enum { HEAPS_LISTED = 10 };
+#include <string.h>
+
+#include "util/strbuf.h"
 
 int
 pick_metric(const struct profile *p, enum metric metric)
@@ -45,45 +47,82 @@ any(const bool *v, size_t count)
     return v == NULL;
 }
 
-/* Return the names of P's heaps, as many as fit into a message. */
-static const char *
-heap_names(const struct profile *p, struct arena *arena)
+/* Add P's heaps to those that a message lists. */
+static void
+add_heaps(const struct profile *p, struct filter_hits *hits)
 {
-    const char *text = p->heaps[0].name;
-    size_t told = 1;
+    for (size_t i = 0; i < p->heap_count; i++) {
+        size_t listed = hits->heap_count < PICK_HEAPS_LISTED ? hits->heap_count : PICK_HEAPS_LISTED;
+        size_t k = 0;
 
-    for (size_t i = 1; i < p->heap_count; i++) {
-        if (p->heaps[i].made == 0)
+        if (i > 0 && p->heaps[i].made == 0)
             continue;
-        if (told++ == HEAPS_LISTED)
-            return arena_printf(arena, "%s, \xe2\x80\xa6", text);
-        text = arena_printf(arena, "%s, %s", text, p->heaps[i].name);
+        while (k < listed && strcmp(hits->heaps[k], p->heaps[i].name) != 0)
+            k++;
+        if (k < listed)
+            continue;
+        if (listed < PICK_HEAPS_LISTED)
+            hits->heaps[listed] = p->heaps[i].name;
+        hits->heap_count++;
     }
-    return text;
 }
 
 void
 pick_check(const struct profile *p, const struct stacks_options *options, const struct stacks *s,
            struct arena *arena, struct filter_hits *hits)
 {
-    const struct tag_filter *tags = &options->tags;
     struct tag_picks picks;
 
     hits->stacks += s->recorded;
     hits->matched |= s->filter_matched;
-    tags_pick(p, tags, arena, &picks);
-    if (!any(picks.heaps, p->heap_count))
-        message_warning("process %u has no heap '%s'; there is %s", p->process.pid, tags->heap,
-                        heap_names(p, arena));
-    if (!any(picks.label_sets, p->label_set_count))
-        message_warning("process %u has no label '%s'%s", p->process.pid, tags->label,
-                        tags_has_labels(p) ? "; heaptap report --by label shows all"
-                                           : " or any other");
+    hits->profiles++;
+    hits->pid = p->process.pid;
+    tags_pick(p, &options->tags, arena, &picks);
+    hits->has_heap |= any(picks.heaps, p->heap_count);
+    hits->has_label |= any(picks.label_sets, p->label_set_count);
+    hits->has_labels |= tags_has_labels(p);
+    add_heaps(p, hits);
+}
+
+/* Append the heaps of HITS to OUT, as far as they fit into a message. */
+static void
+put_heaps(const struct filter_hits *hits, struct strbuf *out)
+{
+    for (size_t i = 0; i < hits->heap_count && i < PICK_HEAPS_LISTED; i++)
+        strbuf_fmt(out, "%s%s", i > 0 ? ", " : "", hits->heaps[i]);
+    if (hits->heap_count > PICK_HEAPS_LISTED)
+        strbuf_str(out, ", \xe2\x80\xa6");
+}
+
+/* Warn if no profile has the heap or the label of TAGS. */
+static void
+print_tags(const struct filter_hits *hits, const struct tag_filter *tags)
+{
+    struct strbuf who = {0}, heaps = {0};
+
+    if (hits->profiles > 1 || hits->pid == 0)
+        strbuf_str(&who, "no process has the");
+    else
+        strbuf_fmt(&who, "process %u has no", hits->pid);
+    put_heaps(hits, &heaps);
+    if (tags->heap != NULL && !hits->has_heap)
+        message_warning("%s heap '%s'; there is %s", strbuf_text(&who), tags->heap,
+                        strbuf_text(&heaps));
+    if (tags->label != NULL && !hits->has_label)
+        message_warning("%s label '%s'%s", strbuf_text(&who), tags->label,
+                        hits->has_labels ? "; heaptap report --by label shows all"
+                                         : " or any other");
+    strbuf_release(&who);
+    strbuf_release(&heaps);
 }
 
 void
-pick_print_filter(const struct filter_hits *hits, const char *filter)
+pick_print_hits(const struct filter_hits *hits, const struct view_options *options)
 {
+    const char *filter = options->filter;
+
+    if (hits->profiles > 0)
+        print_tags(hits, &options->tags);
     if (filter != NULL && !hits->matched && hits->stacks > 0)
         message_warning("--filter '%s' matches none of %zu %s", filter, hits->stacks,
                         hits->stacks == 1 ? "stack" : "stacks");

@@ -13,19 +13,28 @@ int pick_metric(const struct profile *p, enum metric metric);
  * callers. For text, stacks that differ only in labels are merged. */
 struct stacks_options pick_options(const struct view_options *options, bool fold);
 
-/* Matches of --filter in all profiles of a view. {0} is empty. */
+enum { PICK_HEAPS_LISTED = 10 };
+
+/* Matches of --filter, --heap and --label in all profiles of a view. All zero = nothing yet. */
 struct filter_hits {
-    size_t stacks; // Number of recorded stacks compared with it.
+    size_t stacks; // Recorded stacks compared with --filter.
     bool matched;  // At least one matched.
+    bool has_heap, has_label; // At least one profile has the requested ones.
+    bool has_labels;          // At least one has any labels.
+    size_t profiles;
+    uint32_t pid; // Of the only profile; 0 = of a merged one.
+    const char *heaps[PICK_HEAPS_LISTED]; // Names of heaps, from the profiles, each once.
+    size_t heap_count;                    // May be larger than the array.
 };
 
-/* Add S, built from P under OPTIONS, to HITS. Warn if P lacks the heap or the label in OPTIONS.
- * ARENA is for the text. */
+/* Add S, built from P under OPTIONS, to HITS. P must live until pick_print_hits. ARENA is for
+ * temporary data. */
 void pick_check(const struct profile *p, const struct stacks_options *options,
                 const struct stacks *s, struct arena *arena, struct filter_hits *hits);
 
-/* Warn if FILTER (NULL = none) has matched nothing. Call after the output. */
-void pick_print_filter(const struct filter_hits *hits, const char *filter);
+/* Warn if no profile had a stack that matches the filter of OPTIONS, or its heap or label. Call
+ * after the output. */
+void pick_print_hits(const struct filter_hits *hits, const struct view_options *options);
 
 /* Build the stacks of P under OPTIONS, and add them to HITS like pick_check. P must be symbolised.
  * From ARENA. Returns 0, or the exit code after printing the error. */

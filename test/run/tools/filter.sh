@@ -27,6 +27,27 @@ same "a match in one process of a session: no warning" 0 "$(grep -c -- "--filter
 "$HEAPTAP" leaks --filter no_such_name session.processes >out 2>err
 same "no match in a session: one warning" 1 "$(grep -c -- "$warning" err)"
 
+# And one has these heaps and labels.
+"$HEAPTAP" run --quiet -o tagged.heaptap -- \
+    sh -c "$PROG/two_arenas; $PROG/recursive >/dev/null; true"
+# tagged WARNINGS OPTIONS...: how many warnings about heaps and labels there are in a session.
+tagged() {
+    local wanted=$1
+    shift
+    "$HEAPTAP" leaks "$@" tagged.processes >out 2>err
+    same "leaks $* of a session: warnings" "$wanted" "$(grep -c "no process has the" err)"
+    same "leaks $* of a session: and no others" "$wanted" "$(grep -c warning err)"
+}
+tagged 0 --label tenant=acme
+tagged 0 --heap "session arena"
+tagged 1 --label tenant=nobody
+tagged 1 --heap pool
+same "the heaps of all processes are listed" "there is malloc, request arena, session arena" \
+    "$(sed -n 's/.*; \(there is .*\)/\1/p' err)"
+tagged 2 --heap pool --label tenant=nobody
+"$HEAPTAP" leaks --label tenant=nobody app.heaptap >out 2>err
+check "of one process" grep -q "process [0-9]* has no label 'tenant=nobody' or any other" err
+
 for option in --filter --fold; do
     check "$option with 16 million repetitions: refused within 512 MB" bash -c "
         ulimit -v 524288
