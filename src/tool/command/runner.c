@@ -106,16 +106,31 @@ runner_put_damage(const struct runner *r, struct view_set *set, struct strbuf *o
     put_sentence(r, "Incomplete: ", damage_without_moment(set, &set->arena), &set->arena, out);
 }
 
-/* Print the text above all processes of a session, or begin the session's JSON document. */
+/* Print the lines above the table of a session's processes, about the filters. */
+static void
+put_filters(const struct runner *r, const struct style *style, struct arena *arena,
+            struct strbuf *out)
+{
+    struct text_view v = {
+        .base = {.filter = r->options->filter, .tags = r->options->tags, .arena = arena},
+        .style = *style,
+        .out = out};
+
+    text_filters(&v);
+}
+
+/* Print the part above all processes of a session. */
 static void
 begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
 {
     struct style style = style_for(STDOUT_FILENO, r->options->wide);
 
-    if (r->options->json)
+    if (r->options->json) {
         json_session_begin(j, set, &set->arena);
-    else if (r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY)
+    } else if (r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY) {
+        put_filters(r, &style, &set->arena, out);
         text_session(set, &style, r->options->limit, &set->arena, out);
+    }
     if (r->session == SESSION_TABLE_ONLY && !r->options->json)
         message_hint("--only PROGRAM or --only PID shows one process");
 }
@@ -151,13 +166,19 @@ show_session(const struct runner *r, struct view_set *set, struct strbuf *out,
              struct ends *ends)
 {
     bool found = false, json = r->options->json != 0;
+    bool table_only = r->session == SESSION_TABLE_ONLY && !json;
+    struct filter_hits counted_later = {0};
     struct json j;
     int rc = 0;
 
+    if (json || r->session == SESSION_TABLE || r->session == SESSION_TABLE_ONLY)
+        rc = pick_totals(set, r->options, table_only ? &ends->hits : &counted_later);
+    if (rc != 0)
+        return rc;
     json_begin(&j, out, view_json_version(r->options));
     runner_put_damage(r, set, out);
     begin_session(r, set, &j, out);
-    if (r->session == SESSION_TABLE_ONLY && !json)
+    if (table_only)
         return 0;
     for (size_t i = 0; i < set->count && (rc == 0 || rc == HEAPTAP_NOT_FOUND); i++) {
         struct shown s = {.runner = r,

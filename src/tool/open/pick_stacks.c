@@ -6,8 +6,11 @@
  */
 #include "open/pick_stacks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "open/symbolise.h"
+#include "profile/time_slice.h"
 #include "util/strbuf.h"
 
 int
@@ -141,4 +144,66 @@ pick_stacks(const struct profile *p, const struct stacks_options *options, struc
     }
     message_error("%s", err.text);
     return exit_code(rc);
+}
+
+/* A profile of a session, with the total of what passes. */
+struct pick_row {
+    struct profile *p;
+    struct set_total total;
+};
+
+/* As profiles of a session are sorted (open_set.c), by what passes. */
+static int
+pick_by_size(const void *a, const void *b)
+{
+    const struct pick_row *x = a, *y = b;
+    const struct counters *cx = &x->total.counters, *cy = &y->total.counters;
+    int64_t of_x = cx->partial ? counters_live_bytes(cx) : cx->peak_bytes;
+    int64_t of_y = cy->partial ? counters_live_bytes(cy) : cy->peak_bytes;
+
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    return x->p->process.pid < y->p->process.pid ? -1 : x->p->process.pid > y->p->process.pid;
+}
+
+static int
+pick_total(struct profile *p, const struct view_options *options, struct filter_hits *hits,
+           struct set_total *ret)
+{
+    const struct stacks_options of_stacks = pick_options(options, false);
+    struct arena arena = {0};
+    struct stacks stacks;
+    int rc = symbolise_quietly(p, &options->symbols);
+
+    if (rc == 0 && !options->native)
+        fold_runtime(p);
+    if (rc == 0)
+        rc = pick_stacks(p, &of_stacks, &arena, hits, &stacks);
+    if (rc == 0)
+        *ret = (struct set_total){stacks.total, stacks.errors};
+    arena_release(&arena);
+    return rc;
+}
+
+int
+pick_totals(struct view_set *set, const struct view_options *options, struct filter_hits *hits)
+{
+    struct pick_row *rows = arena_array(&set->arena, set->count, sizeof *rows);
+    int rc = 0;
+
+    if (options->filter == NULL && options->tags.heap == NULL && options->tags.label == NULL)
+        return 0;
+    for (size_t i = 0; i < set->count && rc == 0; i++) {
+        rows[i].p = set->v[i];
+        rc = pick_total(set->v[i], options, hits, &rows[i].total);
+    }
+    if (rc != 0)
+        return rc;
+    qsort(rows, set->count, sizeof *rows, pick_by_size);
+    set->totals = arena_array(&set->arena, set->count, sizeof *set->totals);
+    for (size_t i = 0; i < set->count; i++) {
+        set->v[i] = rows[i].p;
+        set->totals[i] = rows[i].total;
+    }
+    return 0;
 }

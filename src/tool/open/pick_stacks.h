@@ -4,6 +4,7 @@
 
 #include "analyse/stacks.h"
 #include "option/shared_opts.h"
+#include "view/session.h"
 
 /* Return 0 if P, which may be cut by --at or --between, has METRIC. Otherwise print an error and
  * return EXIT_USAGE. */
@@ -40,5 +41,10 @@ void pick_print_hits(const struct filter_hits *hits, const struct view_options *
  * From ARENA. Returns 0, or the exit code after printing the error. */
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                 struct filter_hits *hits, struct stacks *ret);
+
+/* If OPTIONS filter stacks, set the totals of SET, a session, to those of the stacks that pass, and
+ * sort its profiles by these, after symbolising them. Adds all to HITS as pick_check. Returns 0, or
+ * the exit code after printing why. */
+int pick_totals(struct view_set *set, const struct view_options *options, struct filter_hits *hits);
 
 #endif

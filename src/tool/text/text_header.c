@@ -98,6 +98,20 @@ text_frames_kept(struct text_view *v)
 }
 
 void
+text_filters(struct text_view *v)
+{
+    if (v->base.filter)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only stacks that match %s", v->base.filter));
+    if (v->base.tags.heap)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only blocks of the heap %s", v->base.tags.heap));
+    if (v->base.tags.label)
+        text_line(v, INK_WARNING,
+                  arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
+}
+
+void
 text_header(struct text_view *v)
 {
     text_line(v, INK_BOLD, profile_title(v->base.p, v->base.arena));
@@ -115,15 +129,7 @@ text_header(struct text_view *v)
                   "LuaJIT's functions and objects are not shown: its stacks show C functions");
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
-    if (v->base.filter)
-        text_line(v, INK_WARNING,
-                  arena_printf(v->base.arena, "Only stacks that match %s", v->base.filter));
-    if (v->base.tags.heap)
-        text_line(v, INK_WARNING,
-                  arena_printf(v->base.arena, "Only blocks of the heap %s", v->base.tags.heap));
-    if (v->base.tags.label)
-        text_line(v, INK_WARNING,
-                  arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
+    text_filters(v);
     strbuf_char(v->out, '\n');
     text_header_put_totals(v);
     text_notes(v);

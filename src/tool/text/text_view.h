@@ -61,7 +61,10 @@ const char *text_function(const struct text_view *v, const struct functions *f, 
 /* Write a line with the recorder's limit of frames per stack; nothing if it had none. */
 void text_frames_kept(struct text_view *v);
 
-/* Write the process, the shown part of the profile, the totals, and the recording mode. */
+/* Write a line for each filter of V. */
+void text_filters(struct text_view *v);
+
+/* Write the process, what part of it is shown, its totals, and how it was recorded. */
 void text_header(struct text_view *v);
 
 /* --- text_recording.c: recording modes, losses and the recorder's cost, as text. */

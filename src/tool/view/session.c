@@ -40,21 +40,22 @@ session_table(const struct view_set *set, struct table *t, struct counters *ret_
     table_begin(t, t->arena, columns, countof(columns));
     for (size_t i = 0; i < set->count; i++) {
         const struct profile *p = set->v[i];
+        const struct counters *c = set->totals ? &set->totals[i].counters : &p->totals;
 
         table_number(t, p->process.pid);
         table_string(t, profile_pid_text(p, t->arena));
         table_number(t, p->process.parent_pid);
         table_string(t, arena_printf(t->arena, "%u", p->process.parent_pid));
-        table_number(t, p->totals.allocations);
-        table_number(t, p->totals.allocated_bytes);
-        table_number(t, p->totals.partial ? TABLE_UNKNOWN : p->totals.peak_bytes);
-        table_number(t, counters_live_bytes(&p->totals));
+        table_number(t, c->allocations);
+        table_number(t, c->allocated_bytes);
+        table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_bytes);
+        table_number(t, counters_live_bytes(c));
         table_string(t, names[i]);
         table_string(t, *who[i].program && p->merged_processes == 0 ? who[i].program : NULL);
         table_string(t, *who[i].comm ? who[i].comm : NULL);
         table_string(t, p->process.command);
         table_string(t, p->path);
-        counters_add(ret_total, &p->totals);
-        errors_add(ret_errors, &p->errors);
+        counters_add(ret_total, c);
+        errors_add(ret_errors, set->totals ? &set->totals[i].errors : &p->errors);
     }
 }

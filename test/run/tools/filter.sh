@@ -3,7 +3,7 @@
 # it fails, a mistyped filter looks like a program that allocates nothing, or a short one takes all
 # memory.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 jq
 
 record app.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet -o session.heaptap -- \
@@ -47,6 +47,30 @@ same "the heaps of all processes are listed" "there is malloc, request arena, se
 tagged 2 --heap pool --label tenant=nobody
 "$HEAPTAP" leaks --label tenant=nobody app.heaptap >out 2>err
 check "of one process" grep -q "process [0-9]* has no label 'tenant=nobody' or any other" err
+
+# Of the session's three processes only two_arenas has the label: 30 requests of 64 + 100 + 10
+# bytes, of which 100 + 10 stay. The table and the totals are of these blocks.
+for view in report "report --by function" leaks "leaks --paths" functions callgraph; do
+    for picked in --label=tenant=acme --filter=answer; do
+        # shellcheck disable=SC2086 # Words of a command.
+        "$HEAPTAP" $view --json "$picked" --label=tenant=acme tagged.processes >picked.json 2>err
+        same "$view --json $picked of a session: its totals and its table" "90 5220 3300 0 90" \
+            "$(jq -r '"\(.totals | "\(.allocations) \(.allocated_bytes) \(.live_bytes)") \(
+                [.processes[].allocations] | sort | "\(.[0]) \(.[-1])")"' picked.json)"
+    done
+done
+for view in report "report --full" "report --tree" "report --by heap"; do
+    # shellcheck disable=SC2086
+    "$HEAPTAP" $view --label tenant=acme tagged.processes >out 2>err
+    same "$view of a session: the filter, the totals, the process that has all comes first" \
+        "Only blocks with the label tenant=acme 90 90" \
+        "$(head -n 1 out) $(sed -n 's/^3 processes: \([0-9]*\) allocations, 5.1 KiB in all$/\1/p' \
+            out) $(awk '/^pid / {getline; print $3; exit}' out)"
+done
+"$HEAPTAP" report --filter no_such_name session.processes >out 2>err
+same "report of a session without a match: one warning" 1 "$(grep -c -- "$warning" err)"
+"$HEAPTAP" report --filter '(' session.processes >out 2>err
+same "report of a session with a bad expression: refused" 2 $?
 
 for option in --filter --fold; do
     check "$option with 16 million repetitions: refused within 512 MB" bash -c "
