@@ -32,6 +32,8 @@ keep_site(void *arg, const struct profile_site *site, const uint32_t *frames,
     if (s == NULL)
         return true;
     counters_add(&s->counters, &site->counters);
+    counters_add(&k->ret->all, &site->counters);
+    errors_add(&k->ret->all_errors, profile_site_errors(k->p, (size_t)(site - k->p->sites)));
     k->ret->suppressed_blocks =
         counters_sum(k->ret->suppressed_blocks, counters_live_blocks(&site->counters));
     k->ret->suppressed_bytes =
@@ -62,12 +64,14 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
     struct stacks_options with_keep = *options;
     int rc;
 
-    *ret = (struct leaks){0};
+    *ret = (struct leaks){.all = COUNTERS_ZERO};
     with_keep.keep = keep_site;
     with_keep.keep_arg = &keeper;
     rc = stacks_build(p, &with_keep, arena, &ret->stacks, err);
     if (rc != 0)
         return rc;
+    counters_add(&ret->all, &ret->stacks.total);
+    errors_add(&ret->all_errors, &ret->stacks.errors);
     ret->v = arena_array(arena, ret->stacks.count, sizeof *ret->v);
     for (size_t i = 0; i < ret->stacks.count; i++)
         if (leaks_is_live(&ret->stacks.v[i].counters))

@@ -47,6 +47,8 @@ struct leaks {
     struct stacks stacks; // Owns the stacks in v; total is the sum of the unsuppressed ones.
     int64_t suppressed_blocks;
     int64_t suppressed_bytes;
+    struct counters all;      // Sum over the stacks that pass the filters, also suppressed ones.
+    struct errors all_errors;
 };
 
 /* Find the unsuppressed live blocks. Everything in *RET is from ARENA. Adds the suppressed blocks

@@ -35,7 +35,7 @@ json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
 
     json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
-    json_head(j, "heaptap-leaks", v->p, &v->p->totals, &v->p->errors);
+    json_head(j, "heaptap-leaks", v->p, &leaks->all, &leaks->all_errors);
     json_losses(j, v->p);
     json_object(j, "total");
     json_int(j, "live_blocks", counters_live_blocks(&leaks->stacks.total));

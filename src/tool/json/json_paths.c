@@ -35,7 +35,7 @@ json_paths(struct json *j, const struct view *v, const struct leak_paths *l, siz
     const struct counters *total = &l->leaks->stacks.total;
 
     json_object(j, NULL);
-    json_head(j, "heaptap-leak-paths", v->p, &v->p->totals, &v->p->errors);
+    json_head(j, "heaptap-leak-paths", v->p, &l->leaks->all, &l->leaks->all_errors);
     json_losses(j, v->p);
     json_object(j, "total");
     json_int(j, "live_blocks", counters_live_blocks(total));

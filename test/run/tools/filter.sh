@@ -48,6 +48,36 @@ tagged 2 --heap pool --label tenant=nobody
 "$HEAPTAP" leaks --label tenant=nobody app.heaptap >out 2>err
 check "of one process" grep -q "process [0-9]* has no label 'tenant=nobody' or any other" err
 
+# The totals of every document are of the stacks that pass, suppressed ones included: app.heaptap
+# has the pool of the C++ library, which leaks suppresses. Four numbers are known by construction.
+totals() {
+    jq -S "${2:-.totals} | del(.peak_error_bytes, .peak_elapsed_ns)" "$1"
+}
+"$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/containers" >/dev/null
+record arenas.heaptap "$PROG/two_arenas"
+for file in app sampled arenas; do
+    for picked in --no-fold --filter=main "--filter=libstdc" --heap=malloc --label=tenant=acme; do
+        "$HEAPTAP" report --json "$picked" $file.heaptap 2>err >picked.json
+        totals picked.json >wanted
+        check "report --json $picked of $file: has totals" test -s wanted
+        for view in leaks "leaks --paths" functions callgraph; do
+            # shellcheck disable=SC2086 # Words of a command.
+            "$HEAPTAP" $view --json "$picked" $file.heaptap 2>err >picked.json
+            check "$view --json $picked of $file: the totals of the report" \
+                diff wanted <(totals picked.json)
+        done
+        [ "$picked" = --no-fold ] && continue
+        "$HEAPTAP" html --json "$picked" $file.heaptap 2>err >picked.json
+        check "html --json $picked of $file: the totals of the report" \
+            diff wanted <(totals picked.json .report.totals)
+        check "html --json $picked of $file: the totals of its leaks" \
+            diff wanted <(totals picked.json .leaks.totals)
+    done
+done
+same "leaks --json: the filtered totals" "90 5220 30 1920 3300" "$("$HEAPTAP" leaks --json \
+    --label tenant=acme arenas.heaptap | jq -r '.totals |
+        "\(.allocations) \(.allocated_bytes) \(.frees) \(.freed_bytes) \(.live_bytes)"')"
+
 # Of the session's three processes only two_arenas has the label: 30 requests of 64 + 100 + 10
 # bytes, of which 100 + 10 stay. The table and the totals are of these blocks.
 for view in report "report --by function" leaks "leaks --paths" functions callgraph; do
