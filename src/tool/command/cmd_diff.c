@@ -86,8 +86,8 @@ cmd_diff_is_incomplete(const struct side *s)
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
 
-/* Return the exit code of --fail-over; RC is the result of the limits. A side that lacks events or
- * is damaged cannot pass. */
+/* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
+ * cannot be judged to be within limits, nor one with a process that was not recorded. */
 static int
 check_sides(const struct side *before, const struct side *after, int rc)
 {
@@ -99,6 +99,11 @@ check_sides(const struct side *before, const struct side *after, int rc)
             report_damaged("fail-over", sides[i]->set.v[0]);
             damaged = true;
         }
+    for (size_t i = 0; i < countof(sides); i++)
+        if (sides[i]->set.unrecorded != NULL)
+            report_unrecorded("fail-over", sides[i]->set.unrecorded);
+    if (before->set.unrecorded != NULL || (rc == 0 && after->set.unrecorded != NULL))
+        return EXIT_BAD_INPUT;
     if (damaged || before->set.unread != 0 || after->set.unread != 0)
         return EXIT_BAD_INPUT;
     if (rc == 0 && (cmd_diff_is_incomplete(before) || cmd_diff_is_incomplete(after))) {

@@ -37,6 +37,7 @@ struct live {
     int unread;          // Exit code for unreadable profiles, as in struct view_set.
     bool incomplete;     // A profile lacks events, so more may be live.
     bool damaged;        // A profile is damaged, and an error was printed.
+    bool unrecorded;     // Recording was never on in a profile, and an error was printed.
 };
 
 /* State of a command, shared by the runner's steps. */
@@ -161,6 +162,10 @@ cmd_leaks_show(struct shown *s)
         report_damaged("fail-over", s->p);
         run->live->damaged = true;
     }
+    if (!profile_was_recorded(s->p) && o->fail_over != NULL) {
+        report_unrecorded("fail-over", s->p->path);
+        run->live->unrecorded = true;
+    }
     run->live->unread = s->set->unread;
     return 0;
 }
@@ -187,7 +192,7 @@ check_within(const struct live *live)
 {
     if (live->incomplete)
         report_incomplete("fail-over");
-    return live->incomplete ? EXIT_BAD_INPUT : 0;
+    return live->incomplete || live->unrecorded ? EXIT_BAD_INPUT : 0;
 }
 
 /* Return EXIT_FINDINGS if LIVE exceeds LIMITS, 0 if not, or an exit code for the reason why that is

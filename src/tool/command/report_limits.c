@@ -105,3 +105,10 @@ report_damaged(const char *option, const struct profile *p)
     message_error("--%s cannot judge it: %s", option, damage_sentence(&arena, p));
     arena_release(&arena);
 }
+
+void
+report_unrecorded(const char *option, const char *path)
+{
+    message_error("--%s cannot judge it: recording was off for all of %s, so nothing was counted",
+                  option, path);
+}

@@ -16,6 +16,9 @@ void report_incomplete(const char *option);
 /* Report that --OPTION cannot check P because P is damaged. */
 void report_damaged(const char *option, const struct profile *p);
 
+/* Print that OPTION judges nothing in the profile at PATH, because recording was never on. */
+void report_unrecorded(const char *option, const char *path);
+
 /* --- run_limits.c: `run --fail-on`, limits for the processes of a run. */
 
 struct run_limits {

@@ -1,9 +1,10 @@
 /* run_limits.c: `run --fail-on leaks,peak=100M`: limits without a profile to compare with.
  *
- * Each process is checked separately, so that the message names the process to look at. A failure
- * of the program takes precedence: only its success becomes a failure. A process without a profile
- * fails, because it cannot be checked. A profile that could not grow, or lacks the latest events,
- * fails if its recorded values are within the limits. A damaged profile always fails. */
+ * Each process is judged separately, so the message names the one to look at. A failure of the
+ * program takes precedence: only its success becomes a failure. A process without a profile fails,
+ * because a gate must not pass what it has not seen; so does one whose recording was never on, as
+ * it ended before --delay. A profile that could not grow, or lacks the latest events, fails if its
+ * recorded values are within the limits. A damaged profile always fails. */
 #include "command/report_limits.h"
 
 #include "open/symbolise.h"
@@ -55,6 +56,12 @@ run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
 
     if (p->damage != NULL) {
         message_error("%s: --fail-on cannot judge it: its profile %s", name, p->damage);
+        r->unknown = true;
+        return;
+    }
+    if (!profile_was_recorded(p)) {
+        message_error("%s: --fail-on cannot judge it: recording was off from its start to its end",
+                      name);
         r->unknown = true;
         return;
     }

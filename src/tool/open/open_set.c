@@ -140,6 +140,8 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             ret->without_moment++;
             profile_free(p);
         } else {
+            if (!profile_was_recorded(p))
+                ret->unrecorded = arena_strdup(&ret->arena, p->path);
             ret->v[ret->count++] = p;
         }
     }

@@ -692,6 +692,18 @@ profile_is_estimate(const struct profile *p)
     return p->mode_count > 1 || (p->mode_count == 1 && p->modes[0].mode != MODE_EXACT);
 }
 
+/* Return false if recording was off for P's whole run, so that its zeros mean nothing. A sum was
+ * recorded if one of its processes was. */
+static inline bool
+profile_was_recorded(const struct profile *p)
+{
+    size_t off = 0;
+
+    while (off < p->mode_count && p->modes[off].mode == MODE_OFF)
+        off++;
+    return off < p->mode_count || p->mode_count == 0;
+}
+
 /* Return true if P's numbers are estimates with known error bounds. */
 static inline bool
 profile_has_errors(const struct profile *p)

@@ -21,6 +21,7 @@ struct view_set {
     int unread; // Exit code of a profile that was left out; 0 = none was.
     size_t unread_count;   // Profiles that could not be read.
     size_t without_moment; // Profiles that lack the moment of --at or --between.
+    const char *unrecorded; // Path of a profile whose recording was never on; NULL = none.
 };
 
 /* Return the number of profiles that SET lacks. A sum counts them in merged_left_out instead. */

@@ -328,6 +328,28 @@ gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
     bash -c './tests; truncate -s 5000 gate.processes/*'
 gives "run: no profile to check" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
+off="cannot judge it: recording was off"
+gives "run: never recorded" 99 "): --fail-on $off from its start to its end" \
+    forgets --delay 60 --fail-on leaks -- ./tests
+cp gate.heaptap off.heaptap
+gives "run: one process never recorded" 99 "): --fail-on $off from its start to its end" \
+    forgets --delay 60 --fail-on leaks -- sh -c './tests; :'
+gives "leaks: never recorded" 3 "--fail-over $off for all of off.heaptap, so nothing was counted" \
+    heaptap leaks --fail-over 0 off.heaptap
+gives "leaks: never recorded, without a limit" 0 "" heaptap leaks off.heaptap
+gives "diff: never recorded" 3 "--fail-over $off for all of off.heaptap" \
+    heaptap diff --fail-over leaks=0 base.heaptap off.heaptap
+gives "diff: never recorded before" 3 "--fail-over $off for all of off.heaptap" \
+    heaptap diff --fail-over leaks=0 off.heaptap base.heaptap
+mkdir partly_off
+cp base.heaptap off.heaptap partly_off
+gives "leaks: one of two never recorded" 3 "$off for all of partly_off/off.heaptap" \
+    heaptap leaks --fail-over 0 partly_off
+gives "diff: one of two never recorded" 3 "$off for all of partly_off/off.heaptap" \
+    heaptap diff --fail-over leaks=0 base.heaptap partly_off
+gives "run: recorded late" 0 "" forgets --delay 0.01 --fail-on leaks=1G -- "$PROG/slowleak" 100 500
+check "run: recorded late: off at first" jq -e '[.phases[].mode] == ["off", "exact"]' <(
+    heaptap report --json gate.heaptap)
 gives "run: a limit that samples cannot check" 99 "cannot judge it: a limit of 'temporary'" \
     forgets --sample 4K --fail-on temporary -- ./tests
 same "run: a limit that samples cannot check: once" 1 "$(grep -c judge err)"
