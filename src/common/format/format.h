@@ -59,7 +59,8 @@ enum disk_process_flags {
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a periodic copy of the profile in memory.
     DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames lack runtime code.
     DISK_PROCESS_DAMAGED = 1 << 5,     // Packed from a damaged file.
-    DISK_PROCESS_LASTED = 1 << 6,      // Packed; the process lasted at least last_ns.
+    DISK_PROCESS_LASTED = 1 << 6,      // Packed; the process lasted last_ns or longer.
+    DISK_PROCESS_ANNOTATED = 1 << 7,   // Blocks carry annotations, so overflows are found.
 };
 
 struct disk_string {

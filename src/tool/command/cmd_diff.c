@@ -86,10 +86,25 @@ cmd_diff_is_incomplete(const struct side *s)
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
 
+/* Report each side without annotations if LIMITS bound corruption. Returns true if there is one. */
+static bool
+lacks_annotations(const struct limits *limits, const struct side *const sides[2])
+{
+    bool lacks = false;
+
+    for (size_t i = 0; i < 2 && limits->v[LIMIT_CORRUPTION].given; i++)
+        if (!sides[i]->set.v[0]->annotated) {
+            report_unannotated("fail-over", sides[i]->set.v[0]->path);
+            lacks = true;
+        }
+    return lacks;
+}
+
 /* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
  * cannot be judged to be within limits, nor one with a process that was not recorded. */
 static int
-check_sides(const struct side *before, const struct side *after, int rc)
+check_sides(const struct limits *limits, const struct side *before, const struct side *after,
+            int rc)
 {
     const struct side *sides[] = {before, after};
     bool damaged = false;
@@ -110,6 +125,8 @@ check_sides(const struct side *before, const struct side *after, int rc)
         report_incomplete("fail-over");
         return EXIT_BAD_INPUT;
     }
+    if (rc == 0 && lacks_annotations(limits, sides))
+        return EXIT_BAD_INPUT;
     return rc;
 }
 
@@ -135,7 +152,7 @@ run_diff(const void *given, int count, char **arguments)
         rc = cmd_diff_show(o, &limits, &before, &after);
     }
     if ((rc == 0 || rc == EXIT_FINDINGS) && limits_are_given(&limits))
-        rc = check_sides(&before, &after, rc);
+        rc = check_sides(&limits, &before, &after, rc);
     names_hint_print(&hint);
     close_side(&before);
     close_side(&after);

@@ -112,3 +112,11 @@ report_unrecorded(const char *option, const char *path)
     message_error("--%s cannot judge it: recording was off for all of %s, so nothing was counted",
                   option, path);
 }
+
+void
+report_unannotated(const char *option, const char *path)
+{
+    message_error("--%s cannot judge corruption: %s was not recorded with --annotate, so overflows "
+                  "in it are unknown",
+                  option, path);
+}

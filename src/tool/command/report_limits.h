@@ -19,6 +19,10 @@ void report_damaged(const char *option, const struct profile *p);
 /* Print that OPTION judges nothing in the profile at PATH, because recording was never on. */
 void report_unrecorded(const char *option, const char *path);
 
+/* Print that OPTION cannot judge corruption in the profile at PATH, because its blocks carry no
+ * annotations. */
+void report_unannotated(const char *option, const char *path);
+
 /* --- run_limits.c: `run --fail-on`, limits for the processes of a run. */
 
 struct run_limits {

@@ -74,6 +74,11 @@ run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
         message_error("%s: --fail-on cannot judge it: its profile %s, so not all is counted", name,
                       p->may_lag ? "is a copy made before the end" : "could not grow");
         r->unknown = true;
+    } else if (!exceeded && r->limits.v[LIMIT_CORRUPTION].given && !p->annotated) {
+        message_error("%s: --fail-on cannot judge corruption: its blocks could not be annotated, "
+                      "as in a program that defines malloc",
+                      name);
+        r->unknown = true;
     }
 }
 

@@ -307,6 +307,7 @@ load_header(struct loader *l)
     p->losses.runtime_left_out = h->process_flags & DISK_PROCESS_FOLDED;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
     p->may_lag = h->process_flags & DISK_PROCESS_IN_MEMORY;
+    p->annotated = h->process_flags & DISK_PROCESS_ANNOTATED;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.limit_bytes = h->limit_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;

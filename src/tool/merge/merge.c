@@ -252,6 +252,7 @@ merge_process(struct merge *m, const struct profile *from)
     sum->cpu_count = is_first || sum->cpu_count == pr->cpu_count ? pr->cpu_count : 0;
     sum->page_bytes = is_first || sum->page_bytes == pr->page_bytes ? pr->page_bytes : 0;
     sum->ended = sum->ended && pr->ended;
+    m->p->annotated = from->annotated && (is_first || m->p->annotated);
     if (is_first || pr->start_unix_ns < sum->start_unix_ns)
         sum->start_unix_ns = pr->start_unix_ns;
     if (time_of_end(from) > m->end_unix_ns)

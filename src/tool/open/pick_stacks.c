@@ -146,13 +146,13 @@ pick_stacks(const struct profile *p, const struct stacks_options *options, struc
     return exit_code(rc);
 }
 
-/* A profile of a session, with the total of what passes. */
+/* A profile of a session, with the total of its stacks that pass. */
 struct pick_row {
     struct profile *p;
     struct set_total total;
 };
 
-/* As profiles of a session are sorted (open_set.c), by what passes. */
+/* As profiles of a session are sorted (open_set.c), by the stacks that pass. */
 static int
 pick_by_size(const void *a, const void *b)
 {

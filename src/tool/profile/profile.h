@@ -624,8 +624,9 @@ struct profile {
     // Reason why the numbers are unreliable, as a predicate for the file's name. NULL = the file is
     // whole, which includes files of killed processes.
     const char *damage;
-    bool may_lag; // Loaded from a copy of memory that may lack the latest events.
-    struct profile_note *run_notes; // Tools' notes from the time of recording.
+    bool may_lag; // A copy of memory, which may lack the latest events.
+    bool annotated; // Blocks carried annotations (in a sum those of all processes): overflows show.
+    struct profile_note *run_notes; // Notes of tools from the time of recording.
     size_t run_note_count;
 };
 

@@ -425,6 +425,36 @@ gives "corruption: growth" 1 "corruption grew by 1, and --fail-over allows none:
 gives "corruption: none new" 0 "" \
     heaptap diff --fail-over corruption corrupt.heaptap corrupt.heaptap
 
+unseen="was not recorded with --annotate, so overflows in it are unknown"
+gives "corruption: after not annotated" 3 "cannot judge corruption: new.heaptap $unseen" \
+    heaptap diff --fail-over corruption sound.heaptap new.heaptap
+gives "corruption: before not annotated" 3 "cannot judge corruption: new.heaptap $unseen" \
+    heaptap diff --fail-over corruption new.heaptap sound.heaptap
+gives "corruption: not annotated, another limit" 0 "" \
+    heaptap diff --fail-over leaks=21000 sound.heaptap new.heaptap
+mkdir annotated half_annotated
+cp sound.heaptap annotated/1.heaptap
+cp corrupt.heaptap annotated/2.heaptap
+cp sound.heaptap new.heaptap half_annotated
+gives "corruption: a session" 0 "" heaptap diff --fail-over corruption corrupt.heaptap annotated
+gives "corruption: one of two not annotated" 3 "cannot judge corruption: half_annotated $unseen" \
+    heaptap diff --fail-over corruption sound.heaptap half_annotated
+heaptap merge -o annotated.heaptap annotated >/dev/null 2>&1
+gives "corruption: merged" 1 "corruption grew by 1" \
+    heaptap diff --fail-over corruption sound.heaptap annotated.heaptap
+gives "corruption: merged: none new" 0 "" \
+    heaptap diff --fail-over corruption corrupt.heaptap annotated.heaptap
+heaptap run --quiet --no-pack --annotate -o sound_raw.heaptap -- ./corrupts child not
+gives "corruption: not packed" 0 "" \
+    heaptap diff --fail-over corruption sound_raw.heaptap sound_raw.processes
+printf '%s\n' '#include <stdlib.h>' 'static char pool[1 << 20];' 'static size_t used;' \
+    'void *malloc(size_t size) { used += size + 15 & -16; return pool + used; }' \
+    'void free(void *p) { }' \
+    'int main(void) { void *volatile p = aligned_alloc(64, 128); return !p; }' >own.c
+gcc -w -rdynamic -fno-builtin -o own own.c
+gives "corruption: a malloc of its own" 99 "cannot judge corruption: its blocks could not be" \
+    forgets --fail-on corruption -- ./own
+
 echo "# --force"
 forgets -- ./tests
 gives "without --force" 3 "gate.heaptap exists, and nothing is overwritten" \
