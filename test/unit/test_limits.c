@@ -69,7 +69,22 @@ a_limit_without_a_name_is_of_what_the_command_says(void **state)
     assert_int_equal(limits_parse("1K,peak=7", &growth, &limits, &err), 0);
     assert_limit(LIMIT_PEAK, false, 7);
     assert_limit(LIMIT_INUSE, false, 1024);
+    assert_int_equal(limits_parse("peak=7,1K", &growth, &limits, &err), 0);
+    assert_limit(LIMIT_PEAK, false, 7);
+    assert_limit(LIMIT_INUSE, false, 1024);
     assert_refused("5", &alone, "5 needs a name, as in leaks=5");
+}
+
+/* If this fails, the stricter of two limits is silently replaced by the other. */
+static void
+a_second_limit_of_a_quantity_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("leaks=0,leaks=1M", &growth, "two limits of leaks; give one");
+    assert_refused("leaks,peak=1,leaks", &alone, "two limits of leaks");
+    assert_refused("count=5,allocations=7", &growth, "two limits of allocations");
+    assert_refused("5%,6%", &growth, "two limits of peak");
+    assert_refused("5%,peak=1,6%", &growth, "two limits of inuse");
 }
 
 /* If this fails, a mistyped limit makes a gate that is always open. */
@@ -244,6 +259,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_read_by_name),
         cmocka_unit_test(a_limit_without_a_name_is_of_what_the_command_says),
+        cmocka_unit_test(a_second_limit_of_a_quantity_is_refused),
         cmocka_unit_test(what_is_no_limit_is_refused),
         cmocka_unit_test(growth_is_held_against_its_limit),
         cmocka_unit_test(suppressed_blocks_are_no_leaks),

@@ -91,13 +91,24 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
                    rules->option, word);
 }
 
-/* Store LIMIT for all quantities in the set OF. */
-static void
-limit_opts_store(struct limits *ret, uint32_t of, struct limit limit)
+/* Store LIMIT for those in the set OF. A limit without a name leaves named ones, in
+ * either order. */
+static int
+limit_opts_store(struct limits *ret, uint32_t of, struct limit limit,
+                 const struct limit_rules *rules, struct err *err)
 {
-    for (size_t i = 0; i < LIMIT_KINDS; i++)
-        if ((of >> i & 1) != 0)
-            ret->v[i] = limit;
+    for (size_t i = 0; i < LIMIT_KINDS; i++) {
+        struct limit *l = &ret->v[i];
+
+        if ((of >> i & 1) == 0)
+            continue;
+        if (l->given && l->unnamed == limit.unnamed)
+            return err_set(err, HEAPTAP_USAGE, "option '--%s': two limits of %s; give one",
+                           rules->option, limit_name((enum limit_of)i));
+        if (!l->given || l->unnamed)
+            *l = limit;
+    }
+    return 0;
 }
 
 /* Parse WORD: NAME, NAME=LIMIT or LIMIT. */
@@ -115,9 +126,7 @@ parse_word(char *word, const struct limit_rules *rules, struct limits *ret, stru
                            "option '--%s': %s needs a name, as in leaks=%s or peak=%s",
                            rules->option, word, word, word);
         limit.unnamed = true;
-        if (rc == 0)
-            limit_opts_store(ret, rules->unnamed, limit);
-        return rc;
+        return rc ? rc : limit_opts_store(ret, rules->unnamed, limit, rules, err);
     }
     if (equals != NULL)
         *equals = '\0';
@@ -125,9 +134,7 @@ parse_word(char *word, const struct limit_rules *rules, struct limits *ret, stru
         if (may_be_named(rules, i) && strcmp(word, names[i].name) == 0) {
             if (equals != NULL)
                 rc = parse_limit(equals + 1, rules, &limit, err);
-            if (rc == 0)
-                ret->v[names[i].of] = limit;
-            return rc;
+            return rc ? rc : limit_opts_store(ret, 1u << names[i].of, limit, rules, err);
         }
     return unknown_name(rules, word, err);
 }

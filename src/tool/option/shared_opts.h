@@ -23,8 +23,8 @@ struct limit_rules {
     bool percents;       // Percentages are allowed.
 };
 
-/* Parse TEXT into RET, replacing its contents; a later limit replaces an earlier one of the same
- * name. Returns 0, or HEAPTAP_USAGE with ERR set. */
+/* Parse TEXT into RET, replacing its contents. Returns 0, or HEAPTAP_USAGE with ERR set, also if a
+ * limit is given twice: the user may have meant either. */
 int limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
                  struct err *err);
 
