@@ -136,19 +136,22 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
                    kinds[what].name);
 }
 
-/* Return the lower bound of the growth of WHAT from BEFORE to AFTER. */
-static int64_t
-least_growth(enum limit_of what, const struct totals *before, const struct totals *after,
-             const struct profile *of_before)
+/* Set the bounds of the growth in J. */
+static void
+set_bounds(struct limit_result *j, const struct totals *before, const struct totals *after,
+           const struct profile *of_before)
 {
-    enum metric metric = kinds[what].metric;
-    int64_t growth = diff_growth(&before->counters, &after->counters, metric);
+    enum metric metric = kinds[j->of].metric;
     struct interval i = diff_interval(&before->counters, &before->errors, &after->counters,
                                       &after->errors, metric);
 
-    if (i.low < i.high)
-        growth = interval_rounded(i.low);
-    return what == LIMIT_PEAK ? counters_difference(growth, of_before->peak_error_bytes) : growth;
+    j->least = j->most = counters_difference(j->value, j->before);
+    if (j->of != LIMIT_CORRUPTION && i.low < i.high) {
+        j->least = interval_rounded(i.low);
+        j->most = interval_rounded(i.high);
+    }
+    if (j->of == LIMIT_PEAK)
+        j->least = counters_difference(j->least, of_before->peak_error_bytes);
 }
 
 int
@@ -177,8 +180,7 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
         j.before = limit_check_value_of(j.of, &a, before->p);
         j.value = limit_check_value_of(j.of, &b, after->p);
         j.allowed = allowed_by(&j.limit, j.before);
-        j.least = i == LIMIT_CORRUPTION ? counters_difference(j.value, j.before)
-                                        : least_growth(j.of, &a, &b, before->p);
+        set_bounds(&j, &a, &b, before->p);
         limit_check_add(ret, j);
     }
     return 0;
@@ -205,10 +207,13 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
             return rc;
         j.value = limit_check_value_of(j.of, &t, p);
         j.allowed = allowed_by(&j.limit, 0);
-        j.least = j.value;
-        if (profile_has_errors(p) && i != LIMIT_CORRUPTION)
-            j.least = interval_rounded(
-                interval_of_metric(&t.counters, &t.errors, kinds[i].metric).low);
+        j.least = j.most = j.value;
+        if (profile_has_errors(p) && i != LIMIT_CORRUPTION) {
+            struct interval range = interval_of_metric(&t.counters, &t.errors, kinds[i].metric);
+
+            j.least = interval_rounded(range.low);
+            j.most = interval_rounded(range.high);
+        }
         limit_check_add(ret, j);
     }
     return 0;

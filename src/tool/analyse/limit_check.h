@@ -48,6 +48,7 @@ struct limit_result {
     int64_t allowed; // Largest growth allowed from BEFORE.
     int64_t least;   // Lower bound of the growth from BEFORE. It is less than the difference for
                      // estimates and for peaks of several threads.
+    int64_t most;    // Upper bound likewise: more than the difference for estimates.
     bool exceeded;   // The lower bound exceeds the limit.
 };
 

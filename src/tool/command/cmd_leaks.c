@@ -33,8 +33,9 @@ static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 /* Live memory of all processes shown. */
 struct live {
     int64_t bytes;
-    int64_t least_bytes; // Lower bound; smaller than `bytes` for estimates.
-    int unread;          // Exit code for unreadable profiles, as in struct view_set.
+    int64_t least_bytes; // Lower bound: smaller than the value for estimates,
+    int64_t most_bytes;  // and upper bound: larger.
+    int unread;          // As in struct view_set.
     bool incomplete;     // A profile lacks events, so more may be live.
     bool damaged;        // A profile is damaged, and an error was printed.
     bool unrecorded;     // Recording was never on in a profile, and an error was printed.
@@ -117,13 +118,17 @@ show_paths(struct shown *s, const struct leaks *leaks, const struct suppressions
 static void
 add_live(const struct profile *p, const struct stacks *stacks, struct live *sum)
 {
-    int64_t bytes = counters_live_bytes(&stacks->total), least_bytes = bytes;
+    int64_t bytes = counters_live_bytes(&stacks->total), least_bytes = bytes, most_bytes = bytes;
 
-    if (profile_has_errors(p))
-        least_bytes = interval_rounded(
-            interval_of_metric(&stacks->total, &stacks->errors, METRIC_INUSE).low);
+    if (profile_has_errors(p)) {
+        struct interval i = interval_of_metric(&stacks->total, &stacks->errors, METRIC_INUSE);
+
+        least_bytes = interval_rounded(i.low);
+        most_bytes = interval_rounded(i.high);
+    }
     sum->bytes = counters_sum(sum->bytes, bytes);
     sum->least_bytes = counters_sum(sum->least_bytes, least_bytes);
+    sum->most_bytes = counters_sum(sum->most_bytes, most_bytes);
     sum->incomplete |= p->losses.file_failed || p->may_lag;
 }
 
@@ -195,8 +200,21 @@ check_within(const struct live *live)
     return live->incomplete || live->unrecorded ? EXIT_BAD_INPUT : 0;
 }
 
-/* Return EXIT_FINDINGS if LIVE exceeds LIMITS, 0 if not, or an exit code for the reason why that is
- * unknown. */
+/* Print how much may be live if that is more than the limit L, which LIVE seems to be within. */
+static void
+hint_at_most(const struct limit *l, const struct live *live)
+{
+    struct arena arena = {0};
+
+    if (live->most_bytes > 0 && (uint64_t)live->most_bytes > l->value)
+        message_hint("%s are still live; but the samples permit up to %s, more than the %s that "
+                     "--fail-over allows; this is no failure",
+                     style_bytes(&arena, live->bytes), style_bytes(&arena, live->most_bytes),
+                     style_bytes_beside(&arena, (int64_t)l->value, live->most_bytes));
+    arena_release(&arena);
+}
+
+/* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
 static int
 cmd_leaks_judge(const struct limits *limits, const struct live *live)
 {
@@ -211,8 +229,10 @@ cmd_leaks_judge(const struct limits *limits, const struct live *live)
         return EXIT_BAD_INPUT;
     if (live->unread != 0)
         return live->unread;
-    if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value)
+    if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value) {
+        hint_at_most(l, live);
         return check_within(live);
+    }
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
     limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
     if (exceeded)

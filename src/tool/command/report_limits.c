@@ -67,6 +67,19 @@ report_value(const struct limit_result *j, const char *option, const char *who, 
                      name, value, limit, report_limits_amount(arena, j->of, j->least));
 }
 
+/* The estimate is within the limit, but the true number may not be. WHO as for report_limits. */
+static void
+hint_at_most(const struct limit_result *j, const char *option, const char *who, struct arena *arena)
+{
+    int64_t estimate = counters_difference(j->value, j->before);
+
+    message_hint("%s%s%s%s %s; but the samples permit up to %s, %s; this is no failure",
+                 who ? who : "", who ? ": " : "", limit_name(j->of), who ? ":" : " grew by",
+                 amount_beside(arena, j->of, estimate, j->most),
+                 amount_beside(arena, j->of, j->most, j->allowed),
+                 limit_text(arena, j, j->most, option));
+}
+
 bool
 report_limits(const struct limit_results *j, const char *option, const char *who)
 {
@@ -77,12 +90,14 @@ report_limits(const struct limit_results *j, const char *option, const char *who
         const struct limit_result *one = &j->v[i];
 
         exceeded |= one->exceeded;
-        if (counters_difference(one->value, one->before) <= one->allowed)
-            continue;
-        if (who != NULL)
+        if (counters_difference(one->value, one->before) <= one->allowed) {
+            if (one->most > one->allowed)
+                hint_at_most(one, option, who, &arena);
+        } else if (who != NULL) {
             report_value(one, option, who, &arena);
-        else
+        } else {
             report_limits_report_growth(one, option, &arena);
+        }
     }
     arena_release(&arena);
     return exceeded;

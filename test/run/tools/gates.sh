@@ -328,6 +328,20 @@ gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
     bash -c './tests; truncate -s 5000 gate.processes/*'
 gives "run: no profile to check" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
+# A sample of 1,000 blocks of 21 bytes that has none of them.
+gives "run: samples that permit more" 0 "leaks: 0 B; but the samples permit up to 1.8 MiB, and" \
+    env HEAPTAP_SEED=1 heaptap run --quiet -o sampled.heaptap --sample 512K --fail-on leaks -- \
+    ./tests
+may="0 B; but the samples permit up to 1.8 MiB, and --fail-over allows none; this is no failure"
+gives "diff: samples that permit more" 0 "hint: leaks grew by $may" \
+    heaptap diff --fail-over leaks=0,peak=0 base.heaptap sampled.heaptap
+check "diff: samples that permit more: of each limit" grep -q "^hint: peak grew by -21 B; but" err
+gives "leaks: samples that permit more" 0 \
+    "hint: 0 B are still live; but the samples permit up to 1.8 MiB, more than the 1.0 MiB that" \
+    heaptap leaks --fail-over 1M sampled.heaptap
+gives "samples that permit no more" 0 "" heaptap leaks --fail-over 2M sampled.heaptap
+gives "diff: samples that permit no more" 0 "" \
+    heaptap diff --fail-over leaks=2M,peak=2M base.heaptap sampled.heaptap
 off="cannot judge it: recording was off"
 gives "run: never recorded" 99 "): --fail-on $off from its start to its end" \
     forgets --delay 60 --fail-on leaks -- ./tests
