@@ -375,6 +375,44 @@ the_graph_of_a_metric_has_what_the_metric_has(void **state)
     end(&f);
 }
 
+/* If this fails, a table of an interval lacks what shrank, or a function whose growth and shrinkage
+ * cancel out has no place in the graph although its calls are there. */
+static void
+what_shrank_is_listed_by_its_amount(void **state)
+{
+    static const char *const names[] = {"grew", "shrank", "little"};
+    static const int64_t amounts[] = {100, -900, -7};
+    struct fixture f;
+    struct function_totals d;
+    struct callgraph g;
+
+    (void)state;
+    begin(&f);
+    build_site(f.p, build_counters(1, 100, 0, 0), "grew@a.c:1", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(0, 0, 9, 900), "shrank@a.c:2", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(0, 0, 1, 7), "little@a.c:3", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(1, 5, 1, 5), "rested@a.c:4", "main@a.c:9", NULL);
+    build_site(f.p, build_counters(8, 807, 0, 0), "main@a.c:9", NULL);
+    analyse(&f);
+    function_totals_build(&f.functions, &f.stacks, METRIC_INUSE, &arena, &d);
+    callgraph_build(&f.functions, &f.stacks, METRIC_INUSE, &arena, &g);
+    assert_int_equal(d.count, 4);
+    assert_int_equal(amount_sum(&d.v[0].amount), -900);
+    assert_int_equal(amount_sum(&d.v[1].amount), 807);
+    assert_int_equal(amount_sum(&d.v[3].amount), -7);
+    assert_int_equal(g.entry_count, 4); // main has 0 in all.
+    for (size_t i = 0; i < 3; i++) {
+        const struct callgraph_node *n = &g.nodes[g.entries[i == 0 ? 1 : i == 1 ? 0 : 2]];
+
+        assert_string_equal(functions_name(&f.functions, (uint32_t)(n - g.nodes)), names[i]);
+        assert_int_equal(amount_sum(&n->inclusive), amounts[i]);
+        assert_int_equal(n->caller_count, 1);
+    }
+    assert_int_equal(g.nodes[g.entries[3]].callee_count, 3);
+    assert_int_equal(g.nodes[g.entries[3]].index, 3);
+    end(&f);
+}
+
 /* If this fails, a long chain of calls overflows our stack, or a cycle is missed. */
 static void
 components_are_found_without_recursion(void **state)
@@ -414,6 +452,7 @@ main(void)
         cmocka_unit_test(a_cut_stack_that_shows_its_beginning_has_no_unknown_callers),
         cmocka_unit_test(a_stack_counts_once_in_a_cycle_it_enters_twice),
         cmocka_unit_test(the_graph_of_a_metric_has_what_the_metric_has),
+        cmocka_unit_test(what_shrank_is_listed_by_its_amount),
         cmocka_unit_test(components_are_found_without_recursion),
     };
 

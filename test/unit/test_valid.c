@@ -528,7 +528,7 @@ a_tree_that_is_off_is_found(void **unused)
     TREE_BREAKS("c > i && c < t->count", n[0].first_child, 999);
     TREE_BREAKS("!seen[c]", n[child].next_sibling, child);
     TREE_BREAKS("t->nodes[c].depth ==", n[child].depth, 5);
-    TREE_BREAKS("last == 0 || metric_value", n[child].inclusive.allocated_bytes, 0);
+    TREE_BREAKS("last == 0 || counters_by_magnitude", n[child].inclusive.allocated_bytes, 0);
     TREE_BREAKS("counters_are_same(&sum, &n->inclusive)", n[0].self.frees, 9);
     BREAKS_FOR_A_WHILE(tree_is_valid(&t.stacks, METRIC_ALLOC, &tree), "missing == 0",
                        tree.count++; n[tree.count - 1].inclusive = COUNTERS_ZERO;
@@ -572,7 +572,8 @@ a_call_graph_that_is_off_is_found(void **unused)
     GRAPH_BREAKS("g->function_count <= g->node_count", g.node_count, 0);
     GRAPH_BREAKS("amounts_are_same(&selves", g.total.calls, 99);
     GRAPH_BREAKS("g->entries[i] < g->node_count", g.entries[0], 99);
-    GRAPH_BREAKS("i == 0 || amount_sum", g.nodes[g.entries[0]].inclusive, g.nodes[callee].called);
+    GRAPH_BREAKS("i == 0 || counters_by_magnitude", g.nodes[g.entries[0]].inclusive,
+                 g.nodes[callee].called);
     unmake(&t);
 }
 
@@ -599,13 +600,13 @@ arcs_out_of_order_are_found(void **unused)
     while (g.nodes[several].caller_count < 2)
         several++;
     list = g.callers + g.nodes[several].first_caller;
-    BREAKS_FOR_A_WHILE(callgraph_is_valid(&g), "amount_sum(&a->amount) <= last",
+    BREAKS_FOR_A_WHILE(callgraph_is_valid(&g), "counters_by_magnitude(last",
                        uint32_t first = list[0]; list[0] = list[1]; list[1] = first,
                        list[1] = list[0]; list[0] = first);
     for (several = 0; g.nodes[several].callee_count < 2; several++)
         ;
     list = g.callees + g.nodes[several].first_callee;
-    BREAKS_FOR_A_WHILE(callgraph_is_valid(&g), "amount_sum(&a->amount) <= last",
+    BREAKS_FOR_A_WHILE(callgraph_is_valid(&g), "counters_by_magnitude(last",
                        uint32_t first = list[0]; list[0] = list[1]; list[1] = first,
                        list[1] = list[0]; list[0] = first);
     BREAKS_IF(callgraph_is_valid(&g), "a->caller == i", list[0], list[0] == 0 ? 1 : 0);

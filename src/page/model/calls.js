@@ -321,8 +321,13 @@ function callCounts(profile, {metric, extent, filter, after}) {
 function entriesOf({arcs, caller, callee}, graph) {
     const entries = [], entryOf = new Map();
 
+    const carries = new Uint8Array(graph.total.length);
+
+    for (let i = 0; i < arcs; i++)
+        if (graph.arcValue[i] !== 0)
+            carries[caller[i]] = carries[callee[i]] = 1;
     graph.total.forEach((total, fn) => {
-        if (total <= 0)
+        if (total === 0 && !carries[fn])
             return;
         const entry = {function: fn, self: graph.self[fn], total, calls: graph.called[fn],
             recursive: graph.recursive[fn], cycle: -1, callers: [], callees: []};
@@ -333,7 +338,7 @@ function entriesOf({arcs, caller, callee}, graph) {
     for (let i = 0; i < arcs; i++) {
         const value = graph.arcValue[i], allocations = graph.arcCalls[i];
 
-        if (value <= 0)
+        if (value === 0)
             continue;
         entryOf.get(callee[i])?.callers.push({function: caller[i], value, calls: allocations});
         entryOf.get(caller[i])?.callees.push({function: callee[i], value, calls: allocations});
@@ -342,11 +347,16 @@ function entriesOf({arcs, caller, callee}, graph) {
         entry.callers.sort(larger);
         entry.callees.sort(larger);
     }
-    return entries.sort((x, y) => y.total - x.total || x.function - y.function);
+    return entries.sort((x, y) => byMagnitude(x.total, y.total) || x.function - y.function);
 }
 
 function larger(x, y) {
-    return y.value - x.value || x.function - y.function;
+    return byMagnitude(x.value, y.value) || x.function - y.function;
+}
+
+/* The larger amount first, whether it grew or shrank; of equal ones the growth. */
+function byMagnitude(x, y) {
+    return Math.abs(y) - Math.abs(x) || y - x;
 }
 
 /* Sets of functions that reach each other by calls with a value. */
@@ -366,13 +376,14 @@ function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     for (let i = 0; i < calls.arcs; i++) {
         const cycle = cycleOf[calls.callee[i]];
 
-        if (cycle >= 0 && graph.arcValue[i] > 0 && cycleOf[calls.caller[i]] === cycle)
+        if (cycle >= 0 && graph.arcValue[i] !== 0 && cycleOf[calls.caller[i]] === cycle)
             cycles[cycle].recursive += graph.arcCalls[i];
     }
     countCycles(calls, graph, cycles, cycleOf, sums, counts);
     for (const cycle of cycles) {
         cycle.callers.sort(larger);
-        cycle.functions.sort((x, y) => entryOf.get(y).total - entryOf.get(x).total || x - y);
+        cycle.functions.sort((x, y) =>
+            byMagnitude(entryOf.get(x).total, entryOf.get(y).total) || x - y);
     }
     return cycles;
 }
@@ -387,7 +398,7 @@ function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
         const cycle = cycleOf[fn[i]], caller = parent[i] > 0 ? fn[parent[i]] : -1;
 
         key[i] = cycle;
-        if (cycle < 0 || caller < 0 || cycleOf[caller] === cycle || !(graph.arcValue[arc[i]] > 0))
+        if (cycle < 0 || caller < 0 || cycleOf[caller] === cycle || !graph.arcValue[arc[i]])
             continue;
         entry[i] = enters.put(caller, cycle);
         entered[i] = cycle;
@@ -408,7 +419,7 @@ function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
         }
     }
     value.forEach((of, i) => {
-        if (of > 0)
+        if (of !== 0)
             cycles[enters.b[i]].callers.push({function: enters.a[i], value: of,
                 calls: allocations[i]});
     });
@@ -503,10 +514,11 @@ export function direct(profile, values, options = {}) {
             keptByClass: classes[1] && classes[1].map((of) => of[fn])};
 
         addRow(total, row);
-        if (row.value > 0 || row.kept > 0)
+        if (row.value !== 0 || row.kept !== 0)
             rows.push(row);
     }
-    rows.sort((x, y) => y.value - x.value || y.kept - x.kept || x.function - y.function);
+    rows.sort((x, y) => byMagnitude(x.value, y.value) || byMagnitude(x.kept, y.kept) ||
+        x.function - y.function);
     return {total, rows};
 }
 

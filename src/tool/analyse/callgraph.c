@@ -139,7 +139,7 @@ count_stack(struct builder *b, size_t number)
 static bool
 carries(const struct callgraph_arc *a)
 {
-    return amount_sum(&a->amount) > 0;
+    return amount_sum(&a->amount) != 0;
 }
 
 static void
@@ -246,7 +246,7 @@ callgraph_compare_entries(const void *a, const void *b, void *arg)
     int64_t ax = amount_sum(&nx->inclusive), ay = amount_sum(&ny->inclusive);
 
     if (ax != ay)
-        return ax > ay ? -1 : 1;
+        return counters_by_magnitude(ax, ay);
     if (nx->depth != ny->depth)
         return nx->depth < ny->depth ? -1 : 1;
     // A cycle precedes its functions.
@@ -255,15 +255,32 @@ callgraph_compare_entries(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
+/* Return by node whether it is listed. In an interval what grew and what shrank may cancel out, and
+ * the node then still has calls to show. */
+static const bool *
+find_listed(struct builder *b)
+{
+    const struct callgraph *g = b->ret;
+    bool *listed = arena_array(b->arena, g->node_count, sizeof *listed);
+
+    for (size_t i = 0; i < g->node_count; i++)
+        listed[i] = amount_sum(&g->nodes[i].inclusive) != 0;
+    for (size_t i = 0; i < g->arc_count; i++)
+        if (carries(&g->arcs[i]))
+            listed[g->arcs[i].caller] = listed[g->arcs[i].callee] = true;
+    return listed;
+}
+
 static void
 sort_entries(struct builder *b)
 {
     struct callgraph *g = b->ret;
+    const bool *listed = find_listed(b);
     uint32_t cycles = 0;
 
     g->entries = arena_array(b->arena, g->node_count, sizeof *g->entries);
     for (uint32_t i = 0; i < g->node_count; i++)
-        if (amount_sum(&g->nodes[i].inclusive) > 0)
+        if (listed[i])
             g->entries[g->entry_count++] = i;
     qsort_r(g->entries, g->entry_count, sizeof *g->entries, callgraph_compare_entries, g);
     for (size_t i = 0; i < g->entry_count; i++) {
@@ -281,7 +298,7 @@ compare_arcs(const void *a, const void *b, void *arg)
     int64_t ax = amount_sum(&g->arcs[x].amount), ay = amount_sum(&g->arcs[y].amount);
 
     if (ax != ay)
-        return ax > ay ? -1 : 1;
+        return counters_by_magnitude(ax, ay);
     return x < y ? -1 : x > y;
 }
 
@@ -380,22 +397,22 @@ static bool
 lists_are_valid(const struct callgraph *g, uint32_t i)
 {
     const struct callgraph_node *n = &g->nodes[i];
-    int64_t in = 0, out = 0, last = INT64_MAX;
+    int64_t in = 0, out = 0, last = INT64_MIN;
 
     for (uint32_t k = 0; k < n->caller_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + k]];
 
-        HOLDS(a->callee == i);                 // Callers: arcs into I.
-        HOLDS(amount_sum(&a->amount) <= last); // Largest first.
+        HOLDS(a->callee == i); // An arc into it,
+        HOLDS(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
         last = amount_sum(&a->amount);
         in = counters_sum(in, a->amount.calls);
     }
-    last = INT64_MAX;
+    last = INT64_MIN;
     for (uint32_t k = 0; k < n->callee_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
-        HOLDS(a->caller == i);                 // Callees: arcs out of I.
-        HOLDS(amount_sum(&a->amount) <= last); // Largest first.
+        HOLDS(a->caller == i); // An arc out of it,
+        HOLDS(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
         last = amount_sum(&a->amount);
         out = counters_sum(out, a->amount.calls);
     }
@@ -434,10 +451,11 @@ callgraph_is_valid(const struct callgraph *g)
         amount_add(&selves, &g->nodes[i].self);
     HOLDS(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
     for (size_t i = 0; i < g->entry_count; i++) {
-        HOLDS(g->entries[i] < g->node_count); // Each entry is a node.
-        // The largest inclusive amount comes first.
-        HOLDS(i == 0 || amount_sum(&g->nodes[g->entries[i - 1]].inclusive) >=
-                            amount_sum(&g->nodes[g->entries[i]].inclusive));
+        HOLDS(g->entries[i] < g->node_count); // It is a node's,
+        // and the largest comes first.
+        HOLDS(i == 0 ||
+              counters_by_magnitude(amount_sum(&g->nodes[g->entries[i - 1]].inclusive),
+                                    amount_sum(&g->nodes[g->entries[i]].inclusive)) <= 0);
     }
     return arcs_are_valid(g) && graph_nodes_are_valid(g);
 }

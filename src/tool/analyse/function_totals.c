@@ -22,9 +22,9 @@ function_totals_compare_rows(const void *a, const void *b)
     int64_t kx = amount_sum(&x->kept), ky = amount_sum(&y->kept);
 
     if (ax != ay)
-        return ax > ay ? -1 : 1;
+        return counters_by_magnitude(ax, ay);
     if (kx != ky)
-        return kx > ky ? -1 : 1;
+        return counters_by_magnitude(kx, ky);
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
@@ -53,7 +53,7 @@ function_totals_build(struct functions *functions, const struct stacks *stacks, 
         function_totals_add(&ret->total, &stacks->v[i], &amounts[i], &kept[i]);
     }
     for (size_t i = 0; i < functions->count; i++)
-        if (amount_sum(&ret->v[i].amount) > 0 || amount_sum(&ret->v[i].kept) > 0)
+        if (amount_sum(&ret->v[i].amount) != 0 || amount_sum(&ret->v[i].kept) != 0)
             ret->v[row_count++] = ret->v[i];
     ret->count = row_count;
     qsort(ret->v, ret->count, sizeof *ret->v, function_totals_compare_rows);

@@ -128,7 +128,7 @@ compare_children(const void *a, const void *b, void *arg)
     int64_t vy = metric_value(&o->tree->nodes[y].inclusive, o->metric);
 
     if (vx != vy)
-        return vx > vy ? -1 : 1;
+        return counters_by_magnitude(vx, vy);
     return x < y ? -1 : x > y;
 }
 
@@ -164,9 +164,11 @@ children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *s
     for (uint32_t c = n->first_child; c != 0; c = t->nodes[c].next_sibling) {
         HOLDS(c > i && c < t->count);             // A child is created after its parent.
         HOLDS(!seen[c]);                          // It has one parent, so walks end.
-        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by depth.
-        HOLDS(last == 0 || metric_value(&t->nodes[last].inclusive, metric) >=
-                               metric_value(&t->nodes[c].inclusive, metric)); // Largest first.
+        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by this.
+        // The largest comes first.
+        HOLDS(last == 0 ||
+              counters_by_magnitude(metric_value(&t->nodes[last].inclusive, metric),
+                                    metric_value(&t->nodes[c].inclusive, metric)) <= 0);
         seen[c] = true;
         counters_add(&sum, &t->nodes[c].inclusive);
         last = c;

@@ -63,6 +63,19 @@ counters_difference(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+/* Compare for sorting: the larger amount first, whether it grew or shrank; of equal ones the
+ * growth. */
+static inline int
+counters_by_magnitude(int64_t a, int64_t b)
+{
+    uint64_t size_a = a < 0 ? -(uint64_t)a : (uint64_t)a;
+    uint64_t size_b = b < 0 ? -(uint64_t)b : (uint64_t)b;
+
+    if (size_a != size_b)
+        return size_a > size_b ? -1 : 1;
+    return a > b ? -1 : a < b;
+}
+
 static inline int64_t
 counters_live_blocks(const struct counters *c)
 {

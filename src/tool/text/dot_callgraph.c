@@ -51,7 +51,7 @@ dot_callgraph_put_node(struct text_view *v, const struct graph_view *gv, uint32_
     put_quoted(v->out, text_node(v, g, node, LABEL_NAME));
     strbuf_fmt(v->out, "\\n%s (%s)", value(a, &n->inclusive, gv->metric),
                style_percent(a, amount_sum(&n->inclusive), total));
-    if (amount_sum(&n->self) > 0)
+    if (amount_sum(&n->self) != 0)
         strbuf_fmt(v->out, "\\nitself %s", value(a, &n->self, gv->metric));
     strbuf_fmt(v->out, "\", fillcolor=\"0.06 %.2f 1.0\"",
                0.9 * dot_callgraph_share(amount_sum(&n->self), total));

@@ -182,7 +182,7 @@ text_callgraph_add_entry(struct lines *l, uint32_t node)
     add_callers(l, n);
     line.index = arena_printf(a, "[%" PRIu32 "]", n->index);
     text_callgraph_add_line(l, &line);
-    if (amount_sum(&n->self) > 0) {
+    if (amount_sum(&n->self) != 0) {
         line = amount_line(l, &n->self, &n->inclusive, "", CALLGRAPH_NONE, "(itself)");
         text_callgraph_add_line(l, &line);
     }

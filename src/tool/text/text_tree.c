@@ -10,6 +10,8 @@
  * and lines are short. Branches below half a percent are omitted. An empty line separates roots. */
 #include "text/text.h"
 
+#include <math.h>
+
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
 #include "view/phrases.h"
@@ -31,7 +33,8 @@ is_shown(const struct tree_text *t, uint32_t node)
     int64_t value = metric_value(&t->tree->nodes[node].inclusive, t->metric);
     int64_t total = metric_value(&t->tree->nodes[0].inclusive, t->metric);
 
-    return value > 0 && (double)value * 1000 >= (double)total * TREE_THRESHOLD_PER_MILLE;
+    return value != 0 &&
+           fabs((double)value) * 1000 >= fabs((double)total) * TREE_THRESHOLD_PER_MILLE;
 }
 
 static void

@@ -130,8 +130,31 @@ def moments():
                sum(v[ALLOCATED] - v[FREED] for v in p.truth[i].values()))
               for i, (ns, name, kind) in enumerate(p.snapshots) if name]
     tell(named == wanted, "the named snapshots with their totals", named, wanted)
+    shrunk(p)
     other_views(p)
     refused()
+
+
+def shrunk(p):
+    """Tables of a time in which some stacks shrank have their rows, by absolute amount."""
+    growth = {f: v[ALLOCATED] - v[FREED] for f, v in difference(p, 31, 41).items()}
+    wanted = {f: n for f, n in growth.items() if n != 0}
+    total = sum(wanted.values())
+    span = ["--between", "31s..end", "moments.heaptap"]
+    tell(min(wanted.values()) < 0 < max(wanted.values()), "some shrank and some grew", wanted)
+    _, out, _ = view("functions", "--inuse", "--json", *span)
+    rows = [(r["function"], r["bytes"]) for r in documents.loads(out)["direct"]]
+    tell(dict(rows) == wanted and
+         [n for _, n in rows] == sorted(wanted.values(), key=lambda n: (-abs(n), -n)),
+         "functions: each that changed, by its amount", rows, wanted)
+    _, out, _ = view("callgraph", "--inuse", "--json", *span)
+    entries = {e["function"]: e["self_bytes"] for e in documents.loads(out)["callgraph"]
+               if e.get("self_bytes")}
+    tell(entries == wanted, "callgraph: each that changed", entries, wanted)
+    _, out, _ = view("report", "--tree", "--inuse", *span)
+    lacks = [f for f, n in wanted.items() if abs(n) * 200 >= abs(total) and
+             not re.search(rf"\b{f}$", out, re.MULTILINE)]
+    tell(not lacks, "report --tree: each that changed much", lacks, out)
 
 
 def other_views(p):
