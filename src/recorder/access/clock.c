@@ -39,6 +39,18 @@ clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Return ELAPSED_NS / TICKS in microseconds, times 2^32. In integers: an exception of a double's
+ * arithmetic would be the program's. */
+static uint64_t
+us_per_tick(uint64_t elapsed_ns, uint64_t ticks)
+{
+    uint64_t divisor = ticks * 1000;
+
+    for (; divisor >> 32 != 0; divisor >>= 1)
+        elapsed_ns >>= 1;
+    return ((elapsed_ns / divisor) << 32) + ((elapsed_ns % divisor) << 32) / divisor;
+}
+
 void
 clock_calibrate(struct cycle_clock *c, uint64_t ticks)
 {
@@ -48,8 +60,7 @@ clock_calibrate(struct cycle_clock *c, uint64_t ticks)
                   ticks + (ticks < CALIBRATE_AFTER_TICKS_MAX ? ticks : CALIBRATE_AFTER_TICKS_MAX));
     ticks = (arch_cycles() - c->start) >> CLOCK_TICK_SHIFT;
     if (now_ns > c->start_ns && ticks > 0)
-        store_relaxed(&c->us_per_tick, (uint64_t)((double)(now_ns - c->start_ns) /
-                                                  (double)ticks / 1000 * 4294967296.0));
+        store_relaxed(&c->us_per_tick, us_per_tick(now_ns - c->start_ns, ticks));
 }
 
 void

@@ -13,6 +13,7 @@
 #include "account/label.h"
 #include "event/errors.h"
 #include "event/filter.h"
+#include "event/guarded_draw.h"
 #include "event/heap_backing.h"
 #include "event/mode.h"
 #include "mixed/language_frames.h"
@@ -153,7 +154,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     uint32_t site =
         nodes_site(account_state()->nodes[label_here(language_node(t, caller))].site, size_bytes);
     struct disk_counter *c = thread_counter(t, site);
-    bool up = draw_rounds_up(mode, size_bytes, &tls.random);
+    bool up = guarded_draw_rounds_up(mode, size_bytes, &tls.random);
     uint32_t how = (tls.sampled_mode + 1) << LEDGER_MODE_SHIFT | (up ? LEDGER_ROUNDED_UP : 0);
     struct ledger_entry old;
     uint8_t birth;
@@ -164,7 +165,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
         return NULL;
     }
     birth = recent_begins(t, p, recent_entry(p, site));
-    *ret_weight = draw_weight(mode, size_bytes, up);
+    *ret_weight = guarded_draw_weight(mode, size_bytes, up);
     errors_count(t, site, ret_weight, ERRORS_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);
     *ret_change = (int64_t)ret_weight->bytes;
@@ -184,7 +185,7 @@ block_weight_of(struct ledger_entry old)
 {
     uint32_t mode = (old.site >> LEDGER_MODE_SHIFT) - 1;
 
-    return draw_weight(&sample.modes[mode < LIMIT_MODES ? mode : 0], old.size_bytes,
+    return guarded_draw_weight(&sample.modes[mode < LIMIT_MODES ? mode : 0], old.size_bytes,
                        old.site & LEDGER_ROUNDED_UP);
 }
 

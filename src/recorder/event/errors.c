@@ -8,6 +8,7 @@
 #include "account/file.h"
 #include "base/atomics.h"
 #include "event/event_state.h"
+#include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
 static void
@@ -96,13 +97,16 @@ errors_count(const struct thread *t, uint32_t site, const struct draw_weight *w,
              enum errors_event event)
 {
     struct disk_error *e = error_of(site);
+    uint32_t floats;
 
     add_relaxed(&event_state()->sampled_events, w->blocks);
     if (e == NULL)
         return;
+    floats = arch_floats_begin();
     if (event == ERRORS_FREE || !t->at_peak)
         save_error(e);
     errors_add_error(event == ERRORS_ALLOC ? &e->allocated : &e->freed, w);
     raise_double(&e->blocks_unit_max, w->blocks_unit);
     raise_double(&e->bytes_unit_max, w->bytes_unit);
+    arch_floats_end(floats);
 }

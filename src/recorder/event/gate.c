@@ -9,6 +9,7 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "event/filter.h"
+#include "event/guarded_draw.h"
 #include "event/reentry.h"
 #include "event/request.h"
 #include "event/tick.h"
@@ -50,7 +51,7 @@ next_distance(void)
 {
     if (unlikely(tls.random == 0))
         gate_seed();
-    return draw_distance(&sample.modes[tls.mode], &tls.random);
+    return guarded_draw_distance(&sample.modes[tls.mode], &tls.random);
 }
 
 /* Decide about a call for SIZE_BYTES. It was already charged, unless this thread has just adopted

@@ -14,6 +14,7 @@
 #include "base/atomics.h"
 #include "event/event_state.h"
 #include "event/filter.h"
+#include "event/guarded_draw.h"
 #include "format/environment.h"
 #include "format/format.h"
 #include "ledger/ledger_entry.h"
@@ -36,16 +37,16 @@ mode_learn(void)
     uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
     uint64_t duration_ms = host_number(ENVIRONMENT_DURATION);
 
-    sample.wanted = draw_mode(DISK_MODE_EXACT, 0);
+    sample.wanted = guarded_draw_mode(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))
-        sample.wanted = draw_mode(DISK_MODE_BYTES, bytes);
+        sample.wanted = guarded_draw_mode(DISK_MODE_BYTES, bytes);
     else if (draw_is_valid(DISK_MODE_COUNT, calls))
-        sample.wanted = draw_mode(DISK_MODE_COUNT, calls);
+        sample.wanted = guarded_draw_mode(DISK_MODE_COUNT, calls);
     if (delay_ms != 0)
         sample.begin_ns = sys_clock_ns() + delay_ms * NS_PER_MS;
     if (duration_ms != 0)
         sample.end_ns = sys_clock_ns() + (delay_ms + duration_ms) * NS_PER_MS;
-    sample.modes[0] = delay_ms != 0 ? draw_mode(DISK_MODE_OFF, 0) : sample.wanted;
+    sample.modes[0] = delay_ms != 0 ? guarded_draw_mode(DISK_MODE_OFF, 0) : sample.wanted;
     sample.known = true;
 }
 

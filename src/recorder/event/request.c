@@ -9,6 +9,7 @@
 #include "account/history.h"
 #include "base/atomics.h"
 #include "event/event_state.h"
+#include "event/guarded_draw.h"
 #include "event/mode.h"
 #include "platform/state.h"
 #include "platform/sys.h"
@@ -31,8 +32,8 @@ set_mode(uint64_t mode, uint64_t period)
 
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
-    chosen = draw_mode(mode, period);
-    sample.begin_ns = sample.end_ns = 0; // The clock must not undo an explicit change.
+    chosen = guarded_draw_mode(mode, period);
+    sample.begin_ns = sample.end_ns = 0; // A change by hand is not undone by the clock.
     return mode_change(&chosen);
 }
 
@@ -53,8 +54,8 @@ request_take_turn(void)
 void
 request_switch(bool on)
 {
-    const struct draw_mode off = draw_mode(DISK_MODE_OFF, 0);
-    const struct draw_mode exact = draw_mode(DISK_MODE_EXACT, 0);
+    const struct draw_mode off = guarded_draw_mode(DISK_MODE_OFF, 0);
+    const struct draw_mode exact = guarded_draw_mode(DISK_MODE_EXACT, 0);
     uint64_t mask = sys_block_signals();
 
     if (request_take_turn()) {
@@ -98,7 +99,7 @@ take_request(uint64_t generation)
 static void
 keep_time(uint64_t now_ns)
 {
-    struct draw_mode off = draw_mode(DISK_MODE_OFF, 0);
+    struct draw_mode off = guarded_draw_mode(DISK_MODE_OFF, 0);
 
     if (sample.begin_ns != 0 && now_ns >= sample.begin_ns) {
         sample.begin_ns = 0;

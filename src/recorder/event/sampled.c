@@ -13,6 +13,7 @@
 #include "base/atomics.h"
 #include "event/block.h"
 #include "event/filter.h"
+#include "event/guarded_draw.h"
 #include "event/mode.h"
 #include "event/reentry.h"
 #include "mixed/language_frames.h"
@@ -29,7 +30,7 @@ sampled_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         block_sample_begins(t, p, size_bytes, caller, &w, &change);
         peak_change(t, change);
     } else if (t != NULL) {
-        w = draw_weight(&sample.modes[tls.sampled_mode], size_bytes, false);
+        w = guarded_draw_weight(&sample.modes[tls.sampled_mode], size_bytes, false);
         bump_by(&t->disk->failed_calls, w.blocks);
     }
     reentry_leave_cold();

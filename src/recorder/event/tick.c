@@ -168,12 +168,15 @@ static COLD bool
 was_at_work(const struct thread *t, uint64_t cycles)
 {
     const struct disk_header *h = state->header;
-    double clock_ns = (double)(load_relaxed(&h->last_cycles_ns) - h->start_monotonic_ns);
-    double clock_cycles = (double)(load_relaxed(&h->last_cycles) - h->start_cycles);
-    double since_cycles = (double)(arch_cycles() - t->work_cycles) - (double)cycles / 2;
+    uint64_t clock_ns = load_relaxed(&h->last_cycles_ns) - h->start_monotonic_ns;
+    uint64_t clock_cycles = load_relaxed(&h->last_cycles) - h->start_cycles;
+    uint64_t since_cycles = arch_cycles() - t->work_cycles;
 
+    since_cycles -= since_cycles > cycles / 2 ? cycles / 2 : since_cycles;
+    // In integers: an exception of a double's arithmetic would be the program's.
     return t->work_ns != 0 && clock_cycles > 0 &&
-           since_cycles * (clock_ns / clock_cycles) <= (double)(sys_work_ns() - t->work_ns);
+           (unsigned __int128)since_cycles * clock_ns <=
+               (unsigned __int128)(sys_work_ns() - t->work_ns) * clock_cycles;
 }
 
 uint64_t

@@ -38,7 +38,28 @@ arch_cycles(void)
     return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
-/* Add N to *P in one instruction, even if the compiler keeps *P in a register. */
+/* Begin arithmetic with doubles: default rounding and denormals, all exceptions masked. Return the
+ * program's state, which may trap exceptions, and whose flags the program may read. The kernel does
+ * the same for a signal handler, so one that jumps out leaves nothing behind. Every function of the
+ * recorder that computes with doubles calls this, or all of its callers do (run/floats). */
+static inline uint32_t
+arch_floats_begin(void)
+{
+    const uint32_t own = 0x1f80; // The state of a new process.
+    uint32_t before;
+
+    __asm__ volatile("stmxcsr %0\n\tldmxcsr %1" : "=&m"(before) : "m"(own) : "memory");
+    return before;
+}
+
+/* Bring back the program's state, BEFORE. */
+static inline void
+arch_floats_end(uint32_t before)
+{
+    __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
+}
+
+/* Add N to *P in one instruction, even if the compiler has *P in a register. */
 static INLINE void
 arch_add(uint32_t *p, uint32_t n)
 {
