@@ -244,5 +244,5 @@ COLD void
 access_unloads(void)
 {
     if (shadow.granule_bytes != 0)
-        uncounted_scan();
+        uncounted_scan_before_unload();
 }

@@ -142,8 +142,11 @@
 
 /* --- uncounted: finds code in this process that may access blocks uncounted. */
 
-/* Examine all loaded objects. Call before an object is unloaded, and before the process ends. */
+/* Examine all loaded objects. Call before the process ends. */
 void uncounted_scan(void);
+
+/* The same, before some are unloaded. Waits for locks of the dynamic linker that dlclose takes. */
+void uncounted_scan_before_unload(void);
 
 /* Reasons why the process may access blocks uncounted. */
 enum uncounted {
@@ -152,6 +155,7 @@ enum uncounted {
     UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
     UNCOUNTED_ATOMIC = 1 << 3,   // Code whose atomic operations count as writes only.
     UNCOUNTED_ASSEMBLER = 1 << 4, // Assembler statements, or intrinsics with pointers.
+    UNCOUNTED_UNLOADED = 1 << 5, // An object may have been unloaded before it was examined.
 };
 
 /* Record the reason WHAT, which suppresses verdicts of "never". Thread-safe, async-signal-safe. */

@@ -16,7 +16,8 @@
  * Three kinds are not detected: objects linked into the program that heaptap cc has not compiled,
  * system calls by instructions in the program, and libraries loaded by dlmopen.
  *
- * All loaded objects are examined when the process ends and before each dlclose. */
+ * All loaded objects are examined when the process ends and before each dlclose. If other threads
+ * keep unloading when the process ends, that counts as a user. */
 #include "access/counted_objects.h"
 
 #include <string.h>
@@ -29,8 +30,9 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "platform/process.h"
+#include "platform/sys.h"
 
-enum { NAMES_BYTES = 240, NAME_BYTES = 64 };
+enum { NAMES_BYTES = 240, NAME_BYTES = 64, SCAN_WAITS = 100 };
 
 /* Functions of libc that access no memory of their caller, or, like mmap and free, not its
  * contents. Their callbacks are instrumented themselves. A name in this list has no pointer
@@ -122,6 +124,7 @@ static const struct {
     {UNCOUNTED_BY_VALUE, "structures by value"},
     {UNCOUNTED_ATOMIC, "atomic operations"},
     {UNCOUNTED_ASSEMBLER, "assembler code"},
+    {UNCOUNTED_UNLOADED, "dlclose"},
 };
 
 /* Return true if NAME is in LIST, whose words have a blank on both sides. Return false for an empty
@@ -170,7 +173,15 @@ uncounted_add(const char *name)
     found.length += n;
 }
 
-/* Return true if O was built with heaptap cc, i.e. refers to a function __heaptap_granule_*. */
+static void
+add_noted(void)
+{
+    for (size_t i = 0; i < countof(notes); i++)
+        if (load_relaxed(&noted) & notes[i].what)
+            uncounted_add(notes[i].name);
+}
+
+/* Return true if O was built with heaptap cc: it then refers to a function __heaptap_granule_*. */
 static bool
 counts(const struct symbols *o)
 {
@@ -241,9 +252,7 @@ uncounted_scan_objects(void)
 {
     struct symbols libc, libm = {0}, o;
 
-    for (size_t i = 0; i < countof(notes); i++)
-        if (load_relaxed(&noted) & notes[i].what)
-            uncounted_add(notes[i].name);
+    add_noted();
     if (has_new_environment())
         uncounted_add("environ");
     if (real_libc() == NULL || !symbols_read(real_libc(), &libc)) {
@@ -272,25 +281,47 @@ uncounted_note(enum uncounted what)
     or_relaxed(&noted, (uint32_t)what);
 }
 
+/* Examine all loaded objects, unless another thread has been doing so for long. */
+static void
+uncounted_scan_now(void)
+{
+    for (uint32_t i = 0; i < SCAN_WAITS; i++) {
+        uint32_t nobody = 0;
+
+        if (cas_acq_rel(&found.busy, &nobody, 1u)) {
+            uncounted_scan_objects();
+            store_release(&found.busy, 0u);
+            return;
+        }
+        sys_wait(i);
+    }
+    uncounted_note(UNCOUNTED_UNLOADED);
+}
+
 COLD void
 uncounted_scan(void)
 {
-    uint32_t nobody = 0;
-
-    if (!cas_acq_rel(&found.busy, &nobody, 1u))
-        return;
-    symbols_hold();
-    uncounted_scan_objects();
+    if (symbols_hold())
+        uncounted_scan_now();
+    else
+        uncounted_note(UNCOUNTED_UNLOADED);
     symbols_release();
-    store_release(&found.busy, 0u);
+}
+
+COLD void
+uncounted_scan_before_unload(void)
+{
+    symbols_run_locked(real_libc(), uncounted_scan_now);
 }
 
 COLD void
 uncounted_publish(void)
 {
     struct disk_counting *c = access_counting();
-    struct fmt f = fmt_init(found.names + found.length, sizeof found.names - found.length);
+    struct fmt f;
 
+    add_noted();
+    f = fmt_init(found.names + found.length, sizeof found.names - found.length);
     if (found.more > 0) {
         fmt_str(&f, " and ");
         fmt_uint(&f, found.more);

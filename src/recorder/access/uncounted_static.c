@@ -8,6 +8,11 @@ uncounted_scan(void)
 }
 
 void
+uncounted_scan_before_unload(void)
+{
+}
+
+void
 uncounted_note(enum uncounted what)
 {
     (void)what;

@@ -74,14 +74,19 @@ bool symbols_open(struct symbols_opened *ret, const struct symbols *symbols, con
                   size_t size_bytes);
 void symbols_close(const struct symbols_opened *o);
 
-/* Prevent unloading until symbols_release. If an unload is in progress, waits for it, but only for
- * a bounded time. */
-void symbols_hold(void);
+/* Prevent unloading until symbols_release. Waits a bounded time for an unloading in progress.
+ * Return false if it still was in progress then; symbols_release must follow nevertheless. */
+bool symbols_hold(void);
 void symbols_release(void);
 
 /* Call before and after the program's dlclose. symbols_unload_begins waits a bounded time for
  * threads between symbols_hold and symbols_release. */
 void symbols_unload_begins(void);
 void symbols_unload_ends(void);
+
+/* Run FUNCTION while nothing is loaded or unloaded, by a function of LIBC, glibc's object. Only for
+ * a thread that is about to call dlclose: it waits for a lock that dlclose takes. Return false if
+ * LIBC has no such function. */
+bool symbols_run_locked(const struct link_map *libc, void (*function)(void));
 
 #endif

@@ -6,12 +6,16 @@
  * looked up. It does not find symbols that are visible only to a plug-in. So symbols are looked up
  * here, by the objects' hash tables, in the order of the chain of link maps.
  *
- * The chain. The objects with which the program started come first. They are never unloaded, and no
- * object is inserted between them; their order is the search order of the global scope. Objects
- * after them were loaded later and may be unloaded, so their readers hold the chain. The recorder's
- * dlclose waits a bounded time for such readers, which never block while they hold the chain. A new
- * reader waits a bounded time for a dlclose in progress. An unbounded wait could deadlock, because
- * a destructor may be waiting for the reader.
+ * The chain. Objects that the program was started with come first in it. They are never unloaded,
+ * and nothing is ever inserted between them; their order is the search order of the global scope.
+ * Objects behind them were loaded later and may be unloaded. A reader of those holds the chain: the
+ * recorder's dlclose waits a bounded time for such readers, which never block while they hold it. A
+ * new reader waits a bounded time for a dlclose in progress, and does not hold meanwhile, or the
+ * two would wait for each other. Waiting for its end could deadlock, because a destructor may be
+ * waiting for the reader.
+ *
+ * A reader that is about to call dlclose need not hold. It calls dl_iterate_phdr, whose lock
+ * dlclose takes as well when it unmaps an object. So it waits only for what its dlclose waits for.
  *
  * The rules for definitions and references follow the gABI and the Linux Standard Base's rules for
  * versions. A reference with a version accepts a definition of that version, even a hidden one, or
@@ -338,12 +342,18 @@ symbols_close(const struct symbols_opened *o)
  * them has a bound. */
 static uint32_t holders, unloaders;
 
-void
+bool
 symbols_hold(void)
 {
-    add_seq_cst(&holders, 1u);
-    for (uint32_t i = 0; i < HOLD_WAITS && load_seq_cst(&unloaders) != 0; i++)
+    for (uint32_t i = 0;; i++) {
+        add_seq_cst(&holders, 1u);
+        if (load_seq_cst(&unloaders) == 0)
+            return true;
+        if (i == HOLD_WAITS)
+            return false;
+        symbols_release();
         sys_wait(i);
+    }
 }
 
 void
@@ -364,4 +374,27 @@ void
 symbols_unload_ends(void)
 {
     add_seq_cst(&unloaders, UINT32_MAX);
+}
+
+static int
+run_once(struct dl_phdr_info *unused, size_t size_bytes, void *function)
+{
+    (void)unused;
+    (void)size_bytes;
+    ((void (*)(void))(uintptr_t)function)();
+    return 1; // At the first object already.
+}
+
+bool
+symbols_run_locked(const struct link_map *libc, void (*function)(void))
+{
+    typedef int iterate_fn(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    struct symbols_name name = symbols_name("dl_iterate_phdr", NULL);
+    struct symbols o;
+    uint32_t index;
+
+    if (libc == NULL || !symbols_read(libc, &o) || (index = symbols_find(&o, &name)) == 0)
+        return false;
+    ((iterate_fn *)symbols_address(&o, index))(run_once, (void *)(uintptr_t)function);
+    return true;
 }
