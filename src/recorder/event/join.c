@@ -205,6 +205,40 @@ join_first(void)
     return t;
 }
 
+/* Make N the struct of handlers that interrupt the recorder while it uses T. */
+static void
+nest(struct thread *n, struct thread *t)
+{
+    n->level = t->level + 1;
+    n->outer = t;
+    n->disk->tid = t->disk->tid;
+    n->stack_low = t->stack_low;
+    n->stack_high = t->stack_high;
+    n->thread_pointer = t->thread_pointer;
+    n->stack_sought = t->stack_sought;
+}
+
+/* T is new, and the calling thread has none yet. Without system calls no signal is blocked, so a
+ * handler may have joined meanwhile: then its struct is the thread's, and T the innermost nested
+ * one, so that the thread has no two rows at once. Return the thread's struct. */
+static struct thread *
+settle_join(struct thread *t)
+{
+    uint64_t owner = 0, nobody;
+    struct thread *outer;
+
+    if (t == NULL || arch_cas_alone((uint64_t *)(void *)&tls.self, &owner, (uintptr_t)t))
+        return t != NULL ? t : tls.self;
+    outer = (struct thread *)(uintptr_t)owner;
+    do {
+        while (outer->nested != NULL)
+            outer = outer->nested;
+        nest(t, outer);
+        nobody = 0;
+    } while (!arch_cas_alone((uint64_t *)(void *)&outer->nested, &nobody, (uintptr_t)t));
+    return tls.self;
+}
+
 static bool
 is_started(void)
 {
@@ -238,7 +272,7 @@ join_thread(void)
     if (is_started()) {
         if (unlikely(event_state()->fork_child_events != 0))
             fork_child_report();
-        tls.self = join_first();
+        tls.self = settle_join(join_first());
         if (tls.self == NULL)
             add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
     }
@@ -298,14 +332,9 @@ make_nested(struct thread *t)
     uint64_t mask = sys_block_signals();
     struct thread *n = t->nested;
 
-    if (n == NULL && t->level < NESTED_MAX &&
-        (n = join(owning_tid(identity_is_guest()))) != NULL) {
-        n->level = t->level + 1;
-        n->outer = t;
-        n->stack_low = t->stack_low;
-        n->stack_high = t->stack_high;
-        n->thread_pointer = t->thread_pointer;
-        n->stack_sought = t->stack_sought;
+    // The id is the outer one's: without system calls another would be made up.
+    if (n == NULL && t->level < NESTED_MAX && (n = join(t->disk->tid)) != NULL) {
+        nest(n, t);
         t->nested = n;
     }
     sys_unblock_signals(mask);

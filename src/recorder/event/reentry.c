@@ -128,9 +128,10 @@ to_front(uint64_t *list, size_t i, uint64_t ra)
 
 /* Callers while tls.busy is set. */
 enum from {
-    FROM_REAL,    // The function of the real allocator in progress.
-    FROM_HANDLER, // A signal handler that has interrupted that function, or the recorder.
-    FROM_OUTSIDE, // The first caller after a longjmp out of that function.
+    FROM_REAL,    // The real allocator's function in progress.
+    FROM_HANDLER, // A signal handler that has interrupted it, or the recorder.
+    FROM_OUTSIDE, // The first caller after a jump out of it.
+    FROM_UNKNOWN, // One of these: the stack may not be read so far.
 };
 
 /* Identify the caller while the real allocator is in progress. The call from SLOT has the return
@@ -157,6 +158,9 @@ from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
         return FROM_HANDLER;
     if (between == WALK_PASSES)
         return FROM_OUTSIDE;
+    // Without system calls a walk ends in the page of its first frame, often before a signal frame.
+    if (between == WALK_UNKNOWN && sys_is_quiet())
+        return FROM_UNKNOWN;
     to_front(list, last, ra);
     return FROM_REAL;
 }
@@ -272,6 +276,11 @@ reentry_nest(struct reentry_call *c)
     if (from == FROM_OUTSIDE)
         leave_abandoned(c->caller.slot);
     *n = reentry_here();
+    if (from == FROM_UNKNOWN) {
+        count_reentrant();
+        c->kind = REENTRY_LOST;
+        return;
+    }
     if (from == FROM_REAL) {
         c->kind = REENTRY_CALLED_BACK;
         return;

@@ -1,4 +1,4 @@
-/* unloads.c: threads that each load and unload a library of their own, all at once. Arguments: the
+/* unloads.c: threads that load and unload libraries, each another one, all at once. Arguments: the
  * number of turns, then a path for each thread. */
 #include <dlfcn.h>
 #include <pthread.h>

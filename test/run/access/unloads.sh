@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # unloads.sh: programs that count their accesses, with many dlcloses at once. If it fails, such a
-# program almost stands still or dies of SIGSEGV, recorded or not, or a library that was unloaded is
+# program hardly advances or dies of SIGSEGV, recorded or not, or a library that was unloaded is
 # missing from the list of code that may use blocks without counting.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc

@@ -1,6 +1,6 @@
 """floats.py: no function of the recorder computes in the program's floating-point state.
 
-A function with arithmetic on doubles either sets the state of its own (ldmxcsr, by
+A function with arithmetic on doubles either sets the recorder's state (ldmxcsr, by
 arch_floats_begin), or only such functions call it. x87 instructions have a state that the recorder
 never sets: only the wrapper of strtold, which passes a long double on, has moves of them.
 """
