@@ -285,6 +285,8 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
     assert_int_equal(row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
     assert_true(timeline_last(row_of(p, &t, "freed_at_the_end")) > 0);
+    assert_true(timeline_is_freed(row_of(p, &t, "freed_at_the_end")));
+    assert_false(timeline_is_freed(row_of(p, &t, "grows")));
     // News is growth that matters beside the peak, in a run that was long enough.
     p->totals.peak_bytes = 1000 * SIZE;
     assert_true(timeline_is_news(p, row_of(p, &t, "grows")));

@@ -171,14 +171,14 @@ function News() {
             line: known ? tables.frames.line[frame] : 0};
     };
     return (
-        <section class="news" aria-label="What is still growing">
-            <b>Still growing:</b>
+        <section class="news" aria-label="What grows to the end">
+            <b>Growing to the end:</b>
             <ul>
                 {growing.slice(0, NEWS).map((row) => {
                     const {fn, file, line} = place(row);
                     return <li key={row.number}>{growth(row.per_minute, 'bytes')} a minute,{' '}
                         stack #{row.number}, <FunctionName id={fn} brief /> <Place file={file}
-                            line={line} /></li>;
+                            line={line} />{row.freed && ', freed at the end'}</li>;
                 })}
             </ul>
             {growing.length > NEWS && <a href={formatRoute(elsewhere(state, 'time',

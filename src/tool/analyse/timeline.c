@@ -140,7 +140,13 @@ timeline_last(const struct timeline_row *row)
     return before > 0 && last < before / 2 ? before : last;
 }
 
-/* Return the value of ROW at ELAPSED_NS, interpolated linearly between the neighbouring points. */
+bool
+timeline_is_freed(const struct timeline_row *row)
+{
+    return timeline_last(row) != row->rough[TREND_POINTS - 1];
+}
+
+/* Return the value of ROW at ELAPSED_NS, on the line between the points around it. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)
 {

@@ -102,8 +102,11 @@ uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
  * the TREND_POINTS values, return that instead. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* Return true if P can show growth: it has a history, and ran long enough to distinguish growth
- * from start-up. */
+/* Return true if it did: the blocks were freed only when the program ended. */
+bool timeline_is_freed(const struct timeline_row *row);
+
+/* Return true if P can show growth: it has a history, and ran long enough to separate growth from
+ * start-up. */
 bool timeline_has_news(const struct profile *p);
 
 /* Return true if ROW, live bytes of P, grows enough to warn the user. */

@@ -3,6 +3,7 @@
  *     heaptap: 3,001 allocations, 22.9 MiB in all; peak 22.9 MiB; still live at end 2.9 MiB in …
  *     heaptap: at the peak most was held by load (prog.c:7): 20.0 MiB, 87.2 %
  *     heaptap: growing to the end: grow (prog.c:6), 2.9 MiB, +483.4 MiB/min
+ *     heaptap: grew until freed at the end: grow (prog.c:6), 2.9 MiB, +483.4 MiB/min
  *     heaptap: profile w.heaptap (17.2 KiB) is of the program after exec, ./prog (pid 12)
  *     heaptap: 3 others in w.processes: bash ./wrap.sh 82.9 KiB, ls 77.0 KiB, and 1 more
  *
@@ -137,6 +138,25 @@ report_holder(struct teller *t)
                            style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
+/* Return the first row of LINE, the fastest, that grows to the end, and their number. Prefer those
+ * that the program still held at its end: only if there is none, count those that it freed then. */
+static const struct timeline_row *
+fastest_growing(const struct profile *p, const struct timeline *line, size_t *ret_count)
+{
+    const struct timeline_row *first[2] = {NULL, NULL};
+    size_t counts[2] = {0, 0};
+    bool freed;
+
+    for (size_t i = 0; i < line->row_count; i++) {
+        freed = timeline_is_freed(&line->rows[i]);
+        if (timeline_is_news(p, &line->rows[i]) && counts[freed]++ == 0)
+            first[freed] = &line->rows[i];
+    }
+    freed = counts[false] == 0;
+    *ret_count = counts[freed];
+    return first[freed];
+}
+
 /* Report the stacks that grow to the end, and name the fastest. */
 static void
 run_summary_report_growth(struct teller *t)
@@ -144,23 +164,21 @@ run_summary_report_growth(struct teller *t)
     const struct stacks_options whole = {.merge_labels = true, .fold_recursion = true};
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
     const struct profile *p = t->s->p;
-    const struct timeline_row *first = NULL;
+    const struct timeline_row *first;
     struct arena *a = &t->arena;
     const char *more = "";
     struct timeline line;
     struct user_code code;
     struct stacks stacks;
     struct err err;
-    size_t count = 0;
+    size_t count;
     uint32_t at;
 
     if (!timeline_has_news(p) || stacks_build(p, &whole, a, &stacks, &err) < 0)
         return;
     timeline_build(p, &stacks, &options, a, &line);
-    for (size_t i = 0; i < line.row_count; i++)
-        if (timeline_is_news(p, &line.rows[i]) && count++ == 0)
-            first = &line.rows[i];
-    if (count == 0)
+    first = fastest_growing(p, &line, &count);
+    if (first == NULL)
         return;
     if (count > 1)
         more = arena_printf(a, "; and %s: heaptap timeline %s",
@@ -169,7 +187,8 @@ run_summary_report_growth(struct teller *t)
     user_code_init(&code, p, a);
     at = user_code_frame(&code, first->stack);
     run_summary_report(
-        t, "growing to the end: %s, %s, +%s/min%s",
+        t, "%s: %s, %s, +%s/min%s",
+        timeline_is_freed(first) ? "grew until freed at the end" : "growing to the end",
         run_summary_frame_text(t, first->stack->frames[at], first->stack->locations[at]),
         style_bytes(a, timeline_last(first)), style_bytes(a, (int64_t)first->per_minute), more);
 }

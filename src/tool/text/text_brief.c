@@ -405,7 +405,7 @@ text_brief_put_growth(struct text_view *v)
         if (!timeline_is_news(p, &t.rows[i]))
             continue;
         if (!title)
-            text_title(v, "Still growing", "");
+            text_title(v, "Growing to the end", "");
         if (!title)
             strbuf_char(v->out, '\n');
         title = true;
@@ -424,6 +424,8 @@ text_brief_put_growth(struct text_view *v)
                                                 .own = user_code_frame(&code, s),
                                                 .by = "by"},
                                 NAME_COLUMN);
+        if (timeline_is_freed(&t.rows[i]))
+            strbuf_str(v->out, ", freed at the end");
         strbuf_char(v->out, '\n');
     }
 }

@@ -373,8 +373,8 @@ text_timeline_row_text(struct arena *a, const struct timeline *t, const struct t
     const char *first = text_timeline_amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
     double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
 
-    // Blocks that were freed only when the program ended count as live until then.
-    if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
+    // Blocks freed only when the program ended were live until then.
+    if (t->by == TIMELINE_LIVE && timeline_is_freed(row))
         return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
                             text_timeline_amount(a, t, (double)timeline_last(row)));
     return arena_printf(a, "%s \xe2\x86\x92 %s", first, text_timeline_amount(a, t, last));

@@ -228,4 +228,20 @@ assert len(points) > 100 and points[-1]["elapsed_ns"] - points[-2]["elapsed_ns"]
 assert total[-1] == t["totals"]["live_bytes"] and min(total[20:]) > 10**6, total
 assert [r["stack"][1]["function"] for r in t["rows"] if r["trend"] == "grows"] == ["look_up"]'
 check "killed: and packs" "$HEAPTAP" pack killed.processes
+
+# Growth is reported by the summary of a run, and by the report, from ten seconds on. If all of it
+# was freed at the end, both say so.
+"$HEAPTAP" run --force -o kept.heaptap -- "$PROG/grown" keep 2>kept.err &
+"$HEAPTAP" run --force -o freed.heaptap -- "$PROG/grown" free 2>freed.err
+wait
+growth() { # growth NAME: the line of the summary, and that of the report
+    sed -n 's/^heaptap: \(gr[a-z ]*: grow (grown.c:15), \).*/\1/p' "$1.err"
+    "$HEAPTAP" report "$1.heaptap" 2>report.err |
+        sed -n '/^Growing to the end/,$s/^ *+.*min *#1  grow  .*grown.c:15\(.*\)/report\1/p'
+}
+same "grown: what is still live" \
+    "growing to the end: grow (grown.c:15), report" "$(growth kept | tr -d '\n')"
+same "grown: what was freed" \
+    "grew until freed at the end: grow (grown.c:15), report, freed at the end" \
+    "$(growth freed | tr -d '\n')"
 finish
