@@ -1,6 +1,7 @@
 /* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
  * fails, a view shows another moment than requested, or takes rest or churn for growth. */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -301,6 +302,39 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     profile_free(p);
 }
 
+/* If this fails, the height of a chart depends on its number of columns, and the largest values are
+ * in none of them. */
+static void
+columns_show_the_largest_value_of_their_points(void **unused)
+{
+    struct timeline_options options = {.limit = 10};
+    struct stacks_options all = {0};
+    struct profile *p = make_past();
+    struct arena arena = {0};
+    struct stacks stacks;
+    struct timeline t;
+    struct err err = {""};
+
+    (void)unused;
+    assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
+    timeline_build(p, &stacks, &options, &arena, &t);
+    assert_int_equal(t.total.max, SIZE * (500 + 4 * (SNAPSHOTS - 1) + 100 + 7));
+    for (size_t columns = 1; columns <= 100; columns++) {
+        const struct timeline_row *row = row_of(p, &t, "freed_at_the_end");
+        double total = 0, freed = 0;
+
+        for (size_t i = 0; i < columns; i++) {
+            total = fmax(total, timeline_column(&t, &t.total, i, columns));
+            freed = fmax(freed, timeline_column(&t, row, i, columns));
+        }
+        assert_true(total == (double)t.total.max);
+        assert_true(freed == (double)row->max);
+        assert_true(timeline_end(&t, row, columns) == 0);
+    }
+    arena_release(&arena);
+    profile_free(p);
+}
+
 /* If this fails, the pictures of a session are labelled as process 0. */
 static void
 pictures_say_whose_memory_they_show(void **unused)
@@ -437,6 +471,7 @@ main(void)
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(without_a_history_the_start_and_the_end_are_known),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
+        cmocka_unit_test(columns_show_the_largest_value_of_their_points),
         cmocka_unit_test(pictures_say_whose_memory_they_show),
         cmocka_unit_test(long_names_do_not_overlap_in_pictures),
     };

@@ -1,9 +1,9 @@
 /* timeline.c: build series of live bytes by stack from the changes between snapshots.
  *
  * A run of days has thousands of snapshots and a program has a hundred thousand stacks, so a value
- * for every stack at every snapshot is too much. First each stack gets its largest value and
- * TREND_POINTS evenly spread values, which determine its trend. Then the few stacks that are shown
- * get all values.
+ * for every stack at every snapshot is too much. First each stack gets its largest value,
+ * TREND_POINTS evenly spread values, and the extremes of the second half, which determine its
+ * trend. Then the few stacks that are shown get all values.
  *
  * The order of the values reveals a slow leak among churn, while their size does not. Kendall's tau
  * counts, over all pairs of moments, how often the later value is larger: 1 for steady growth,
@@ -14,6 +14,9 @@
  *        grows            grew            rests           varies
  *           ..''        .'''''''        :''''''''        .' '.  .'
  *      ..'''          .'               :               .'    '.'
+ *
+ * A stack rests only if no point of the second half differs. The evenly spread values alone would
+ * call a stack at rest that holds a lot for a moment, again and again.
  *
  * A growing stack is not called a leak, because nobody has checked whether its blocks are
  * reachable. */
@@ -48,6 +51,7 @@ struct builder {
     struct arena *arena;
     struct timeline *t;
     size_t first, last;       // First and last snapshot of the window.
+    size_t *slots;            // By point: index of the first rough value that contains it.
     struct timeline_row *all; // By stack.
 };
 
@@ -100,7 +104,8 @@ timeline_column_ns(const struct timeline *t, size_t column, size_t columns)
            (uint64_t)((double)window_ns(t) * (double)column / (double)columns);
 }
 
-size_t
+/* Return the index of the last point at or before ELAPSED_NS. */
+static size_t
 timeline_point_at(const struct timeline *t, uint64_t elapsed_ns)
 {
     size_t low = 0, high = t->point_count;
@@ -162,21 +167,50 @@ value_between(const struct timeline *t, const struct timeline_row *row, uint64_t
                                         ((double)(elapsed_ns - from) / (double)(to - from));
 }
 
+/* Return the time at which COLUMN ends. The last one ends exactly at the last point. */
+static uint64_t
+column_end_ns(const struct timeline *t, size_t column, size_t columns)
+{
+    return column + 1 == columns ? t->points[t->point_count - 1].elapsed_ns
+                                 : timeline_column_ns(t, column + 1, columns);
+}
+
+size_t
+timeline_column_point(const struct timeline *t, const struct timeline_row *row, size_t column,
+                      size_t columns)
+{
+    size_t last = column + 1 == columns
+                      ? t->point_count - 1
+                      : timeline_point_at(t, column_end_ns(t, column, columns)),
+           best = last;
+
+    // A point at a boundary belongs to the column that it ends, so each is in exactly one column.
+    for (size_t i = column == 0 ? 0 : timeline_point_at(t, timeline_column_ns(t, column, columns)) +
+                                          1;
+         i < last; i++)
+        if (row->values[i] > row->values[best])
+            best = i;
+    return best;
+}
+
 double
 timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                 size_t columns)
 {
-    uint64_t from = timeline_column_ns(t, column, columns),
-             to = timeline_column_ns(t, column + 1, columns);
+    uint64_t from = timeline_column_ns(t, column, columns), to = column_end_ns(t, column, columns);
 
-    if (column + 1 == columns)
-        to = t->points[t->point_count - 1].elapsed_ns;
     if (timeline_is_level(t->by))
-        return (double)
-            row->values[column + 1 == columns ? t->point_count - 1 : timeline_point_at(t, to)];
+        return (double)row->values[timeline_column_point(t, row, column, columns)];
     return to > from ? (value_between(t, row, to) - value_between(t, row, from)) * 1e9 /
                            (double)(to - from)
                      : 0;
+}
+
+double
+timeline_end(const struct timeline *t, const struct timeline_row *row, size_t columns)
+{
+    return timeline_is_level(t->by) ? (double)row->values[t->point_count - 1]
+                                    : timeline_column(t, row, columns - 1, columns);
 }
 
 int64_t
@@ -269,22 +303,28 @@ timeline_add_to(int64_t *value, int64_t amount)
     *value = counters_sum(*value, amount);
 }
 
-/* Set the values at TREND_POINTS moments of each stack. */
 static void
-fill_rough(struct builder *b)
+find_slots(struct builder *b)
 {
-    struct timeline *t = b->t;
-    // By point: index into rough.
-    size_t *slot = arena_array(b->arena, t->point_count, sizeof *slot);
+    const struct timeline *t = b->t;
 
+    b->slots = arena_array(b->arena, t->point_count, sizeof *b->slots);
     for (size_t k = 0, next = 0; k < TREND_POINTS; k++) {
         size_t until = k + 1 == TREND_POINTS
                            ? t->point_count - 1
                            : timeline_point_at(t, timeline_column_ns(t, k, TREND_POINTS - 1));
 
         for (; next <= until; next++)
-            slot[next] = k;
+            b->slots[next] = k;
     }
+}
+
+/* Set the values at TREND_POINTS moments of each stack. */
+static void
+fill_rough(struct builder *b)
+{
+    struct timeline *t = b->t;
+
     for (size_t i = 0; i < b->p->change_count; i++) {
         const struct profile_change *change = &b->p->changes[i];
         size_t stack = timeline_stack_of(b->p, b->stacks, change),
@@ -293,55 +333,76 @@ fill_rough(struct builder *b)
 
         if (stack == SIZE_MAX || point >= t->point_count)
             continue;
-        timeline_add_to(&b->all[stack].rough[slot[point]], amount);
-        timeline_add_to(&t->total.rough[slot[point]], amount);
+        timeline_add_to(&b->all[stack].rough[b->slots[point]], amount);
+        timeline_add_to(&t->total.rough[b->slots[point]], amount);
     }
+    timeline_sum_up(t->total.rough, TREND_POINTS);
+    for (size_t i = 0; i < t->stack_count; i++)
+        timeline_sum_up(b->all[i].rough, TREND_POINTS);
 }
 
-/* Return the indices of all changes, sorted by point. The changes of point K end at ENDS[K]. */
-static uint32_t *
-timeline_sort_changes(const struct builder *b, size_t *ends)
+uint32_t *
+timeline_sort_changes(const struct profile *p, const struct timeline *t, struct arena *arena,
+                      size_t *ends)
 {
-    uint32_t *order = arena_array(b->arena, b->p->change_count, sizeof *order);
-    size_t points = b->t->point_count;
+    uint32_t *order = arena_array(arena, p->change_count, sizeof *order);
 
-    for (size_t i = 0; i < b->p->change_count; i++)
-        ends[timeline_point_of(b->t, &b->p->changes[i])]++;
-    for (size_t k = 0, sum = 0; k <= points; k++) {
+    for (size_t i = 0; i < p->change_count; i++)
+        ends[timeline_point_of(t, &p->changes[i])]++;
+    for (size_t k = 0, sum = 0; k <= t->point_count; k++) {
         size_t count = ends[k];
 
         ends[k] = sum;
         sum += count;
     }
-    for (size_t i = 0; i < b->p->change_count; i++)
-        order[ends[timeline_point_of(b->t, &b->p->changes[i])]++] = (uint32_t)i;
+    for (size_t i = 0; i < p->change_count; i++)
+        order[ends[timeline_point_of(t, &p->changes[i])]++] = (uint32_t)i;
     return order;
 }
 
-/* Find the largest value of each stack at any point. The TREND_POINTS moments alone would miss
- * short bursts. */
+/* Update the extremes of ROW, whose value at point K is VALUE. */
+static void
+find_extremes(const struct builder *b, struct timeline_row *row, size_t k, int64_t value)
+{
+    row->max = value > row->max ? value : row->max;
+    if (b->slots[k] <= HALF || b->slots[k] == TREND_POINTS - 1)
+        return;
+    row->half_low = value < row->half_low ? value : row->half_low;
+    row->half_high = value > row->half_high ? value : row->half_high;
+}
+
+/* Find the largest value of each stack at any point, and its extremes in the second half. The
+ * TREND_POINTS moments alone would miss short bursts. */
 static void
 find_maxima(struct builder *b)
 {
-    size_t *ends = arena_array(b->arena, b->t->point_count + 1, sizeof *ends);
-    uint32_t *order = timeline_sort_changes(b, ends);
-    int64_t *now = arena_array(b->arena, b->stacks->count, sizeof *now);
+    struct timeline *t = b->t;
+    size_t *ends = arena_array(b->arena, t->point_count + 1, sizeof *ends);
+    uint32_t *order = timeline_sort_changes(b->p, t, b->arena, ends);
+    int64_t *now = arena_array(b->arena, b->stacks->count, sizeof *now), sum = 0;
 
-    for (size_t k = 0, i = 0; k < b->t->point_count; k++) {
+    t->total.half_low = t->total.half_high = t->total.rough[HALF];
+    for (size_t i = 0; i < t->stack_count; i++)
+        b->all[i].half_low = b->all[i].half_high = b->all[i].rough[HALF];
+    for (size_t k = 0, i = 0; k < t->point_count; k++) {
         size_t begin = i;
 
         for (; i < ends[k]; i++) {
             const struct profile_change *change = &b->p->changes[order[i]];
             size_t stack = timeline_stack_of(b->p, b->stacks, change);
+            int64_t amount = timeline_amount(&change->amounts, t->by);
 
-            if (stack != SIZE_MAX)
-                timeline_add_to(&now[stack], timeline_amount(&change->amounts, b->t->by));
+            if (stack == SIZE_MAX)
+                continue;
+            timeline_add_to(&now[stack], amount);
+            timeline_add_to(&sum, amount);
         }
+        find_extremes(b, &t->total, k, sum);
         for (size_t m = begin; m < i; m++) {
             size_t stack = timeline_stack_of(b->p, b->stacks, &b->p->changes[order[m]]);
 
-            if (stack != SIZE_MAX && now[stack] > b->all[stack].max)
-                b->all[stack].max = now[stack];
+            if (stack != SIZE_MAX)
+                find_extremes(b, &b->all[stack], k, now[stack]);
         }
     }
 }
@@ -390,28 +451,36 @@ count_rises(const double *values, size_t count)
     return rises;
 }
 
+/* Return true if T's ROW hardly changes in the second half. Its COUNT VALUES determine the trend,
+ * and LARGEST is its scale. */
 static bool
-is_at_rest(const double *values, size_t count, double largest)
+is_at_rest(const struct timeline *t, const struct timeline_row *row, const double *values,
+           size_t count, double largest)
 {
-    double low = values[0], high = values[0];
+    double low = values[HALF], high = values[HALF];
 
-    for (size_t i = 1; i < count; i++) {
+    if (timeline_is_level(t->by)) {
+        low = (double)row->half_low;
+        high = (double)row->half_high;
+    }
+    for (size_t i = HALF; i < count; i++) {
         low = values[i] < low ? values[i] : low;
         high = values[i] > high ? values[i] : high;
     }
     return (high - low) * REST_DIVISOR <= largest;
 }
 
-/* Return the trend of COUNT VALUES. LARGEST is the largest of them. */
+/* Return the trend of T's ROW from its COUNT VALUES. LARGEST is its scale. */
 static enum timeline_trend
-timeline_judge(const double *values, size_t count, double largest)
+timeline_judge(const struct timeline *t, const struct timeline_row *row, const double *values,
+               size_t count, double largest)
 {
     double tau = kendall(values, count), half = kendall(values + HALF, count - HALF);
 
     if (tau >= TAU_MIN && half >= TAU_HALF_MIN && count_rises(values, count) >= RISES_MIN &&
         median_slope(values + HALF, count - HALF) > 0)
         return TREND_GROWS;
-    if (is_at_rest(values + HALF, count - HALF, largest))
+    if (is_at_rest(t, row, values, count, largest))
         return tau >= TAU_MIN && count_rises(values, count) >= RISES_MIN ? TREND_GREW : TREND_RESTS;
     if (tau <= -TAU_MIN && half <= -TAU_HALF_MIN)
         return TREND_FALLS;
@@ -438,15 +507,13 @@ trend_values(const struct timeline *t, const struct timeline_row *row, double *v
 void
 timeline_find_trend(const struct timeline *t, struct timeline_row *row)
 {
-    double values[TREND_POINTS], largest = 0;
+    double values[TREND_POINTS], largest = timeline_is_level(t->by) ? (double)row->max : 0;
     size_t count = trend_values(t, row, values);
 
-    for (size_t i = 0; i < TREND_POINTS; i++)
-        row->max = row->rough[i] > row->max ? row->rough[i] : row->max;
     for (size_t i = 0; i < count; i++)
         largest = values[i] > largest ? values[i] : largest;
-    row->trend =
-        t->point_count < POINTS_MIN ? TREND_UNKNOWN : timeline_judge(values, count, largest);
+    row->trend = t->point_count < POINTS_MIN ? TREND_UNKNOWN
+                                             : timeline_judge(t, row, values, count, largest);
 }
 
 static void
@@ -552,13 +619,12 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
         b.all[i].stack = &stacks->v[i];
     find_points(&b);
     find_collections(&b);
+    find_slots(&b);
     fill_rough(&b);
     find_maxima(&b);
-    timeline_sum_up(ret->total.rough, TREND_POINTS);
     timeline_find_trend(ret, &ret->total);
     find_slope(ret, &ret->total);
     for (size_t i = 0; i < stacks->count; i++) {
-        timeline_sum_up(b.all[i].rough, TREND_POINTS);
         timeline_find_trend(ret, &b.all[i]);
         if (b.all[i].trend == TREND_GROWS) // Growing stacks are sorted by their slopes.
             find_slope(ret, &b.all[i]);
@@ -594,6 +660,7 @@ values_are_valid(const struct timeline *t)
             sum = counters_sum(sum, t->rows[i].values[k]);
         }
         HOLDS(sum == t->total.values[k]); // Each change is in one row or in the rest.
+        HOLDS(sum <= t->total.max);       // Pictures drop rows by their share of max.
     }
     return true;
 }

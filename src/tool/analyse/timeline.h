@@ -32,7 +32,9 @@ enum { TREND_POINTS = 17 };
 struct timeline_row {
     const struct stack *stack; // NULL: sum of all stacks, or of those without a row.
     int64_t rough[TREND_POINTS];
-    int64_t max;       // The largest value at any point.
+    int64_t max; // The largest value at any point.
+    // The smallest and largest value at any point from rough[TREND_POINTS / 2] to the last but one.
+    int64_t half_low, half_high;
     double per_minute; // Growth per minute: the median slope.
     enum timeline_trend trend;
     int64_t *values; // By point. Counted from the start of the window, except for live bytes.
@@ -78,13 +80,22 @@ size_t timeline_stack_of(const struct profile *p, const struct stacks *stacks,
                          const struct profile_change *change);
 int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
 
-/* Return the index of the last point at or before ELAPSED_NS. */
-size_t timeline_point_at(const struct timeline *t, uint64_t elapsed_ns);
+/* Return the indices of P's changes, sorted by point, from ARENA. The changes of point K end before
+ * ENDS[K]; ENDS has point_count + 1 elements, all 0. */
+uint32_t *timeline_sort_changes(const struct profile *p, const struct timeline *t,
+                                struct arena *arena, size_t *ends);
 
-/* Return the value of ROW in COLUMN, one of COLUMNS equal intervals of the window: the amount at
- * its end, or the rate per second in it. */
+/* Return the value of ROW in COLUMN, one of COLUMNS equal intervals of the window: the largest
+ * amount at its points or, if it has none, the amount at its end; or the rate per second in it. */
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
+
+/* Return the point that timeline_column shows of a ROW of amounts. */
+size_t timeline_column_point(const struct timeline *t, const struct timeline_row *row,
+                             size_t column, size_t columns);
+
+/* Return the amount of ROW at the end of the window, or its rate in the last of COLUMNS columns. */
+double timeline_end(const struct timeline *t, const struct timeline_row *row, size_t columns);
 
 /* Return the number of garbage collections in COLUMN. Each is charged to the first snapshot after
  * it. */
@@ -112,7 +123,7 @@ bool timeline_has_news(const struct profile *p);
 /* Return true if ROW, live bytes of P, grows enough to warn the user. */
 bool timeline_is_news(const struct profile *p, const struct timeline_row *row);
 
-/* Set max and trend of ROW from its rough values. */
+/* Set the trend of ROW from its rough values, half_low, half_high and max. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);
 
 /* Return "grows", "grew", "falls", "rests", "varies" or "unknown". */

@@ -12,7 +12,8 @@
  *     ││  parse ──────┐ │                                │
  *     │└────────────────┘                                │
  *
- * The strip of a box contains a curve of its live bytes. Each curve has its own scale, which begins
+ * The strip of a box contains a curve of its live bytes: the most at a snapshot in each column of
+ * time. Each curve has its own scale, which begins
  * at the lowest value if the path grows, otherwise at 0. The number at the right allows comparison
  * with other boxes. A path that held nothing for a while has a box for each time it held memory. A
  * chain of single callees is one box; otherwise interpreters would fill the picture with their
@@ -61,6 +62,7 @@ struct node {
     uint32_t last;   // Innermost node in this box.
     uint32_t length; // Number of nodes in this box.
     uint32_t depth;
+    struct timeline_row row; // Its values by point.
     double *columns;
     uint32_t first_child, next_sibling;
     uint32_t rows; // Number of rows, including boxes inside.
@@ -124,15 +126,44 @@ sum_rough(struct flame *c)
         for (size_t k = 0; k < TREND_POINTS; k++)
             c->nodes[leaf].rough[k] = counters_sum(c->nodes[leaf].rough[k], t->rows[i].rough[k]);
     }
-    for (size_t i = c->count; i-- > 0;) {
-        struct node *n = &c->nodes[i], *parent = &c->nodes[n->parent];
-
+    for (size_t i = c->count; i-- > 1;)
         for (size_t k = 0; k < TREND_POINTS; k++) {
-            n->max = n->rough[k] > n->max ? n->rough[k] : n->max;
-            if (i > 0)
-                parent->rough[k] = counters_sum(parent->rough[k], n->rough[k]);
+            int64_t *sum = &c->nodes[c->nodes[i].parent].rough[k];
+
+            *sum = counters_sum(*sum, c->nodes[i].rough[k]);
+        }
+}
+
+/* Find the largest value of every path at any point. */
+static void
+timeline_flame_find_maxima(struct flame *c)
+{
+    const struct timeline *t = c->f.t;
+    const struct profile_change *changes = c->f.p->changes;
+    size_t *ends = arena_array(c->f.arena, t->point_count + 1, sizeof *ends);
+    uint32_t *order = timeline_sort_changes(c->f.p, t, c->f.arena, ends);
+    int64_t *now = arena_array(c->f.arena, c->count, sizeof *now);
+
+    for (size_t k = 0, i = 0; k < t->point_count; k++) {
+        size_t begin = i;
+
+        for (; i < ends[k]; i++) {
+            size_t stack = timeline_stack_of(c->f.p, c->stacks, &changes[order[i]]);
+            int64_t amount = timeline_amount(&changes[order[i]].amounts, t->by);
+
+            for (uint32_t n = stack == SIZE_MAX ? 0 : c->leaf_of[stack]; n != 0;
+                 n = c->nodes[n].parent)
+                now[n] = counters_sum(now[n], amount);
+        }
+        for (size_t m = begin; m < i; m++) {
+            size_t stack = timeline_stack_of(c->f.p, c->stacks, &changes[order[m]]);
+
+            for (uint32_t n = stack == SIZE_MAX ? 0 : c->leaf_of[stack]; n != 0;
+                 n = c->nodes[n].parent)
+                c->nodes[n].max = now[n] > c->nodes[n].max ? now[n] : c->nodes[n].max;
         }
     }
+    c->nodes[0].max = t->total.max;
 }
 
 static bool
@@ -207,45 +238,29 @@ choose_nodes(struct flame *c)
     }
 }
 
-/* Return the column of POINT: the first one that does not end before POINT. */
-static size_t
-column_of(const struct flame *c, size_t point)
-{
-    const struct timeline *t = c->f.t;
-    uint64_t from = t->points[0].elapsed_ns, to = t->points[t->point_count - 1].elapsed_ns;
-    double column = to > from ? ceil((double)(t->points[point].elapsed_ns - from) /
-                                     (double)(to - from) * FRAME_COLUMNS)
-                              : 0;
-
-    return column < 1 ? 0 : column > FRAME_COLUMNS ? FRAME_COLUMNS - 1 : (size_t)column - 1;
-}
-
-/* Add AMOUNT in COLUMN to NODE and all its callers. */
+/* Add AMOUNT at POINT to NODE and all its callers. */
 static void
-timeline_flame_add_change(struct flame *c, uint32_t node, size_t column, double amount)
+timeline_flame_add_change(struct flame *c, uint32_t node, size_t point, int64_t amount)
 {
     for (;; node = c->nodes[node].parent) {
-        if (c->nodes[node].columns != NULL)
-            c->nodes[node].columns[column] += amount;
+        int64_t *values = c->nodes[node].row.values;
+
+        if (values != NULL)
+            values[point] = counters_sum(values[point], amount);
         if (node == 0)
             return;
     }
 }
 
-/* Turn the change in each column into the live bytes at its end, or into the rate per second. */
+/* Turn the changes of box N at each point into values, and these into columns. */
 static void
 finish_columns(struct flame *c, struct node *n)
 {
-    double column_s = (double)(timeline_column_ns(c->f.t, FRAME_COLUMNS, FRAME_COLUMNS) -
-                               timeline_column_ns(c->f.t, 0, FRAME_COLUMNS)) /
-                      1e9 / FRAME_COLUMNS;
-
-    for (size_t k = 0; k < FRAME_COLUMNS; k++) {
-        if (!timeline_is_level(c->f.t->by))
-            n->columns[k] = column_s > 0 ? n->columns[k] / column_s : 0;
-        else if (k > 0)
-            n->columns[k] += n->columns[k - 1];
-    }
+    n->columns = arena_array(c->f.arena, FRAME_COLUMNS, sizeof *n->columns);
+    for (size_t k = 1; k < c->f.t->point_count; k++)
+        n->row.values[k] = counters_sum(n->row.values[k], n->row.values[k - 1]);
+    for (size_t k = 0; k < FRAME_COLUMNS; k++)
+        n->columns[k] = timeline_column(c->f.t, &n->row, k, FRAME_COLUMNS);
 }
 
 static void
@@ -253,21 +268,18 @@ fill_columns(struct flame *c)
 {
     const struct timeline *t = c->f.t;
     const struct profile *p = c->f.p;
-    size_t *column = arena_array(c->f.arena, t->point_count, sizeof *column);
 
-    for (size_t k = 0; k < t->point_count; k++)
-        column[k] = column_of(c, k);
     for (uint32_t i = 0; i < c->count; i++)
         if (is_box(c, i))
-            c->nodes[i].columns =
-                arena_array(c->f.arena, FRAME_COLUMNS, sizeof *c->nodes[i].columns);
+            c->nodes[i].row.values =
+                arena_array(c->f.arena, t->point_count, sizeof *c->nodes[i].row.values);
     for (size_t i = 0; i < p->change_count; i++) {
         size_t point = timeline_point_of(t, &p->changes[i]);
         size_t stack = timeline_stack_of(p, c->stacks, &p->changes[i]);
 
         if (point < t->point_count && stack != SIZE_MAX)
-            timeline_flame_add_change(c, c->leaf_of[stack], column[point],
-                                      (double)timeline_amount(&p->changes[i].amounts, t->by));
+            timeline_flame_add_change(c, c->leaf_of[stack], point,
+                                      timeline_amount(&p->changes[i].amounts, t->by));
     }
     for (uint32_t i = 0; i < c->count; i++)
         if (is_box(c, i))
@@ -490,6 +502,7 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
     timeline_build(p, stacks, &all, arena, &t);
     timeline_flame_build_tree(&c);
     sum_rough(&c);
+    timeline_flame_find_maxima(&c);
     choose_nodes(&c);
     fill_columns(&c);
     link_boxes(&c);

@@ -8,9 +8,11 @@
  *
  * Growing stacks are at the bottom, the fastest lowest, so that churn of others does not distort
  * their shape. Stacks at rest, varying ones, and the rest follow upwards. A point of a curve is the
- * live bytes at the end of its column of time. The thick line is the total, and its highest point
- * the peak. The legend below is in the order of the areas, from the top down. The picture needs no
- * scripts; browsers show a stack's frames when the pointer rests on it. */
+ * live bytes at the moment of the largest total in its column of time: the largest values of two
+ * stacks may lie at different moments, and their sum would be memory that nobody held. The thick
+ * line is the total, and its highest point the peak. The legend below is in the order of the areas,
+ * from the top down. The picture needs no scripts; browsers show a stack's frames when the pointer
+ * rests on it. */
 #include "svg/svg.h"
 
 #include <math.h>
@@ -48,6 +50,17 @@ y_of(const struct areas *a, double value)
     return bottom() - (value > 0 ? value : 0) / a->top * HEIGHT;
 }
 
+/* Return the value of ROW in COLUMN, which adds up to the total's. */
+static double
+layer_value(const struct areas *a, const struct timeline_row *row, size_t column)
+{
+    const struct timeline *t = a->f.t;
+
+    return timeline_is_level(t->by)
+               ? (double)row->values[timeline_column_point(t, &t->total, column, FRAME_COLUMNS)]
+               : timeline_column(t, row, column, FRAME_COLUMNS);
+}
+
 static void
 add_layer(struct areas *a, const struct timeline_row *row, const char *class)
 {
@@ -57,7 +70,7 @@ add_layer(struct areas *a, const struct timeline_row *row, const char *class)
     l->row = row;
     l->class = class;
     for (size_t i = 0; i < FRAME_COLUMNS; i++) {
-        double value = timeline_column(a->f.t, row, i, FRAME_COLUMNS);
+        double value = layer_value(a, row, i);
 
         l->below[i] = under ? under->above[i] : 0;
         l->above[i] = l->below[i] + (value > 0 ? value : 0);
@@ -156,17 +169,20 @@ static const char *
 timeline_svg_row_text(struct areas *a, const struct timeline_row *row)
 {
     const struct timeline *t = a->f.t;
-    double last = timeline_column(t, row, FRAME_COLUMNS - 1, FRAME_COLUMNS);
-    const char *text = arena_printf(a->f.arena, "%s at the end", frame_amount(&a->f, last));
+    const char *text = arena_printf(a->f.arena, "%s at the end",
+                                    frame_amount(&a->f, timeline_end(t, row, FRAME_COLUMNS)));
 
     if (row->stack == NULL || !timeline_is_level(t->by))
         return text;
     if (t->by == TIMELINE_LIVE && timeline_last(row) != row->rough[TREND_POINTS - 1])
         text = arena_printf(a->f.arena, "%s, freed at the end",
                             frame_amount(&a->f, (double)timeline_last(row)));
-    return row->trend != TREND_GROWS ? text
-                                     : arena_printf(a->f.arena, "%s, grows by %s/min", text,
-                                                    frame_amount(&a->f, row->per_minute));
+    if (row->trend == TREND_GROWS)
+        return arena_printf(a->f.arena, "%s, grows by %s/min", text,
+                            frame_amount(&a->f, row->per_minute));
+    return row->max > timeline_last(row) ? arena_printf(a->f.arena, "%s, at most %s", text,
+                                                        frame_amount(&a->f, (double)row->max))
+                                         : text;
 }
 
 static void

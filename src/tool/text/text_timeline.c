@@ -8,11 +8,12 @@
  *            0        16 s      32 s
  *            ↑ loaded        ↑ serving
  *
- * A column is a period of time. Its height, in eighths of a line, is the live bytes at the period's
- * end, or the bytes allocated in it. There may be no snapshot at the peak, so the column of the
- * peak is raised to it. If the program has a collector, a line below the axis has the number of
- * collections in each column. Below are the stacks, growing ones first, each with a sparkline.
- * Sparklines have separate scales: they show the shape, and the numbers beside them the size. */
+ * A column is a stretch of time; its height is the largest live bytes at a snapshot in it, in
+ * eighths of a line, or the bytes allocated in it. So the scale does not depend on the width. The
+ * peak is an instant that no snapshot may have met, so its column is raised to it. If the program
+ * has a collector, a line below the axis shows how often it ran in each column. Below are the
+ * stacks, growing ones first, each with a sparkline on its own scale: it
+ * shows the shape, the numbers beside it the size. */
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -355,14 +356,19 @@ sparkline(struct arena *a, const struct timeline *t, const struct timeline_row *
     return out;
 }
 
-/* Return the long-term growth of a row: "+40.1 KiB/min". */
+/* "+40.1 KiB/min": growth of the row in the long run; "at most 40.1 KiB" if it once had more than
+ * the numbers before show. */
 static const char *
 slope_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
     double slope = row->per_minute;
 
-    if (!timeline_is_level(t->by) || (row->trend != TREND_GROWS && row->trend != TREND_FALLS))
+    if (!timeline_is_level(t->by))
         return "";
+    if (row->trend != TREND_GROWS && row->trend != TREND_FALLS)
+        return row->max > row->rough[1] && row->max > timeline_last(row)
+                   ? arena_printf(a, "at most %s", style_bytes(a, row->max))
+                   : "";
     return arena_printf(a, "%s%s/min", slope > 0 ? "+" : "",
                         style_bytes(a, text_timeline_rounded(slope)));
 }
@@ -370,14 +376,16 @@ slope_text(struct arena *a, const struct timeline *t, const struct timeline_row 
 static const char *
 text_timeline_row_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {
-    const char *first = text_timeline_amount(a, t, timeline_column(t, row, 0, TREND_POINTS - 1));
-    double last = timeline_column(t, row, TREND_POINTS - 2, TREND_POINTS - 1);
+    double first = timeline_is_level(t->by) ? (double)row->rough[1]
+                                            : timeline_column(t, row, 0, TREND_POINTS - 1);
+    const char *from = text_timeline_amount(a, t, first);
 
     // Blocks freed only when the program ended were live until then.
     if (t->by == TIMELINE_LIVE && timeline_is_freed(row))
-        return arena_printf(a, "%s \xe2\x86\x92 %s, freed", first,
+        return arena_printf(a, "%s \xe2\x86\x92 %s, freed", from,
                             text_timeline_amount(a, t, (double)timeline_last(row)));
-    return arena_printf(a, "%s \xe2\x86\x92 %s", first, text_timeline_amount(a, t, last));
+    return arena_printf(a, "%s \xe2\x86\x92 %s", from,
+                        text_timeline_amount(a, t, timeline_end(t, row, TREND_POINTS - 1)));
 }
 
 /* Return true if the line of ROW would be empty: its blocks were allocated and freed between two
@@ -476,8 +484,7 @@ text_timeline(struct text_view *v, const struct timeline *t)
     text_title(
         v, text_timeline_title(t),
         arena_printf(v->base.arena, "%s %s%s",
-                     text_timeline_amount(v->base.arena, t,
-                                          timeline_column(t, &t->total, c.columns - 1, c.columns)),
+                     text_timeline_amount(v->base.arena, t, timeline_end(t, &t->total, c.columns)),
                      v->base.p->process.ended || v->base.p->extent != EXTENT_WHOLE ? "at the end"
                                                                                    : "now",
                      v->base.stacks->filtered ? ", of the stacks kept" : ""));

@@ -364,6 +364,7 @@ def chart():
     windows(rows)
     charts_of_text()
     pictures()
+    spikes()
 
 
 def windows(whole):
@@ -431,6 +432,61 @@ def pictures():
          "flame.svg: callers hold what all they call does", amounts, most)
     status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
     tell(status == 2 and "is the profile" in err, "a profile is never overwritten", status, err)
+
+
+# Bytes that the stack "spiky" holds for a moment, between two snapshots with 10 bytes each.
+SPIKES = [2 ** 20, 2 ** 21, 3 * 2 ** 20, 2 ** 22, 6 * 2 ** 20, 2 ** 23]
+
+
+def spikes():
+    """Live bytes that only one snapshot has, with another snapshot a moment later."""
+    p = past.Past()
+    spiky, once, steady = p.site(["spiky", "main"]), p.site(["once", "main"]), p.site(["steady"])
+    p.allocate(0, spiky, 1, 10)
+    p.allocate(0, steady, 1, 1000)
+    for t in range(120):
+        p.wait(1)
+        bursts = {70: (once, 2 ** 20), **{20 * i + 7: (spiky, s) for i, s in enumerate(SPIKES)}}
+        for site, size in [bursts[t]] if t in bursts else []:
+            p.allocate(0, site, 1, size)
+            p.snapshot()
+            p.wait(0.001)
+            p.free(0, site, 1, size)
+        p.snapshot()
+    p.wait(1)
+    p.write("spikes.heaptap")
+    most = SPIKES[-1] + 1010
+    trends = {name: r["trend"] for name, r in by_name(timeline("spikes.heaptap")).items()}
+    tell(trends == {"spiky": "varies", "once": "varies", "steady": "rests"},
+         "a stack does not rest if it holds a lot for a moment", trends)
+    for width in (60, 70, 80, 90, 100, 131, 200):
+        done = subprocess.run([HEAPTAP, "timeline", "spikes.heaptap"], capture_output=True,
+                              text=True, check=False,
+                              env={**os.environ, "COLUMNS": str(width)})
+        lines = done.stdout.splitlines()
+        begin = next(i for i, line in enumerate(lines) if "\u2524" in line)
+        bars = [line[9:].ljust(width - 10) for line in lines[begin:begin + 8]]
+        heights = [sum(0 if bar[x] == " " else ord(bar[x]) - 0x2580 for bar in bars)
+                   for x in range(width - 10)]
+        tell(lines[begin].startswith("   8.0M") and
+             sorted(heights)[-7:] == [8, 8, 16, 24, 32, 48, 64] and sorted(heights)[-8] == 1,
+             f"text of {width} columns: each spike has its height", heights)
+        shown = [line.split()[1] for line in lines if line.startswith("#")]
+        tell(shown == ["varies", "varies", "rests"] and
+             all(re.search("[\u2581-\u2588]", line) for line in lines if line.startswith("#")),
+             f"text of {width} columns: no stack is missing", done.stdout)
+    tell("10 B \u2192 10 B" in done.stdout and "at most 8.0 MiB" in done.stdout,
+         "the amounts are those at the ends, and the largest", done.stdout)
+    view("timeline", "--svg", "spikes.svg", "--flame", "spiked.svg", "spikes.heaptap")
+    with open("spikes.svg") as f:
+        total = re.search('class="total" d="([^"]*)"', f.read()).group(1)
+    heights = sorted({452 - float(y) for y in re.findall(r"L[\d.]+ ([\d.]+)", total)})
+    tell([round(h * most * 1.02 / 340 / 2 ** 20) for h in heights] == [0, 1, 2, 3, 4, 6, 8],
+         "the curve of the total reaches each", heights)
+    with open("spiked.svg") as f:
+        amounts = re.findall(r'class="code end[^"]*">([^<]*)<', f.read())
+    tell(amounts[:4] == ["8.0 MiB", "8.0 MiB", "8.0 MiB", "1.0 MiB"],
+         "so do the boxes of the flame chart", amounts)
 
 
 def recorded():
