@@ -248,10 +248,46 @@ no_view_is_wider_than_allowed(void **state)
             text_sites(&v, (enum metric)m);
             for (int by = BY_FUNCTION; by <= BY_LABEL_VALUE; by++)
                 text_groups(&v, (enum group_by)by, (enum metric)m);
-            text_tree(&v, TREE_TOP_DOWN, (enum metric)m);
-            text_tree(&v, TREE_BOTTOM_UP, (enum metric)m);
+            text_tree(&v, TREE_TOP_DOWN, (enum metric)m, 0);
+            text_tree(&v, TREE_BOTTOM_UP, (enum metric)m, 0);
         }
         assert_lines_fit(out.text, widths[i]);
+        strbuf_release(&out);
+    }
+    profile_free(p);
+}
+
+/* If this fails, -n and --depth have no effect on a tree, or it looks complete when they have. */
+static void
+a_tree_counts_the_rows_that_limits_left_out(void **state)
+{
+    static const struct {
+        size_t limit, depth;
+        const char *last;
+    } cases[] = {
+        {0, 0, "  main\n"},
+        {9, 9, "  main\n"},
+        {2, 0, "  main\n\xe2\x80\xa6 2 more rows; --limit shows more\n"},
+        {3, 0, "  g\n\xe2\x80\xa6 1 more row; --limit shows more\n"},
+        {0, 1, "  g\n\xe2\x80\xa6 2 more rows; --depth shows more\n"},
+        {1, 1, "  f\n\xe2\x80\xa6 3 more rows; --limit and --depth show more\n"},
+    };
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 500, 0, 0), "f@a.c:1", "main@a.c:2", NULL);
+    build_site(p, build_counters(1, 500, 0, 0), "f@a.c:1", "main@a.c:2", NULL);
+    build_site(p, build_counters(1, 300, 0, 0), "g@a.c:1", "main@a.c:3", NULL);
+    build_site(p, build_counters(1, 1, 0, 0), "small@a.c:1", "main@a.c:3", NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct strbuf out = {0};
+        struct text_view v = view(p, (struct style){.width = 80}, &out);
+        size_t length = strlen(cases[i].last);
+
+        v.base.limit = cases[i].limit;
+        text_tree(&v, TREE_BOTTOM_UP, METRIC_ALLOC, cases[i].depth);
+        assert_true(out.length > length);
+        assert_string_equal(out.text + out.length - length, cases[i].last);
         strbuf_release(&out);
     }
     profile_free(p);
@@ -752,8 +788,8 @@ try_other_documents(uint32_t version)
     json_session_begin(&j, &set, &arena);
     for (int by = BY_SITE; by <= BY_SIZE; by++)
         json_groups(&j, &v.base, (enum group_by)by, METRIC_INUSE, 1);
-    json_tree(&j, &v.base, TREE_TOP_DOWN, METRIC_ALLOC);
-    json_tree(&j, &v.base, TREE_BOTTOM_UP, METRIC_ALLOC);
+    json_tree(&j, &v.base, TREE_TOP_DOWN, METRIC_ALLOC, 0);
+    json_tree(&j, &v.base, TREE_BOTTOM_UP, METRIC_ALLOC, 0);
     assert_int_equal(leaks_find(p, &options, &none, &arena, &leaks, &err), 0);
     json_leaks(&j, &v.base, &leaks, &none, 1);
     json_session_end(&j);
@@ -793,6 +829,7 @@ main(void)
         cmocka_unit_test(a_table_aligns_and_fits),
         cmocka_unit_test(the_json_of_a_table_is_exact),
         cmocka_unit_test(no_view_is_wider_than_allowed),
+        cmocka_unit_test(a_tree_counts_the_rows_that_limits_left_out),
         cmocka_unit_test(wide_cuts_nothing),
         cmocka_unit_test(the_overview_says_what_was_lost),
         cmocka_unit_test(amounts_of_any_size_are_shown),

@@ -1,4 +1,5 @@
 /* test_stacks.c: from sites to stacks: expanding, merging, filtering and folding, and the tree. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -522,6 +523,52 @@ a_tree_adds_up(void **state)
     profile_free(p);
 }
 
+/* Return the bytes of T's nodes in pre-order, as text. */
+static const char *
+bytes_of_tree(const struct tree *t, uint32_t parent)
+{
+    const char *text = "";
+
+    for (uint32_t c = t->nodes[parent].first_child; c != 0; c = t->nodes[c].next_sibling)
+        text = arena_printf(&arena, "%s %" PRId64 "%s", text, t->nodes[c].inclusive.allocated_bytes,
+                            bytes_of_tree(t, c));
+    return text;
+}
+
+/* If this fails, -n and --depth of a tree show other rows than the largest, or a row without its
+ * callers. */
+static void
+a_pruned_tree_keeps_the_largest_rows_and_their_callers(void **state)
+{
+    static const struct {
+        size_t rows, depth;
+        const char *left;
+    } cases[] = {
+        {0, 0, " 50 40 30 10 7 3 3"}, {7, 9, " 50 40 30 10 7 3 3"}, {1, 0, " 50"},
+        {3, 0, " 50 40 30"},          {4, 0, " 50 40 30 10"},       {6, 0, " 50 40 30 10 7 3"},
+        {0, 1, " 50 3"},              {0, 2, " 50 40 10 3"},        {3, 2, " 50 40 10"},
+    };
+    struct profile *p = build_profile_new();
+    struct stacks s;
+
+    (void)state;
+    build_site(p, build_counters(1, 30, 0, 0), "f@a.c:1", "a@a.c:2", "main@a.c:5", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "a@a.c:3", "main@a.c:5", NULL);
+    build_site(p, build_counters(1, 7, 0, 0), "g@a.c:2", "b@a.c:3", "main@a.c:6", NULL);
+    build_site(p, build_counters(1, 3, 0, 0), "h@a.c:2", "b@a.c:3", "main@a.c:6", NULL);
+    build_site(p, build_counters(1, 3, 0, 0), "start@a.c:9", NULL);
+    s = build(p, (struct stacks_options){0});
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct tree t;
+
+        tree_build(p, &s, TREE_TOP_DOWN, METRIC_ALLOC, &arena, &t);
+        tree_prune(&t, METRIC_ALLOC, cases[i].rows, cases[i].depth, &arena);
+        assert_string_equal(bytes_of_tree(&t, 0), cases[i].left);
+        assert_int_equal(t.nodes[0].inclusive.allocated_bytes, 53);
+    }
+    profile_free(p);
+}
+
 /* If this fails, --metric accepts other words than the views show. */
 static void
 metric_names_are_read_back(void **state)
@@ -587,6 +634,7 @@ main(void)
         cmocka_unit_test(unsymbolized_functions_match_by_what_is_shown),
         cmocka_unit_test(start_up_code_is_not_shown),
         cmocka_unit_test(a_tree_adds_up),
+        cmocka_unit_test(a_pruned_tree_keeps_the_largest_rows_and_their_callers),
         cmocka_unit_test(metric_names_are_read_back),
         cmocka_unit_test(the_peak_comes_first_unless_it_is_still_live),
     };

@@ -109,6 +109,11 @@ struct tree {
 void tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
                 enum metric metric, struct arena *arena, struct tree *ret);
 
+/* Unlink all nodes of T but the ROWS largest by METRIC, and those deeper than DEPTH; 0 = no limit.
+ * A node stays only if its parent does. Amounts do not change. Scratch memory is from ARENA. */
+void tree_prune(struct tree *t, enum metric metric, size_t rows, size_t depth,
+                struct arena *arena);
+
 /* Return true if T, made from STACKS, keeps the invariants above. Only reads; see util/ensure.h. */
 bool tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree *t);
 

@@ -152,6 +152,60 @@ sort_children(struct tree *t, enum metric metric, struct arena *arena)
     }
 }
 
+/* Rank of a node among all. */
+struct tree_rank {
+    uint32_t node, depth;
+    int64_t key; // The smallest value from the root to the node. Of growths, a child may have more.
+    int64_t value;
+};
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+    const struct tree_rank *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+void
+tree_prune(struct tree *t, enum metric metric, size_t rows, size_t depth, struct arena *arena)
+{
+    struct tree_rank *ranks = arena_array(arena, t->count, sizeof *ranks);
+    bool *kept = arena_array(arena, t->count, sizeof *kept);
+
+    ranks[0] = (struct tree_rank){.key = INT64_MAX, .value = INT64_MAX};
+    // A child has a higher index than its parent.
+    for (uint32_t i = 0; i < t->count; i++)
+        for (uint32_t c = t->nodes[i].first_child; c != 0; c = t->nodes[c].next_sibling) {
+            int64_t value = metric_value(&t->nodes[c].inclusive, metric);
+
+            ranks[c] = (struct tree_rank){.node = c,
+                                          .depth = t->nodes[c].depth,
+                                          .key = value < ranks[i].key ? value : ranks[i].key,
+                                          .value = value};
+        }
+    qsort(ranks, t->count, sizeof *ranks, compare_ranks);
+    // The root is not a row.
+    for (size_t i = 0, left = rows ? rows : t->count; i < t->count && (i == 0 || left > 0); i++)
+        if (depth == 0 || ranks[i].depth <= depth) {
+            kept[ranks[i].node] = true;
+            left -= i > 0;
+        }
+    // Siblings are in the order of their ranks, so the first one that is not kept ends them.
+    for (size_t i = 0; i < t->count; i++) {
+        struct tree_node *n = &t->nodes[i];
+
+        n->first_child = kept[n->first_child] ? n->first_child : 0;
+        n->next_sibling = kept[n->next_sibling] ? n->next_sibling : 0;
+    }
+}
+
 /* Return true if the children of node I are valid and have no other parent. SEEN has a flag per
  * node. */
 static bool

@@ -52,7 +52,7 @@ report_text(struct text_view *v, const struct report_options *o, enum metric met
         text_overview(v);
     } else if (o->tree || o->invert) {
         text_header(v);
-        text_tree(v, o->invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric);
+        text_tree(v, o->invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric, o->view.depth);
     } else if (o->by.choice > BY_SITE) {
         text_header(v);
         text_groups(v, (enum group_by)o->by.choice, metric);
@@ -79,7 +79,7 @@ report_json(struct json *j, const struct view *v, const struct report_options *o
     size_t limit = v->limit ? v->limit : SIZE_MAX;
 
     if (o->tree || o->invert)
-        json_tree(j, v, o->invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric);
+        json_tree(j, v, o->invert ? TREE_BOTTOM_UP : TREE_TOP_DOWN, metric, o->view.depth);
     else if (o->by.choice > BY_SITE)
         json_groups(j, v, (enum group_by)o->by.choice, metric, limit);
     else
@@ -175,11 +175,14 @@ run_report(const void *given, int count, char **arguments)
 {
     const struct report_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
-    // The overview of a session is its table; every other view shows each process.
+    // The overview of a session is its table, and the full one that of the sum; every other view
+    // shows each process. In JSON there is one overview, of each process.
     const struct runner r = {
         .options = &o->view,
         .own = o,
-        .session = is_overview(o) ? SESSION_TABLE_ONLY : SESSION_TABLE,
+        .session = o->full && !o->view.json ? SESSION_SUM
+                   : is_overview(o)         ? SESSION_TABLE_ONLY
+                                            : SESSION_TABLE,
         .stacks = STACKS_FOLDED_IN_TEXT,
         .numbered = o->full || !(o->tree || o->invert || o->by.choice > BY_SITE),
         .recursion_folded = is_brief(o),
@@ -210,10 +213,11 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "invert", &defaults.invert, NULL,
      "Show a tree from the functions that allocate up to their callers.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
-     "Show at most N rows or sites. The default is 10, 5 per section in the overviews, and all in "
-     "JSON.",
+     "Show at most N rows or sites; in a tree the N largest. The default is 10, 5 per section in "
+     "the overviews, all above half a percent in a tree, and all in JSON.",
      NULL},
-    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    {OPT_COUNT, 0, "depth", &defaults.view.depth, "N",
+     "Show at most N frames of a stack, or N levels of a tree.", NULL},
     VIEW_STACK_OPTIONS(defaults.view),
     VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
@@ -234,7 +238,7 @@ const struct command command_report = {
         "process that is being recorded, or a session; the default is the newest profile in the "
         "current directory.\n\n"
         "A session is a directory of profiles. Its overview has a line per process; --only selects "
-        "processes, and --by, --tree and the metrics show each of them.\n\n"
+        "processes, --full adds them up, and --by, --tree and the metrics show each of them.\n\n"
         "Short-lived blocks died within 16 allocations: their thread freed them before it had "
         "allocated 16 more. Many of them are churn that one buffer would save.\n\n"
         "A site is a distinct stack. Percentages are of the section's total. Functions that only "

@@ -32,9 +32,10 @@ void json_report_more(struct json *j, const struct view *v, enum metric metric, 
 void json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,
                  size_t limit);
 
-/* Like json_report, with "tree" instead of sites: a list in pre-order with "depth". */
+/* Like json_report, with "tree" instead of sites: a list in pre-order with "depth". It has at most
+ * V's limit of nodes, and none deeper than DEPTH; 0 = no limit. */
 void json_tree(struct json *j, const struct view *v, enum tree_direction direction,
-               enum metric metric);
+               enum metric metric, size_t depth);
 
 /* --- json_callgraph.c: call graph as JSON. */
 

@@ -337,12 +337,15 @@ put_tree(struct json_tables *t, const struct tree *tree, struct arena *arena)
 }
 
 void
-json_tree(struct json *j, const struct view *v, enum tree_direction direction, enum metric metric)
+json_tree(struct json *j, const struct view *v, enum tree_direction direction, enum metric metric,
+          size_t depth)
 {
     struct tree tree;
     struct json_tables t;
 
     tree_build(v->p, v->stacks, direction, metric, v->arena, &tree);
+    if (v->limit || depth)
+        tree_prune(&tree, metric, v->limit, depth, v->arena);
     json_tables_begin(&t, j, v->p, v->arena);
     json_object(j, NULL);
     report_head(j, v, metric);

@@ -158,7 +158,9 @@ void text_timeline(struct text_view *v, const struct timeline *t);
 
 /* --- text_tree.c: the tree of functions as text. */
 
-/* Write the functions as a tree in DIRECTION, with METRIC of each. */
-void text_tree(struct text_view *v, enum tree_direction direction, enum metric metric);
+/* Write the functions as a tree that branches in DIRECTION, with METRIC of each, and not deeper
+ * than DEPTH (0 = no limit). The limit of V, if it has one, is the number of rows. */
+void text_tree(struct text_view *v, enum tree_direction direction, enum metric metric,
+               size_t depth);
 
 #endif

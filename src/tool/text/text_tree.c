@@ -6,8 +6,9 @@
  *     40.0 %   0.8 MiB            └ load
  *     40.0 %   0.8 MiB   0.8 MiB    read_all
  *
- * Only branches are indented. A chain of single calls stays in its column, because stacks are deep
- * and lines are short. Branches below half a percent are omitted. An empty line separates roots. */
+ * Only branches indent: a chain of single calls stays in its column, since stacks are deep and
+ * lines are short. Branches below half a percent are left out. An empty line separates roots. The
+ * last line counts the rows that limits left out. */
 #include "text/text.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ struct tree_text {
     enum metric metric;
     bool has_self; // False for bottom-up trees, where self values are not useful.
     bool has_errors;
-    struct strbuf prefix; // Text in front of the lines below a branch.
+    struct strbuf prefix; // Prefix of the lines below a branch.
+    size_t rows;          // Rows written.
 };
 
 static bool
@@ -93,6 +95,7 @@ put_children(struct tree_text *t, uint32_t parent)
             break;
         if (parent == 0 && c != nodes[0].first_child)
             strbuf_char(t->v->out, '\n');
+        t->rows++;
         put_tree_line(t, &nodes[c], !branches ? "" : is_last ? "\xe2\x94\x94 " : "\xe2\x94\x9c ");
         if (branches)
             strbuf_str(&t->prefix, is_last ? "  " : "\xe2\x94\x82 ");
@@ -101,9 +104,26 @@ put_children(struct tree_text *t, uint32_t parent)
     }
 }
 
-void
-text_tree(struct text_view *v, enum tree_direction direction, enum metric metric)
+/* Return the number of rows below PARENT. */
+static size_t
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than TREE_DEPTH_MAX.
+count_rows(const struct tree_text *t, uint32_t parent)
 {
+    const struct tree_node *nodes = t->tree->nodes;
+    size_t rows = 0;
+
+    if (nodes[parent].depth >= TREE_DEPTH_MAX)
+        return 0;
+    for (uint32_t c = nodes[parent].first_child; c != 0 && is_shown(t, c);
+         c = nodes[c].next_sibling)
+        rows += 1 + count_rows(t, c);
+    return rows;
+}
+
+void
+text_tree(struct text_view *v, enum tree_direction direction, enum metric metric, size_t depth)
+{
+    size_t all;
     struct tree tree;
     struct tree_text t = {.v = v,
                           .tree = &tree,
@@ -112,6 +132,9 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                           .has_errors = profile_has_errors(v->base.p)};
 
     tree_build(v->base.p, v->base.stacks, direction, metric, v->base.arena, &tree);
+    all = count_rows(&t, 0);
+    if (v->base.limit || depth)
+        tree_prune(&tree, metric, v->base.limit, depth, v->base.arena);
     strbuf_char(v->out, '\n');
     style_ink(&v->style, v->out, INK_DIM);
     style_right(v->out, "%", 8);
@@ -126,4 +149,11 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
     strbuf_char(v->out, '\n');
     put_children(&t, 0);
     strbuf_release(&t.prefix);
+    if (t.rows < all)
+        text_line(v, INK_DIM,
+                  arena_printf(v->base.arena, "\xe2\x80\xa6 %s; %s",
+                               style_plural(v->base.arena, (int64_t)(all - t.rows), "more row"),
+                               !depth            ? "--limit shows more"
+                               : !v->base.limit ? "--depth shows more"
+                                                : "--limit and --depth show more"));
 }

@@ -232,8 +232,11 @@ for bad in cut_raw.heaptap cut_packed.heaptap changed.heaptap one_damaged repack
     done
     for view in report "report --full" "report --tree" leaks "leaks --paths" direct \
         callgraph bins; do
+        beside=0
+        # The sum of a session names the damaged file beside it.
+        [ "$view $bad" = "report --full one_damaged" ] && beside=1
         # shellcheck disable=SC2086 # Words of a command.
-        same "$view of $bad: its first line, and nothing beside it" "Damaged: $bad 0" \
+        same "$view of $bad: its first line, and nothing beside it" "Damaged: $bad $beside" \
             "$(heaptap $view $bad 2>err | sed -n '1s/^\(Damaged: [a-z_]*[.a-z]*\).*/\1/p') $(
             grep -c "damaged\|cut short\|segment" err)"
     done

@@ -122,6 +122,12 @@ check "report: the meaning of its peak" grep -q "each process's own, added up" r
 check "report: exact and sampled" grep -q 'some sampled, one block in 4 KiB' report.out
 check "report: an estimate" grep -q 'Estimates: ' report.out
 
+merge -o of_session.heaptap session >/dev/null
+"$HEAPTAP" report --full of_session.heaptap >full.out 2>/dev/null
+check "report --full of a merged profile has all sections" [ "$(grep -c ' sites$' full.out)" -ge 2 ]
+same "report --full of a session: of the sum" "$(cat full.out)" \
+    "$("$HEAPTAP" report --full session 2>/dev/null)"
+
 echo "# many"
 mkdir many
 for i in $(seq 0 499); do
