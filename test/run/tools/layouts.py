@@ -200,7 +200,7 @@ def right_answers(heaptap):
         "Live bytes of each": lambda out: pairs(out) == {"{}": d["totals"]["live_bytes"],
                                                          "malloc": d["totals"]["live_bytes"]},
         "Live bytes over time": lambda out: [int(line.split("\t")[1]) for line in out] == [
-            point["live_bytes"] for point in d["timeline"]],
+            point["live_bytes"] for point in [*d["timeline"], d["totals"]]],
         "Growing stacks": lambda out: [line.split("\t")[::2] for line in out] == [
             [r["trend"], " < ".join(map(name, r["stack"][:3]))] for r in growing],
         "Growth between": lambda out: pairs(out).pop("total") == grown["growth"]["inuse"] and
