@@ -9,7 +9,8 @@ import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
-import {briefName, shortName, visible} from '../../src/page/view/name_text.js';
+import {areDifferentPrograms, briefName, shortName, visible}
+    from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
 import {stretches} from '../../src/page/view/stretches.js';
 import {axisTime, bytes, count, duration, growth, percent, plural}
@@ -33,6 +34,13 @@ test('numbers are rounded as the command rounds them', () => {
     assert.equal(duration(12.1e9), '12.10 s');
     assert.equal(duration(125e9), '2 min 5 s');
     assert.equal(duration(7260e9), '2 h 1 min');
+});
+
+test('builds of a program in two directories are the same program', () => {
+    assert.equal(areDifferentPrograms('/a/build/app', '/b/build/app'), false);
+    assert.equal(areDifferentPrograms('/a/app', '/a/app2'), true);
+    assert.equal(areDifferentPrograms(null, '/a/app'), false);
+    assert.equal(areDifferentPrograms(undefined, undefined), false);
 });
 
 test('marks of an axis differ from each other', () => {

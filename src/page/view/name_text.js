@@ -75,3 +75,9 @@ export function briefName(name) {
 export function baseName(path) {
     return path === null || path === undefined ? '' : path.slice(path.lastIndexOf('/') + 1);
 }
+
+/* Whether the executables with these paths are different programs. Two builds of one program may be
+ * in two directories, and `heaptap diff` matches files by the ends of their paths as well. */
+export function areDifferentPrograms(before, now) {
+    return baseName(before) !== '' && baseName(now) !== '' && baseName(before) !== baseName(now);
+}

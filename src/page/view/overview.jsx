@@ -10,6 +10,7 @@ import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderPlace, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
 import {baseName, FunctionName, Place, visible} from './name.jsx';
+import {areDifferentPrograms} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
 import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
@@ -148,7 +149,8 @@ function ChangeSentence({holders}) {
                     <b><Growth value={change(key)} unit={metric.unit} /></b> {i === 0
                         ? VERBS[metric.key] : 'by'}{' '}
                     <FunctionName id={own.keys.function[key]} brief /></span>))}.
-            {profile.before.process.executable !== profile.report.process.executable
+            {areDifferentPrograms(profile.before.process.executable,
+                profile.report.process.executable)
                 && <span class="also"> These are profiles of different programs.</span>}
             {[profile.before, profile.report].some(isEstimate) && <span class="also"> These are
                 estimates: <code>heaptap diff</code> says in which range the growth lies.</span>}
