@@ -35,7 +35,8 @@ struct grown {
     const char *executable;  // NULL = unknown.
     const char **modules;    // Files with mapped code.
     size_t module_count;
-    int64_t recorded_bytes; // Sum over its profiles.
+    int64_t recorded_bytes; // Sum over its profiles, with the recorder's own memory.
+    int64_t recorder_bytes; // The recorder's own memory.
     bool recorded;          // It has a profile.
     bool incomplete;        // A profile is partial by design, or of a forked process.
 };
@@ -117,6 +118,8 @@ growth_recorded(struct growth *g, const struct profile *p)
         (int64_t)((uint64_t)known->recorded_bytes + (uint64_t)p->totals.peak_bytes +
                   (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +
                   p->recorder.memory_bytes);
+    known->recorder_bytes =
+        (int64_t)((uint64_t)known->recorder_bytes + p->recorder.memory_bytes);
     known->incomplete |= p->process.forked || p->losses.file_failed;
     for (size_t i = 0; i < p->mode_count; i++)
         known->incomplete |= p->modes[i].mode == MODE_OFF;
@@ -154,6 +157,20 @@ advice_of(const struct grown *known, struct arena *arena)
                           "the reason. Otherwise: ");
 }
 
+/* Return the parts of KNOWN's memory that are accounted for, as the end of a sentence. The
+ * recorder's own memory is separate, because no report of blocks contains it. */
+static const char *
+accounted_text(const struct grown *known, struct arena *arena)
+{
+    if (!known->recorded)
+        return "";
+    return arena_printf(
+        arena, ": it had %s, %s in recorded blocks and %s of the recorder itself",
+        style_bytes(arena, known->anonymous_bytes),
+        style_bytes(arena, counters_difference(known->recorded_bytes, known->recorder_bytes)),
+        style_bytes(arena, known->recorder_bytes));
+}
+
 static struct run_note
 note_of(const struct grown *known, const struct hook_list *hooks, struct arena *arena)
 {
@@ -170,12 +187,11 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
         .executable = arena_strdup(arena, known->executable),
         .note = {.kind = NOTE_UNSEEN,
                  .text = arena_printf(arena,
-                                      "about %s of the memory of %s %s: it had %s, and the "
-                                      "recorder counted %s",
+                                      "about %s of the memory of %s %s%s",
                                       style_bytes(arena, counters_difference(had, recorded)),
                                       known->executable,
                                       unclear ? "was not recorded" : "did not come through malloc",
-                                      style_bytes(arena, had), style_bytes(arena, recorded)),
+                                      accounted_text(known, arena)),
                  .advice = advice != NULL ? advice : advice_of(known, arena),
                  .process = "",
                  .anonymous_bytes = (uint64_t)had,

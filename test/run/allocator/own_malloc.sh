@@ -104,6 +104,9 @@ END
 gcc -O1 -o both both.c
 ran both.heaptap -- ./both
 says "both: the warning" 'memory of .*both did not come through malloc' both.heaptap
+says "both: the blocks, apart from the recorder's own memory" \
+    'it had 4[89]\.[0-9] MiB, 1\.0 KiB in recorded blocks and [0-9.]* KiB of the recorder itself' \
+    both.heaptap
 check "both: no holder is named for the few known bytes" \
     bash -c '! grep "held by" both.heaptap.err'
 
