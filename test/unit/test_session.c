@@ -91,12 +91,29 @@ processes_of_a_program_are_told_apart_by_what_differs(void **state)
     };
 
     (void)state;
-    assert_string_equal(name_in(who, countof(who), 0), "cc1plus lexer.cc");
-    assert_string_equal(name_in(who, countof(who), 1), "cc1plus parser.cc -g");
-    assert_string_equal(name_in(who, countof(who), 2), "cc1plus main.cc -g");
+    assert_string_equal(name_in(who, countof(who), 0), "cc1plus \xe2\x80\xa6 lexer.cc");
+    assert_string_equal(name_in(who, countof(who), 1), "cc1plus \xe2\x80\xa6 -g parser.cc");
+    assert_string_equal(name_in(who, countof(who), 2), "cc1plus \xe2\x80\xa6 -g main.cc");
     assert_string_equal(name_in(who, countof(who), 3), "make -j4 all");
-    assert_string_equal(name_in(who, countof(who), 4), "as /tmp/ccD.o /tmp/ccA.s");
+    assert_string_equal(name_in(who, countof(who), 4), "as \xe2\x80\xa6 /tmp/ccD.o /tmp/ccA.s");
     assert_string_equal(name_in(who, countof(who), 6), "?");
+}
+
+/* If this fails, a name is a command that never ran, with the value of an option elsewhere. */
+static void
+a_name_keeps_the_order_of_the_arguments(void **state)
+{
+    static const struct session_who who[] = {
+        {"git", "git prune --expire 2.weeks.ago --no-progress", ""},
+        {"git", "git repack --no-progress --expire never -d -l", ""},
+        {"git", "git gc --auto", ""},
+    };
+
+    (void)state;
+    assert_string_equal(name_in(who, countof(who), 0),
+                        "git prune --expire 2.weeks.ago --no-progress");
+    assert_string_equal(name_in(who, countof(who), 1), "git repack \xe2\x80\xa6 never -d -l");
+    assert_string_equal(name_in(who, countof(who), 2), "git gc --auto");
 }
 
 /* If this fails, the workers of a server, whose arguments are equal, are one word repeated, or each
@@ -412,6 +429,7 @@ main(void)
         cmocka_unit_test(a_loss_is_told_with_its_causes),
         cmocka_unit_test(a_session_adds_up_the_causes_of_its_losses),
         cmocka_unit_test(processes_of_a_program_are_told_apart_by_what_differs),
+        cmocka_unit_test(a_name_keeps_the_order_of_the_arguments),
         cmocka_unit_test(a_name_that_a_process_gave_itself_is_shown),
         cmocka_unit_test(a_long_name_loses_its_directories),
         cmocka_unit_test(notes_are_appended_and_stay),

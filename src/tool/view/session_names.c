@@ -3,13 +3,14 @@
  * A build may have twelve processes cc1plus with forty arguments each. Users identify them by the
  * source file: it is the argument that other processes of the program lack, at any position.
  *
- *     cc1plus -quiet -D_GNU_SOURCE lexer.cc  -O2 -o /tmp/cc3f.s     cc1plus lexer.cc
- *     cc1plus -quiet -D_GNU_SOURCE parser.cc -O2 -o /tmp/cc9a.s     cc1plus parser.cc
+ *     cc1plus -quiet -D_GNU_SOURCE lexer.cc  -O2 -o /tmp/cc3f.s     cc1plus … lexer.cc
+ *     cc1plus -quiet -D_GNU_SOURCE parser.cc -O2 -o /tmp/cc9a.s     cc1plus … parser.cc
  *
- * Therefore the words of command lines are counted by program. Words of a single process come
- * first, then words of some processes. Names of temporary files, which differ without meaning, are
- * used only if there are no others. Processes with equal arguments, such as the workers of a
- * server, show these arguments. The name that such a process set, if any, distinguishes it. */
+ * So the words of command lines are counted by program. Words of a single process are chosen first,
+ * then words of some. They keep their order, and "…" replaces the words in front of each, so that
+ * no name is a command that never ran. Names of temporary files, which differ without meaning, are
+ * used only for want of others. Processes with equal arguments, such as the workers of a server,
+ * show these arguments and are distinguished by the name that they set, if any. */
 #include "view/session.h"
 
 #include <string.h>
@@ -160,6 +161,28 @@ called(const struct session_who *w, struct arena *arena)
     return *w->program != '\0' ? w->program : "?";
 }
 
+/* Return NAME with the COUNT words SHOWN of ARGUMENTS behind it, in the order of ARGUMENTS. */
+static const char *
+with_words(const char *arguments, const char *const *shown, size_t count, const char *name,
+           struct arena *arena)
+{
+    const char *put[WORDS_SHOWN], *word;
+    size_t put_count = 0;
+    bool left_out = false;
+
+    while (put_count < count && (word = session_names_next_word(&arguments, arena)) != NULL) {
+        if (!session_names_is_among(shown, count, word) ||
+            session_names_is_among(put, put_count, word)) {
+            left_out = true;
+            continue;
+        }
+        name = arena_printf(arena, "%s%s %s", name, left_out ? " \xe2\x80\xa6" : "", word);
+        put[put_count++] = word;
+        left_out = false;
+    }
+    return name;
+}
+
 static const char *
 session_names_name_of(struct words *all, const struct session_who *w)
 {
@@ -177,9 +200,7 @@ session_names_name_of(struct words *all, const struct session_who *w)
                 !session_names_is_among(shown, count, word))
                 shown[count++] = word;
     }
-    for (size_t i = 0; i < count; i++)
-        name = arena_printf(all->arena, "%s %s", name, shown[i]);
-    return name;
+    return with_words(arguments_of(w), shown, count, name, all->arena);
 }
 
 void
