@@ -126,7 +126,7 @@ run_access(const void *given, int count, char **arguments)
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
     message_error("%s: no accesses were counted, because the program was not built for that",
-                  what ? what : "this session");
+                  what ? what : "the newest profile");
     message_hint("build it with CC=\"heaptap cc\" (or CXX=\"heaptap c++\") and record it again; "
                  "docs/guide/access.md");
     return EXIT_BAD_INPUT;

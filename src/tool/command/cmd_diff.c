@@ -159,17 +159,32 @@ run_diff(const void *given, int count, char **arguments)
     return rc;
 }
 
+/* Return the '@' of WHAT, FILE@WHEN, or NULL. Names of files and of snapshots may contain '@' too,
+ * so the longest existing file decides; without any, as for a pid, the last '@'. */
+static const char *
+moment_of(const char *what, struct arena *arena)
+{
+    const char *last = strrchr(what, '@');
+
+    if (access(what, F_OK) == 0)
+        return NULL;
+    for (size_t i = strlen(what); i-- > 1;)
+        if (what[i] == '@' && what[i + 1] != '\0' &&
+            access(arena_strndup(arena, what, i), F_OK) == 0)
+            return what + i;
+    return last != NULL && last != what && last[1] != '\0' ? last : NULL;
+}
+
 /* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed.
  * Returns as set_open. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
     struct view_options of_side = o->view;
-    const char *at = strrchr(what, '@');
-
+    const char *at = moment_of(what, &ret->names);
     int rc;
 
-    if (at != NULL && at != what && at[1] != '\0' && access(what, F_OK) != 0) {
+    if (at != NULL) {
         of_side.at = at + 1;
         what = arena_strndup(&ret->names, what, (size_t)(at - what));
     }

@@ -216,12 +216,12 @@ hint_at_most(const struct limit *l, const struct live *live)
 
 /* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
 static int
-cmd_leaks_judge(const struct limits *limits, const struct live *live)
+cmd_leaks_judge(const struct limits *limits, const struct live *live, const char *at)
 {
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
     bool exceeded = live->least_bytes > 0 && (uint64_t)live->least_bytes > l->value;
-    const char *bytes, *limit;
+    const char *bytes, *limit, *live_at;
 
     if (!l->given)
         return 0;
@@ -235,12 +235,15 @@ cmd_leaks_judge(const struct limits *limits, const struct live *live)
     }
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
     limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
-    if (exceeded)
-        message_error("%s are still live, more than the %s that --fail-over allows", bytes, limit);
+    live_at = at ? arena_printf(&arena, "were live at %s", at) : "are still live";
+    if (exceeded && l->value == 0)
+        message_error("%s %s, and --fail-over allows none", bytes, live_at);
+    else if (exceeded)
+        message_error("%s %s, more than the %s that --fail-over allows", bytes, live_at, limit);
     else
-        message_hint("%s are still live, more than the %s that --fail-over allows; but the samples "
-                     "permit as little as %s, so this is no failure",
-                     bytes, limit, style_bytes(&arena, live->least_bytes));
+        message_hint("%s %s, more than the %s that --fail-over allows; but the samples permit as "
+                     "little as %s, so this is no failure",
+                     bytes, live_at, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
     return exceeded ? EXIT_FINDINGS : check_within(live);
 }
@@ -258,7 +261,7 @@ run_leaks(const void *given, int count, char **arguments)
 
     if (rc == 0)
         rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
-    return rc ? rc : cmd_leaks_judge(&limits, &live);
+    return rc ? rc : cmd_leaks_judge(&limits, &live, o->view.at);
 }
 
 static const struct opt options[] = {

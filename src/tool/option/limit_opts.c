@@ -119,7 +119,7 @@ parse_word(char *word, const struct limit_rules *rules, struct limits *ret, stru
     struct limit limit = {.given = true};
     int rc = 0;
 
-    if (word[0] >= '0' && word[0] <= '9' && equals == NULL) {
+    if (word[0] != '\0' && strchr("0123456789-+.", word[0]) != NULL && equals == NULL) {
         rc = parse_limit(word, rules, &limit, err);
         if (rc == 0 && rules->unnamed == 0)
             return err_set(err, HEAPTAP_USAGE,

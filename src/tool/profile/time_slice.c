@@ -253,7 +253,10 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
                        "%s: there is no snapshot at the peak, so the events before or after it are "
                        "not known; --at peak shows the live blocks",
                        p->path);
-    if (r == 0 && found[0].snapshots >= found[1].snapshots)
+    if (r == 0 && found[0].snapshots > found[1].snapshots)
+        return err_set(err, HEAPTAP_USAGE, "%s: '%s' is after '%s'; write the earlier moment first",
+                       p->path, *first ? first : "start", *last ? last : "end");
+    if (r == 0 && found[0].snapshots == found[1].snapshots)
         r = err_set(err, HEAPTAP_USAGE,
                     "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
                     "first and up to the second",

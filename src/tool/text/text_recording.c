@@ -65,10 +65,11 @@ put_snapshot(struct text_view *v, const struct profile_snapshot *s)
     struct arena *a = v->base.arena;
 
     text_line(v, INK_PLAIN,
-              arena_printf(a, "  %s %-10s %s: live %s; so far %s allocations, %s",
+              arena_printf(a, "  %s %-10s %s: live %s; so far %s, %s",
                            s->kind == SNAPSHOT_PHASE ? "Phase from" : "Snapshot at",
                            style_duration(a, s->elapsed_ns), s->name,
-                           style_bytes(a, profile_amounts_live(m)), style_count(a, m->allocations),
+                           style_bytes(a, profile_amounts_live(m)),
+                           style_plural(a, m->allocations, "allocation"),
                            style_bytes(a, m->allocated_bytes)));
 }
 

@@ -90,6 +90,12 @@ gives "leaks: to the byte" 1 "21,000 bytes are still live, more than the 20,999 
 gives "leaks: none there" 0 "" heaptap leaks --fail-over 0 base.heaptap
 gives "leaks: by name" 0 "" heaptap leaks --fail-over leaks=21000 new.heaptap
 gives "leaks: no percents" 2 "5% has no base" heaptap leaks --fail-over 5% new.heaptap
+gives "leaks: a negative limit" 2 "'-1' is no limit; write a number or a size" \
+    heaptap leaks --fail-over -1 new.heaptap
+gives "leaks: none allowed" 1 "still live, and --fail-over allows none" \
+    heaptap leaks --fail-over 0 new.heaptap
+gives "leaks: at the peak" 1 "were live at peak, more than the 5 B that" \
+    heaptap leaks --at peak --fail-over 5 new.heaptap
 gives "leaks: nothing else" 2 "'peak' is not one of leaks" \
     heaptap leaks --fail-over peak=5 new.heaptap
 

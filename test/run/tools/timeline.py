@@ -165,6 +165,13 @@ def other_views(p):
                                     "alloc": gained[ALLOCATED], "temporary": None,
                                     "died_within_16": None,
                                     "count": gained[ALLOCATIONS]}, "diff of two moments", growth)
+    q = past.Past()
+    q.allocate(0, q.site(["f"]), 1, 64)
+    q.snapshot("x@y", past.ASKED)
+    q.write("a@b.heaptap")
+    status, out, err = view("diff", "--json", "a@b.heaptap@x@y", "a@b.heaptap@x@y")
+    tell(status == 0 and documents.loads(out)["growth"]["inuse"] == 0,
+         "a snapshot and a file may have @ in their names", status, err)
     live = sum(v[ALLOCATED] - v[FREED] for v in sums_at(p, 12).values())
     _, out, _ = view("leaks", "--json", "--at", "again", "moments.heaptap")
     tell(documents.loads(out)["total"]["live_bytes"] == live, "leaks at a moment", out[:300])
@@ -197,7 +204,9 @@ def refused():
             (["--at", "never"], 2, "its snapshots are first, again, loading, serving"),
             (["--at", "again#3"], 2, "no moment"), (["--at", "5"], 2, "no moment"),
             (["--at", "-"], 2, "no moment"), (["--at", "5s5"], 2, "no moment"),
-            (["--between", "again"], 2, "A..B"), (["--between", "again..first"], 2, "no snapshot"),
+            (["--between", "again"], 2, "A..B"),
+            (["--between", "end..start"], 2, "'end' is after 'start'"),
+            (["--between", "again..again"], 2, "no snapshot"),
             (["--between", "3.1s..3.2s"], 2, "no snapshot"),
             (["--at", "first", "--between", "first.."], 2, "exclude"),
             (["--at", "first", "--peak"], 2, "whole run"),
