@@ -159,13 +159,19 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
 {
     struct arena arena = {0};
     struct picture pic = {.metric = metric, .root_above = true, .arena = &arena, .out = out};
+    const char *from = before->p->path, *to = after->p->path;
 
+    // Two builds leave files of one name in two directories.
+    if (strcmp(path_basename(from), path_basename(to)) != 0) {
+        from = path_basename(from);
+        to = path_basename(to);
+    }
     pic.lives_unknown = after->p->totals.lives_unknown;
     pic.title =
         arena_printf(&arena, "%s: changes in the heap", title_program(after->p, &arena));
     pic.subtitle = arena_printf(
         &arena, "From %s to %s. Width: the larger of the two sides; red grew, blue shrank.",
-        path_basename(before->p->path), path_basename(after->p->path));
+        from, to);
     draw(before, after, &pic);
     arena_release(&arena);
 }

@@ -32,6 +32,13 @@ import json
 d = json.load(open('same.json'))
 print(len(d['rows']), d['unchanged_rows'] >= 2)")"
 done
+cp one.heaptap one/app.heaptap
+cp two.heaptap two/app.heaptap
+"$HEAPTAP" diff --flamegraph two.svg one/app.heaptap two/app.heaptap >text
+check "a picture of files of one name: their directories" \
+    grep -q "From one/app.heaptap to two/app.heaptap" two.svg
+"$HEAPTAP" diff --flamegraph two.svg one.heaptap two/app.heaptap >text
+check "a picture of other files: their names" grep -q "From one.heaptap to app.heaptap" two.svg
 "$HEAPTAP" diff --peak one.heaptap more.heaptap >text
 check "growth in another directory is one row" grep -q '^peak: 1 of ' text
 check "and its place is that after" grep -q 'src/app.c:7' text
