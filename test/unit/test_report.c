@@ -257,6 +257,37 @@ no_view_is_wider_than_allowed(void **state)
     profile_free(p);
 }
 
+/* If this fails, a deep tree of a sampled profile wraps in a terminal of 60 columns. */
+static void
+a_deep_tree_of_estimates_fits_60_columns(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct profile_recording_mode mode = {.mode = MODE_BYTES};
+    struct strbuf out = {0};
+    struct text_view v;
+    const char *f[14];
+
+    (void)state;
+    p->modes = &mode;
+    p->mode_count = 1;
+    for (size_t i = 0; i < countof(f); i++)
+        f[i] = arena_printf(&p->arena, "a_function_with_a_long_name_%zu@a.c:1", i);
+    build_site(p, build_counters(1, 100, 0, 0), f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7],
+               f[8], f[9], f[10], f[11], f[12], NULL);
+    for (size_t i = 1; i < 13; i++)
+        build_site(p, build_counters(1, 50, 0, 0), "leaf@a.c:1", f[i], i < 12 ? f[i + 1] : NULL,
+                   i < 11 ? f[i + 2] : NULL, i < 10 ? f[i + 3] : NULL, i < 9 ? f[i + 4] : NULL,
+                   i < 8 ? f[i + 5] : NULL, i < 7 ? f[i + 6] : NULL, i < 6 ? f[i + 7] : NULL,
+                   i < 5 ? f[i + 8] : NULL, i < 4 ? f[i + 9] : NULL, i < 3 ? f[i + 10] : NULL,
+                   i < 2 ? f[i + 11] : NULL, NULL);
+    assert_true(profile_has_errors(p));
+    v = view(p, (struct style){.width = 60}, &out);
+    text_tree(&v, TREE_TOP_DOWN, METRIC_ALLOC, 0);
+    assert_lines_fit(out.text, 60);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, -n and --depth have no effect on a tree, or it looks complete when they have. */
 static void
 a_tree_counts_the_rows_that_limits_left_out(void **state)
@@ -829,6 +860,7 @@ main(void)
         cmocka_unit_test(a_table_aligns_and_fits),
         cmocka_unit_test(the_json_of_a_table_is_exact),
         cmocka_unit_test(no_view_is_wider_than_allowed),
+        cmocka_unit_test(a_deep_tree_of_estimates_fits_60_columns),
         cmocka_unit_test(a_tree_counts_the_rows_that_limits_left_out),
         cmocka_unit_test(wide_cuts_nothing),
         cmocka_unit_test(the_overview_says_what_was_lost),

@@ -39,6 +39,25 @@ is_shown(const struct tree_text *t, uint32_t node)
            fabs((double)value) * 1000 >= fabs((double)total) * TREE_THRESHOLD_PER_MILLE;
 }
 
+/* Return the columns of the numbers in front of the branches. */
+static size_t
+numbers_width(const struct tree_text *t)
+{
+    return (t->has_self ? 36u : 24u) + (t->has_errors ? ERROR_WIDTH : 0u);
+}
+
+/* Return the maximum width of the branches, which leaves room for names. */
+static size_t
+branches_width(const struct tree_text *t)
+{
+    size_t width = t->v->style.width, room = style_room(&t->v->style, numbers_width(t));
+
+    if (text_is_wide(t->v))
+        return SIZE_MAX;
+    room = room > TEXT_NAME_MIN ? room - TEXT_NAME_MIN : 0;
+    return room < width / 3 ? room : width / 3;
+}
+
 static void
 put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch)
 {
@@ -46,9 +65,8 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     const char *self = metric_value(&n->self, t->metric) ? text_metric(v, &n->self, t->metric) : "";
     const char *name =
         n->root != NULL ? n->root : frame_name(v->base.p, n->frame, n->location, v->base.arena);
-    size_t used = (t->has_self ? 36u : 24u) + (t->has_errors ? ERROR_WIDTH : 0u),
-           indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
-    size_t room = style_room(&v->style, used + indent);
+    size_t indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
+    size_t room = style_room(&v->style, numbers_width(t) + indent);
 
     style_right(v->out,
                 style_percent(v->base.arena, metric_value(&n->inclusive, t->metric),
@@ -78,7 +96,7 @@ static void
 put_children(struct tree_text *t, uint32_t parent)
 {
     const struct tree_node *nodes = t->tree->nodes;
-    size_t shown = 0, limit = text_is_wide(t->v) ? SIZE_MAX : t->v->style.width / 3;
+    size_t shown = 0, limit = branches_width(t);
 
     if (nodes[parent].depth >= TREE_DEPTH_MAX)
         return;
@@ -143,8 +161,11 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
         style_right(v->out, "error", ERROR_WIDTH);
     if (t.has_self)
         style_right(v->out, "itself", 12);
-    strbuf_str(v->out, direction == TREE_TOP_DOWN ? "  function, callees below"
-                                                  : "  function, callers below");
+    strbuf_str(v->out,
+               style_cut_end(v->base.arena,
+                             direction == TREE_TOP_DOWN ? "  function, callees below"
+                                                        : "  function, callers below",
+                             2 + style_room(&v->style, numbers_width(&t))));
     style_ink(&v->style, v->out, INK_PLAIN);
     strbuf_char(v->out, '\n');
     put_children(&t, 0);
