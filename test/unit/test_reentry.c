@@ -360,22 +360,23 @@ a_handler_in_real_is_an_event(void **unused)
 static void
 a_call_from_an_unreadable_stack_is_counted_as_lost(void **unused)
 {
-    struct reentry_call outer = reentry_begin(caller(0)), c;
+    struct reentry_call outer, c;
 
     (void)unused;
+    reentry_begin(&outer, caller(0));
     reentry_real_begin(&outer);
     between = WALK_UNKNOWN;
     is_quiet = true;
     for (int i = 1; i <= 2; i++) { // The address is not remembered as a callback's.
         return_address = 0x4800;
-        c = reentry_begin(caller(1));
+        reentry_begin(&c, caller(1));
         assert_int_equal(c.kind, REENTRY_LOST);
         assert_int_equal(row.reentrant_events, i);
         reentry_end(&c);
         assert_true(reentry_is_in_real());
     }
     is_quiet = false; // Then the usual case is assumed.
-    c = reentry_begin(caller(1));
+    reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_CALLED_BACK);
     reentry_end(&c);
     reentry_real_end(&outer, NULL);
