@@ -275,9 +275,9 @@ show_metric(struct looked_at *l, enum metric metric)
         json_groups(&j, &v->base, (enum group_by)by, metric, SIZE_MAX);
     }
     for (int direction = 0; direction <= TREE_BOTTOM_UP; direction++) {
-        text_tree(v, (enum tree_direction)direction, metric);
+        text_tree(v, (enum tree_direction)direction, metric, 0);
         json_begin(&j, &l->out, l->version);
-        json_tree(&j, &v->base, (enum tree_direction)direction, metric);
+        json_tree(&j, &v->base, (enum tree_direction)direction, metric, 3);
     }
     show_tables(l, metric);
     show_diff(l, metric);

@@ -82,6 +82,14 @@ modules_id(const struct unwind_object *object)
     return 1;
 }
 
+/* No node lies beyond the first segment. */
+struct first_child *
+nodes_far_first_child(uint32_t node)
+{
+    (void)node;
+    return no_children;
+}
+
 /* A child is reported as its parent, so the node of a whole stack is the root. */
 uint32_t
 nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)

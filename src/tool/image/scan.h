@@ -30,9 +30,9 @@ size_t scan_ranges(const struct examined *e, struct arena *arena, struct scan_ra
 static inline bool
 scan_is_next_chunk(const struct block *b, uint64_t value)
 {
-    enum { HEAD_BYTES = 16 };
+    enum { CHUNK_HEAD_BYTES = 16 };
 
-    return value == b->address + b->size_bytes + b->slack_bytes - HEAD_BYTES;
+    return value == b->address + b->size_bytes + b->slack_bytes - CHUNK_HEAD_BYTES;
 }
 
 /* Called with the word VALUE at address AT. */
