@@ -3,13 +3,21 @@
  * The recorder exports one object, heaptap_languages_v1, a table of functions. They may be called
  * at any time: before recording starts, in a process that is never recorded, and from an adapter's
  * callback, i.e. during an event. So none of them begins an event, except `collected`, which is in
- * api.c. */
+ * api.c.
+ *
+ * An adapter may register before recording starts, in its constructor, or later, when the runtime
+ * is loaded. Threads that already record must notice it before their next event, because from then
+ * on their allocations may have frames of the language. */
 #define HEAPTAP_IS_RECORDER
 
 #include "account/label.h"
+#include "account/thread.h"
+#include "base/atomics.h"
 #include "entry/api.h"
-#include "event/stack_frames.h"
 #include "heaptap/language.h"
+#include "mixed/language_frames.h"
+#include "platform/sys.h"
+#include "stack/bounds.h"
 #include "unwind/function.h"
 
 static int
@@ -19,7 +27,11 @@ api_add(const struct heaptap_language *language)
         (language->frames == NULL && language->frames_again == NULL) ||
         (language->look != NULL && language->frames_again == NULL))
         return -1;
-    return adapt_language(language) ? 0 : -1;
+    if (!language_add(language))
+        return -1;
+    if (state != NULL && load_acquire(&state->ready) == READY_YES)
+        thread_invalidate_all();
+    return 0;
 }
 
 static unsigned
@@ -31,15 +43,21 @@ api_name(const char *function, const char *file, unsigned line, const char *lang
 static int
 api_runtime(const void *start, const void *end)
 {
-    return adapt_runtime_code((uintptr_t)start, (uintptr_t)end) ? 0 : -1;
+    return language_runtime_code((uintptr_t)start, (uintptr_t)end) ? 0 : -1;
 }
 
 static int
 api_can_read(const void *p, size_t bytes)
 {
-    uint64_t first = (uintptr_t)p;
+    uint64_t first = (uintptr_t)p, end = first + bytes, page_bytes = 4096;
+    uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    const struct thread *t = thread_is_ready(tls.self) ? tls.self : NULL;
 
-    return first + bytes >= first && adapt_can_read(first, first + bytes);
+    // A system call for each page, but none for the thread's own stack from here outwards.
+    for (uint64_t at = first; at < end; at = (at | (page_bytes - 1)) + 1)
+        if (!(t != NULL && bounds_is_live(t, here, at)) && !sys_is_readable(at))
+            return false;
+    return end >= first;
 }
 
 static const void *
@@ -65,7 +83,7 @@ api_moved(const void **from, const void **to)
 static size_t
 api_frames_wanted(void)
 {
-    return adapt_frames_wanted();
+    return state != NULL ? language_frames_wanted() : LIMIT_DEPTH;
 }
 
 EXPORT const struct heaptap_languages heaptap_languages_v1 = {
