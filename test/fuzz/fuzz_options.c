@@ -17,21 +17,23 @@ enum { ARGUMENTS_MAX = 64 };
 
 static const char *const shapes[] = {"tree", "table", "flat", NULL};
 
-static struct {
+struct values {
     bool json, wide;
     const char *fold;
     uint64_t budget_bytes, limit;
     int shape, form;
-} got;
+};
+
+static const struct values defaults;
 
 static const struct opt table[] = {
-    {OPT_FLAG, 'j', "json", &got.json, NULL, "Print JSON.", NULL},
-    {OPT_FLAG, 'w', "wide", &got.wide, NULL, "Do not cut.", NULL},
-    {OPT_STRING, 'f', "fold", &got.fold, "REGEX", "Fold.", NULL},
-    {OPT_SIZE, 'b', "budget", &got.budget_bytes, "BYTES", "Budget.", NULL},
-    {OPT_COUNT, 'n', "limit", &got.limit, "N", "Limit.", NULL},
-    {OPT_CHOICE, 's', "shape", &got.shape, "SHAPE", "Shape.", shapes},
-    {OPT_FLAG_OF, 'o', "form", &got.form, "FORM", "Form.", shapes},
+    {OPT_FLAG, 'j', "json", &defaults.json, NULL, "Print JSON.", NULL},
+    {OPT_FLAG, 'w', "wide", &defaults.wide, NULL, "Do not cut.", NULL},
+    {OPT_STRING, 'f', "fold", &defaults.fold, "REGEX", "Fold.", NULL},
+    {OPT_SIZE, 'b', "budget", &defaults.budget_bytes, "BYTES", "Budget.", NULL},
+    {OPT_COUNT, 'n', "limit", &defaults.limit, "N", "Limit.", NULL},
+    {OPT_CHOICE, 's', "shape", &defaults.shape, "SHAPE", "Shape.", shapes},
+    {OPT_FLAG_OF, 'o', "form", &defaults.form, "FORM", "Form.", shapes},
     {.kind = OPT_END},
 };
 
@@ -76,14 +78,17 @@ read_limits(const char *text)
 static void
 parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
 {
-    const struct command c = {.options = table, .stop_at_first = stop_at_first};
+    const struct command c = {.options = table,
+                              .defaults = &defaults,
+                              .defaults_bytes = sizeof defaults,
+                              .stop_at_first = stop_at_first};
+    struct values got = defaults;
     char *given[ARGUMENTS_MAX];
     struct err err = {""};
     int left = -1, rc;
 
-    memset(&got, 0, sizeof(got));
     memcpy(given, arguments, sizeof(given));
-    rc = opts_parse(&c, NULL, count, arguments, &left, &err);
+    rc = opts_parse(&c, &got, count, arguments, &left, &err);
     require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
     require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
     require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);

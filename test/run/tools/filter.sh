@@ -89,7 +89,7 @@ for view in report "report --by function" leaks "leaks --paths" functions callgr
                 [.processes[].allocations] | sort | "\(.[0]) \(.[-1])")"' picked.json)"
     done
 done
-for view in report "report --full" "report --tree" "report --by heap"; do
+for view in report "report --tree" "report --by heap"; do
     # shellcheck disable=SC2086
     "$HEAPTAP" $view --label tenant=acme tagged.processes >out 2>err
     same "$view of a session: the filter, the totals, the process that has all comes first" \
@@ -97,6 +97,9 @@ for view in report "report --full" "report --tree" "report --by heap"; do
         "$(head -n 1 out) $(sed -n 's/^3 processes: \([0-9]*\) allocations, 5.1 KiB in all$/\1/p' \
             out) $(awk '/^pid / {getline; print $3; exit}' out)"
 done
+"$HEAPTAP" report --full --label tenant=acme tagged.processes >out 2>err
+check "report --full of a session: the sum, of the stacks that pass" \
+    grep -q "^  Allocations  *90 " out
 "$HEAPTAP" report --filter no_such_name session.processes >out 2>err
 same "report of a session without a match: one warning" 1 "$(grep -c -- "$warning" err)"
 "$HEAPTAP" report --filter '(' session.processes >out 2>err

@@ -177,7 +177,7 @@ heaptap run --quiet -o moments/heaptap.warm.1.heaptap -- ./warm
 cp much.heaptap moments/heaptap.one.2.heaptap
 gives "without snapshots there is no timeline" 3 "it has no snapshots: the run was too short" \
     heaptap timeline much.heaptap
-gives "a short run at its end" 1 "100,000 bytes are still live, more than the 99,999 bytes that" \
+gives "a short run at its end" 1 "100,000 bytes were live at end, more than the 99,999 bytes that" \
     heaptap leaks --at end --fail-over 99999 much.heaptap
 gives "a short run at its start" 0 "" heaptap leaks --at start --fail-over 0 much.heaptap
 gives "a short run from start to end" 1 "inuse grew by 100,000 bytes, more than the 99,999 bytes" \
@@ -186,7 +186,7 @@ gives "a merged profile at its end" 1 "leaks grew by 41.0 KiB, and --fail-over a
     heaptap diff --fail-over leaks two.heaptap@start two.heaptap@end
 gives "a short run between" 3 "only its start, end and peak are known" \
     heaptap leaks --at warm --fail-over 1G much.heaptap
-gives "a session at its end" 1 "101,000 bytes are still live, more than the 100,999 bytes that" \
+gives "a session at its end" 1 "101,000 bytes were live at end, more than the 100,999 bytes that" \
     heaptap leaks --at end --fail-over 100999 moments
 gives "a session at its end: within" 0 "" heaptap leaks --at end --fail-over 101000 moments
 gives "a moment that one process does not have" 3 "only its start, end and peak are known" \
