@@ -181,7 +181,7 @@ add_noted(void)
             uncounted_add(notes[i].name);
 }
 
-/* Return true if O was built with heaptap cc: it then refers to a function __heaptap_granule_*. */
+/* Return true if O was built with heaptap cc, i.e. refers to a function __heaptap_granule_*. */
 static bool
 counts(const struct symbols *o)
 {

@@ -128,10 +128,10 @@ to_front(uint64_t *list, size_t i, uint64_t ra)
 
 /* Callers while tls.busy is set. */
 enum from {
-    FROM_REAL,    // The real allocator's function in progress.
-    FROM_HANDLER, // A signal handler that has interrupted it, or the recorder.
-    FROM_OUTSIDE, // The first caller after a jump out of it.
-    FROM_UNKNOWN, // One of these: the stack may not be read so far.
+    FROM_REAL,    // The function of the real allocator in progress.
+    FROM_HANDLER, // A signal handler that has interrupted that function, or the recorder.
+    FROM_OUTSIDE, // The first caller after a longjmp out of that function.
+    FROM_UNKNOWN, // One of these: the stack is not readable that far.
 };
 
 /* Identify the caller while the real allocator is in progress. The call from SLOT has the return

@@ -33,7 +33,7 @@ set_mode(uint64_t mode, uint64_t period)
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
     chosen = guarded_draw_mode(mode, period);
-    sample.begin_ns = sample.end_ns = 0; // A change by hand is not undone by the clock.
+    sample.begin_ns = sample.end_ns = 0; // The clock must not undo an explicit change.
     return mode_change(&chosen);
 }
 

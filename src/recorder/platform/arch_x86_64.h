@@ -59,7 +59,7 @@ arch_floats_end(uint32_t before)
     __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
 }
 
-/* Add N to *P in one instruction, even if the compiler has *P in a register. */
+/* Add N to *P in one instruction, even if the compiler keeps *P in a register. */
 static INLINE void
 arch_add(uint32_t *p, uint32_t n)
 {

@@ -119,7 +119,7 @@ put_filters(const struct runner *r, const struct style *style, struct arena *are
     text_filters(&v);
 }
 
-/* Print the part above all processes of a session. */
+/* Print the text above all processes of a session, or begin the JSON document of the session. */
 static void
 begin_session(const struct runner *r, struct view_set *set, struct json *j, struct strbuf *out)
 {
