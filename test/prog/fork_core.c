@@ -30,6 +30,9 @@ enum { SLOTS = 600, OPERATIONS = 400, THREADS_MAX = 3, LINE_BYTES = 128 };
 
 #define HIDDEN UINT64_C(0x5a5a5a5a5a5a5a5a)
 
+#define ZERO(n) "pxor %xmm" #n ", %xmm" #n "\n"
+#define ZERO_HIGH(n) "vpxorq %zmm" #n ", %zmm" #n ", %zmm" #n "\n"
+
 struct slot {
     uint64_t hidden; // Address xor HIDDEN; 0 = no block.
     size_t bytes;
@@ -158,7 +161,8 @@ operate(void)
     }
 }
 
-/* Overwrite the remains of calls on the stack. */
+/* Overwrite the remains of calls on the stack and in vector registers: libc copies blocks through
+ * these. */
 static void
 clear(void)
 {
@@ -166,6 +170,16 @@ clear(void)
 
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = 0;
+    if (__builtin_cpu_supports("avx512f"))
+        __asm__ volatile(ZERO_HIGH(16) ZERO_HIGH(17) ZERO_HIGH(18) ZERO_HIGH(19) ZERO_HIGH(20)
+                         ZERO_HIGH(21) ZERO_HIGH(22) ZERO_HIGH(23) ZERO_HIGH(24) ZERO_HIGH(25)
+                         ZERO_HIGH(26) ZERO_HIGH(27) ZERO_HIGH(28) ZERO_HIGH(29) ZERO_HIGH(30)
+                         ZERO_HIGH(31));
+    if (__builtin_cpu_supports("avx"))
+        __asm__ volatile("vzeroall");
+    else
+        __asm__ volatile(ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8)
+                         ZERO(9) ZERO(10) ZERO(11) ZERO(12) ZERO(13) ZERO(14) ZERO(15));
 }
 
 static void
