@@ -182,8 +182,8 @@ void duplicated(const char *to, const char *s, size_t max_bytes);
 void joined(const char *to, const char *from, size_t max_bytes);
 void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
 
-/* Count a transfer of SIZE_BYTES (negative: an error) to or from the N entries of V, or those of
- * M. */
+/* Count a transfer of SIZE_BYTES to or from the N buffers of V, or the buffers of M. A negative
+ * size is an error and counts nothing. */
 void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
 void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
 

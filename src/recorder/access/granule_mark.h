@@ -1,8 +1,7 @@
 /* granule_mark.h: the header that heaptap cc includes before every source file. When an object file
  * is loaded, it first calls the function of memprof.c whose name ends with the HEAPTAP_GRANULE of
  * the build. Objects with uncounted accesses report these in the same way: all objects built by
- * gcc, and the objects built by clang in which heaptap cc found uncounted accesses
- * (launch/uncounted_code.c).
+ * gcc, and objects built by clang if launch/uncounted_code.c found such accesses.
  *
  * The header is included in programs of all kinds and languages. So it only defines pointers to
  * functions of libheaptap-access, in the section of functions that are called first. */

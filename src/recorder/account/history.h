@@ -47,8 +47,7 @@ void history_signal(void);
  * snapshot_epoch, which identifies the reason. */
 void epoch_raise(uint64_t *announced);
 
-/* Complete an epoch_raise in which another thread was interrupted, because that thread may never
- * resume. */
+/* Complete an epoch_raise that another thread has begun. That thread may never resume. */
 void epoch_finish_raise(void);
 
 #endif

@@ -234,7 +234,7 @@ EACH_LIBC(OF_LIBC)
      .pvalloc = pvalloc_##i,                                                                       \
      .dlclose = dlclose_##i},
 
-/* The functions that replace those of each libc. */
+/* Replacements of the allocator functions of each libc. */
 static const struct real_allocator fronts[LIBCS] = {EACH_LIBC(REAL_OF_LIBC)};
 
 /* --- Symbols of a libc ------------------------------------------------------------------------ */

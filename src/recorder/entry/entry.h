@@ -79,8 +79,8 @@ hook_entry_fn hook_names_bind;
 /* --- bypass: intercepts calls of libc's own allocator that do not follow link order. See
  * bypass_dynamic.c. */
 
-/* Return the functions that replace those of the program's libc, or NULL if none are needed: if the
- * real allocator is libc's, or if libc is unknown. */
+/* Return the replacements of the allocator functions of the program's libc. Return NULL if the real
+ * allocator is libc's, or if libc is unknown. */
 const struct real_allocator *bypass_front(void);
 
 /* Call dlclose of the program's libc, which must be known. The next dlclose in link order may

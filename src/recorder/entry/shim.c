@@ -8,8 +8,8 @@
  * Calls that the gate lets pass (gate.h), and frees of their blocks, go straight to the next
  * function. All others run as if there were no gate.
  *
- * malloc and free are the beginning of the fast path (event.c): a row of conditions, each of which
- * leaves to a function of its own when it fails.
+ * malloc and free begin the fast path (event.c). Each is a row of conditions; a condition that
+ * fails calls a function out of line.
  *
  * Some functions, such as operator new, may make the allocator (or libstdc++) call back into the
  * intercepted ones. They are called in state REENTRY_IN_REAL: their result is recorded once, under
