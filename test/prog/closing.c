@@ -27,6 +27,8 @@ static volatile int stop;
 static int all;
 static int lost;
 
+LEAF(leaf, 16)
+
 static void *
 close_and_open(void *unused)
 {
@@ -61,7 +63,7 @@ main(int argc, char **argv)
     if (pthread_create(&thread, NULL, close_and_open, NULL) != 0)
         return 1;
     for (unsigned i = 0; i < EVENTS; i++)
-        descend(i, DEPTH);
+        free(descend(i, DEPTH, leaf));
     stop = 1;
     pthread_join(thread, NULL);
     if (stat(path, &st) != 0 || st.st_size != 4)

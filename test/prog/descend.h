@@ -6,22 +6,34 @@
 
 enum { OTHER_CALL = 1 << 30 };
 
-static void *volatile block;
+/* Allocates the block at the end of the stack. */
+typedef void *leaf_fn(void);
 
-/* One call for each bit of BITS, from either of two places. */
-__attribute__((noinline)) static void
-descend(unsigned bits, int depth)
+/* Return the block of LEAF, below one call for each of the DEPTH low bits of BITS, from either of
+ * two places. */
+__attribute__((noinline)) static void *
+descend(unsigned bits, int depth, leaf_fn *leaf)
 {
-    if (depth == 0) {
-        block = malloc(16);
-        free(block);
-        return;
-    }
-    if (bits & 1)
-        descend(bits >> 1, depth - 1);
+    void *p;
+
+    if (depth == 0)
+        p = leaf();
+    else if (bits & 1)
+        p = descend(bits >> 1, depth - 1, leaf);
     else
-        descend(bits >> 1 | OTHER_CALL, depth - 1); // Otherwise the two calls would be merged.
+        p = descend(bits >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls are merged.
     __asm__ volatile("" : : : "memory");
+    return p;
 }
+
+/* Define the leaf NAME of blocks of BYTES. */
+#define LEAF(name, bytes)                                                                          \
+    __attribute__((noinline)) static void *name(void)                                              \
+    {                                                                                              \
+        void *p = malloc(bytes);                                                                   \
+                                                                                                   \
+        __asm__ volatile("" : : : "memory");                                                       \
+        return p;                                                                                  \
+    }
 
 #endif

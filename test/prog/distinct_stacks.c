@@ -8,50 +8,13 @@
  * end leaf_last allocates 3000 bytes, which stay live. COUNT is at most 2^24. */
 #include <stdlib.h>
 
-enum { DEPTH = 24, OTHER_CALL = 1 << 30 };
+#include "descend.h"
 
-__attribute__((noinline)) static void *
-leaf_small(void)
-{
-    void *p = malloc(24);
+enum { DEPTH = 24 };
 
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-__attribute__((noinline)) static void *
-leaf_middle(void)
-{
-    void *p = malloc(100);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-__attribute__((noinline)) static void *
-leaf_last(void)
-{
-    void *p = malloc(3000);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-/* One call for each bit of PATH, from either of two places. */
-__attribute__((noinline)) static void *
-descend(unsigned path, int depth, unsigned leaf)
-{
-    void *p;
-
-    if (depth == 0)
-        return leaf == 0 ? leaf_small() : leaf == 1 ? leaf_middle() : leaf_last();
-    if (path & 1)
-        p = descend(path >> 1, depth - 1, leaf);
-    else
-        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls are merged.
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
+LEAF(leaf_small, 24)
+LEAF(leaf_middle, 100)
+LEAF(leaf_last, 3000)
 
 /* Return the bits of I in reverse: then consecutive stacks share their outer calls. */
 static unsigned
@@ -70,6 +33,6 @@ main(int argc, char **argv)
     unsigned count = argc > 1 ? (unsigned)atol(argv[1]) : 1000;
 
     for (unsigned i = 0; i < count; i++)
-        free(descend(reversed(i), DEPTH, i & 1));
-    return descend(reversed(0), DEPTH, 2) == NULL;
+        free(descend(reversed(i), DEPTH, i & 1 ? leaf_middle : leaf_small));
+    return descend(reversed(0), DEPTH, leaf_last) == NULL;
 }

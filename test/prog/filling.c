@@ -13,68 +13,25 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { DEPTH = 20, THREADS_MAX = 16, OTHER_CALL = 1 << 30 };
+#include "descend.h"
+
+enum { DEPTH = 20, THREADS_MAX = 16 };
 
 static unsigned count;
 
-__attribute__((noinline)) static void *
-leaf_small(void)
-{
-    void *p = malloc(24);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-__attribute__((noinline)) static void *
-leaf_middle(void)
-{
-    void *p = malloc(100);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-__attribute__((noinline)) static void *
-leaf_large(void)
-{
-    void *p = malloc(3000);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-__attribute__((noinline)) static void *
-leaf_known(void)
-{
-    void *p = malloc(10);
-
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
-
-/* One call for each bit of PATH, from either of two places. */
-__attribute__((noinline)) static void *
-descend(unsigned path, int depth, unsigned leaf)
-{
-    void *p;
-
-    if (depth == 0)
-        return leaf == 0 ? leaf_small() : leaf == 1 ? leaf_middle() : leaf_large();
-    if (path & 1)
-        p = descend(path >> 1, depth - 1, leaf);
-    else
-        p = descend(path >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls are merged.
-    __asm__ volatile("" ::: "memory");
-    return p;
-}
+LEAF(leaf_small, 24)
+LEAF(leaf_middle, 100)
+LEAF(leaf_large, 3000)
+LEAF(leaf_known, 10)
 
 static void *
 work(void *arg)
 {
+    static leaf_fn *const leaves[] = {leaf_small, leaf_middle, leaf_large};
+
     (void)arg;
     for (unsigned i = 0; i < count; i++) {
-        void *p = descend(i * 2654435761u >> 12, DEPTH, i % 3);
+        void *p = descend(i * 2654435761u >> 12, DEPTH, leaves[i % 3]);
 
         if (i / 3 % 2 != 0)
             free(p);

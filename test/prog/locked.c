@@ -21,12 +21,15 @@
 
 enum { DEPTH = 12, EVENTS = 1 << DEPTH, THREADS = 3 };
 
+LEAF(leaf, 16)
+LEAF(early_leaf, 100)
+
 static void *
 work(void *unused)
 {
     (void)unused;
     for (unsigned i = 0; i < EVENTS; i++)
-        descend(i, DEPTH);
+        free(descend(i, DEPTH, leaf));
     return NULL;
 }
 
@@ -50,10 +53,8 @@ main(int argc, char **argv)
     pthread_attr_t attributes;
     pthread_t thread;
 
-    for (int i = 0; late && i < 100; i++) {
-        block = malloc(100);
-        free(block);
-    }
+    for (int i = 0; late && i < 100; i++)
+        free(early_leaf());
     if (!lock(bytes))
         return 77;
     pthread_attr_init(&attributes);
