@@ -5,8 +5,8 @@
  * The cost of a tool includes every process that it needs. Processor time comes from wait4() of the
  * command and of all processes that it left behind: this process adopts orphans
  * (PR_SET_CHILD_SUBREAPER) and waits for them as well. The command is started from this small
- * process, because the peak of resident memory survives exec, and an interpreter's peak would
- * exceed that of many programs.
+ * process, because the peak of resident memory survives exec. The peak of an interpreter is higher
+ * than the peak of many programs.
  *
  * Peaks of single processes are read from /proc every 10 ms during their lifetime. This process is
  * not pinned, and its time is not measured. Processes whose executable is called PROGRAM are the
