@@ -13,12 +13,12 @@ test/run/AREA/NAME.sh is run/NAME. It reports one or more results:
     exit status 0         passed, if no such line was printed; a script has to print one
     anything else         failed, whatever the lines say
 
-Every job has a separate empty directory as home, cache and place for temporary files, a time
-limit, umask 022, no terminal, and no variables that change how malloc or Python works. The
-directories are below TMPDIR, or below BUILD if no program may be started there. Scripts start in
-theirs, unit tests and rules in the source tree. Processes that a job leaves in its process group
-are killed. Jobs run a few at a time and are shown in order, a failed one with its whole output;
-skips are repeated at the end. The last line is "N passed, N failed, N skipped"; the file
+Every job has a separate empty directory as home, cache and place for temporary files, a time limit
+of $JOB_SECONDS (300), umask 022, no terminal, and no variables that change how malloc or Python
+works. The directories are below TMPDIR, or below BUILD if no program may be started there. Scripts
+start in theirs, unit tests and rules in the source tree. Processes that a job leaves in its process
+group are killed. Jobs run a few at a time and are shown in order, a failed one with its whole
+output; skips are repeated at the end. The last line is "N passed, N failed, N skipped"; the file
 OUT/test/counts gets it as well. The exit status is 1 if something failed or nothing ran.
 """
 import argparse
@@ -34,7 +34,7 @@ import time
 
 from needs import Needs
 
-TIME_LIMIT_S = 300
+TIME_LIMIT_S = int(os.environ.get("JOB_SECONDS", "300"))
 SKIPPED = 77
 RESULT = re.compile(r"^(not ok|ok)\b(?:\s+\d+)?(?:\s*-)?\s*(.*)$")
 SKIP = re.compile(r"#\s*SKIP\b[ :]*(.*)$", re.IGNORECASE)
@@ -104,7 +104,8 @@ def all_jobs(out, build):
 
 def environment(out, build, scratch):
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("HEAPTAP", "MAKE", "MFLAGS", "MALLOC_")) and k not in
+           if (not k.startswith(("HEAPTAP", "MAKE", "MFLAGS", "MALLOC_")) or
+               k == "HEAPTAP_EVERY_INSTRUCTION") and k not in
            ("LD_PRELOAD", "DEBUGINFOD_URLS", "NO_COLOR", "CDPATH", "ENV", "BASH_ENV",
             "GLIBC_TUNABLES", "PYTHONMALLOC", "PYTHONPATH", "PYTHONHOME")}
     env.update(HEAPTAP=f"{out}/heaptap", LIBHEAPTAP=f"{build}/libheaptap.so",
