@@ -242,7 +242,7 @@ guard_start(void)
 }
 
 bool
-guard_settle(void)
+guard_install_pending(void)
 {
     return true;
 }

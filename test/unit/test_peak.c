@@ -1,6 +1,6 @@
 /* test_peak.c: if this fails, the peak of a program with threads exceeds the upper bound that its
- * profile states. Another thread acts in the middle of a settle: the test replaces epoch_raise,
- * which the settle calls between two steps. */
+ * profile states. Another thread acts in the middle of a flush: the test replaces epoch_raise,
+ * which the flush calls between two steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ assert_bound_holds(void)
     assert_true(header.shared.peak_bytes <= header.shared.bound_bytes);
 }
 
-/* Thread 1 frees all its blocks, in two events. The first has settled before. */
+/* Thread 1 frees all its blocks, in two events. The first has flushed before. */
 static void
 the_other_frees(void)
 {

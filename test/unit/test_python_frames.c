@@ -55,10 +55,10 @@ static struct {
     jmp_buf out;
 } fake;
 
-bool python_memory_settled = true;
+bool python_memory_hooks_final = true;
 
 void
-python_memory_settle(void)
+python_memory_check_hooks(void)
 {
 }
 

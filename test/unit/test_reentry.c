@@ -100,7 +100,7 @@ held_count(struct thread *t, uint32_t mark)
 }
 
 bool
-held_settle(struct thread *t, uint32_t mark, const void *result)
+held_resolve(struct thread *t, uint32_t mark, const void *result)
 {
     assert_true(reentry_is_in_recorder());
     held_count(t, mark);

@@ -374,7 +374,7 @@ merge_on(bool alone, bool end)
         m->place = (struct live_place){0};
         m->began_us = now_us;
         m->took_us = 0;
-        records_settle((enum disk_access_part)late_part(w.merge));
+        records_flush((enum disk_access_part)late_part(w.merge));
     }
     w.stop_us = end ? 0 : now_us + STEP_US;
     m->page.bytes = 0;

@@ -434,52 +434,52 @@ records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_
 /* --- All of them ------------------------------------------------------------------------------ */
 
 static void
-settle_word(uint64_t *to, uint64_t *from)
+flush_word(uint64_t *to, uint64_t *from)
 {
     access_add(to, __atomic_exchange_n(from, UINT64_C(0), __ATOMIC_RELAXED));
 }
 
 static void
-settle_spread(struct disk_spread *to, struct disk_spread *from)
+flush_spread(struct disk_spread *to, struct disk_spread *from)
 {
-    settle_word(&to->total, &from->total);
+    flush_word(&to->total, &from->total);
     lower(&to->min, from->min);
     raise(&to->max, from->max);
     empty_spread(from);
 }
 
 static void
-settle_access(struct disk_access *to, struct disk_access *from)
+flush_access(struct disk_access *to, struct disk_access *from)
 {
-    settle_word(&to->blocks, &from->blocks);
-    settle_spread(&to->accesses, &from->accesses);
-    settle_spread(&to->writes, &from->writes);
-    settle_spread(&to->size_bytes, &from->size_bytes);
-    settle_spread(&to->lifetime_us, &from->lifetime_us);
-    settle_spread(&to->utilised, &from->utilised);
-    settle_spread(&to->density, &from->density);
-    settle_spread(&to->lifetime_density, &from->lifetime_density);
-    settle_word(&to->granules, &from->granules);
-    settle_word(&to->touched_granules, &from->touched_granules);
-    settle_word(&to->untouched_bytes, &from->untouched_bytes);
-    settle_word(&to->never, &from->never);
-    settle_word(&to->write_only, &from->write_only);
-    settle_word(&to->regrown, &from->regrown);
-    settle_word(&to->migrated, &from->migrated);
-    settle_word(&to->overlaps, &from->overlaps);
-    settle_word(&to->same_alloc_cpu, &from->same_alloc_cpu);
-    settle_word(&to->same_dealloc_cpu, &from->same_dealloc_cpu);
+    flush_word(&to->blocks, &from->blocks);
+    flush_spread(&to->accesses, &from->accesses);
+    flush_spread(&to->writes, &from->writes);
+    flush_spread(&to->size_bytes, &from->size_bytes);
+    flush_spread(&to->lifetime_us, &from->lifetime_us);
+    flush_spread(&to->utilised, &from->utilised);
+    flush_spread(&to->density, &from->density);
+    flush_spread(&to->lifetime_density, &from->lifetime_density);
+    flush_word(&to->granules, &from->granules);
+    flush_word(&to->touched_granules, &from->touched_granules);
+    flush_word(&to->untouched_bytes, &from->untouched_bytes);
+    flush_word(&to->never, &from->never);
+    flush_word(&to->write_only, &from->write_only);
+    flush_word(&to->regrown, &from->regrown);
+    flush_word(&to->migrated, &from->migrated);
+    flush_word(&to->overlaps, &from->overlaps);
+    flush_word(&to->same_alloc_cpu, &from->same_alloc_cpu);
+    flush_word(&to->same_dealloc_cpu, &from->same_dealloc_cpu);
     if (from->dated != 0 && from->dealloc_us >= to->dealloc_us) {
         to->alloc_us = from->alloc_us;
         to->dealloc_us = from->dealloc_us;
         to->alloc_cpu = from->alloc_cpu;
         to->dealloc_cpu = from->dealloc_cpu;
     }
-    settle_word(&to->dated, &from->dated);
+    flush_word(&to->dated, &from->dated);
 }
 
 static void
-settle_fields(struct access_runs *to_runs, struct access_runs *from_runs, uint32_t site)
+flush_fields(struct access_runs *to_runs, struct access_runs *from_runs, uint32_t site)
 {
     for (uint32_t i = 0; i < ACCESS_RUNS; i++) {
         uint32_t known = load_acquire(&from_runs->record[i]);
@@ -490,10 +490,10 @@ settle_fields(struct access_runs *to_runs, struct access_runs *from_runs, uint32
         from = record_at(DISK_FIELDS, known);
         to = fields_of(to_runs, site, DISK_ACCESS_ENDED, from->first);
         for (uint32_t j = 0; to != NULL && j < DISK_FIELD_WORDS; j++) {
-            settle_word(&to->fields[j].accesses, &from->fields[j].accesses);
-            settle_word(&to->fields[j].writes, &from->fields[j].writes);
-            settle_word(&to->fields[j].blocks, &from->fields[j].blocks);
-            settle_word(&to->fields[j].reached, &from->fields[j].reached);
+            flush_word(&to->fields[j].accesses, &from->fields[j].accesses);
+            flush_word(&to->fields[j].writes, &from->fields[j].writes);
+            flush_word(&to->fields[j].blocks, &from->fields[j].blocks);
+            flush_word(&to->fields[j].reached, &from->fields[j].reached);
         }
     }
 }
@@ -507,7 +507,7 @@ site_count(void)
 }
 
 void
-records_settle(enum disk_access_part part)
+records_flush(enum disk_access_part part)
 {
     for (uint32_t site = 1; site < site_count(); site++) {
         struct access_site *s = &access_state->sites[site];
@@ -516,9 +516,9 @@ records_settle(enum disk_access_part part)
         struct access_runs *to_runs = runs != 0 ? runs_of(site, DISK_ACCESS_ENDED) : NULL;
 
         if (to != NULL)
-            settle_access(to, record_at(DISK_ACCESS, record));
+            flush_access(to, record_at(DISK_ACCESS, record));
         if (to_runs != NULL)
-            settle_fields(to_runs, &access_state->runs[runs], site);
+            flush_fields(to_runs, &access_state->runs[runs], site);
     }
 }
 

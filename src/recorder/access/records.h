@@ -36,7 +36,7 @@ void records_regrow(const struct access_block *b, uint32_t site, enum disk_acces
 void records_end_moved(const struct access_block *b, uint32_t site, enum disk_access_part part);
 
 /* Add the late PART of all sites to ENDED, and empty it. */
-void records_settle(enum disk_access_part part);
+void records_flush(enum disk_access_part part);
 
 /* Reset all records to contain no blocks. */
 void records_forget(void);

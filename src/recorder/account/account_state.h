@@ -9,7 +9,7 @@
 struct peak_sums {
     int64_t published_bytes; // Sum of published live bytes: the total without unpublished changes.
     int64_t slack_bytes;     // Sum of the threads' slack, an upper bound of unpublished growth.
-    uint32_t settles;        // Approximate number of publications. May wrap around.
+    uint32_t flushes;        // Approximate number of publications. May wrap around.
 } __attribute__((aligned(64)));
 
 /* Pace of one kind of snapshot; history.c. */
@@ -54,11 +54,11 @@ struct account_state {
 
     /* peak.c */
     uint32_t peak_mode;     // Atomic, enum peak_mode.
-    uint32_t near_since;    // Atomic: value of `settles` when the mode became PEAK_NEAR.
-    uint32_t far_since;     // Atomic: value of `settles` when the mode became PEAK_FAR.
-    uint32_t near_shift;    // Atomic: log2 of the number of settles of each thread in PEAK_NEAR.
+    uint32_t near_since;    // Atomic: value of `flushes` when the mode became PEAK_NEAR.
+    uint32_t far_since;     // Atomic: value of `flushes` when the mode became PEAK_FAR.
+    uint32_t near_shift;    // Atomic: log2 of the number of flushes of each thread in PEAK_NEAR.
     uint32_t share_shift;   // Atomic: log2 of the number of shares of the error.
-    uint32_t floor_settles; // Atomic: value of `settles` at the latest change of floor_bytes,
+    uint32_t floor_flushes; // Atomic: value of `flushes` at the latest change of floor_bytes,
     uint64_t floor_ticked;  // and of ticked_events.
     int64_t floor_bytes;    // Atomic: permitted error even if the peak is small.
     uint64_t ticked_events; // Atomic: sum of all threads' events up to their latest ticks.

@@ -298,8 +298,8 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
  * place is free, publish *MADE there, created if it is 0. Return 0 if the place holds another
  * child. */
 static uint32_t
-settle(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame, uint32_t flags,
-       uint32_t *made)
+find_or_publish(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame,
+                uint32_t flags, uint32_t *made)
 {
     uint32_t there = load_acquire(place);
 
@@ -340,7 +340,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
     struct first_child *first = nodes_first_child(parent);
     uint32_t made = 0;
-    uint32_t node = settle(&first->node, &first->frame, parent, frame, flags, &made);
+    uint32_t node = find_or_publish(&first->node, &first->frame, parent, frame, flags, &made);
     struct children *line;
 
     if (node != 0)
@@ -349,7 +349,7 @@ add_child(uint32_t parent, uint64_t frame, uint32_t flags)
     if (line == NULL)
         return DISK_NODE_OTHER;
     for (uint32_t i = 0; i < NODES_FANOUT; i++) {
-        node = settle(&line->node[i], &line->frame[i], parent, frame, flags, &made);
+        node = find_or_publish(&line->node[i], &line->frame[i], parent, frame, flags, &made);
         if (node != 0)
             return node;
     }

@@ -2,7 +2,7 @@
  *
  * With several threads no thread sees live bytes exactly. Each thread has a part of them,
  * live_bytes, and leaves changes unpublished while they lie in its span. When they leave the span
- * the thread *settles*. Other threads see two words of it, and the sums of both words over all
+ * the thread *flushes*. Other threads see two words of it, and the sums of both words over all
  * threads:
  *
  *     published_bytes     its part when last published          the sum: nearly live bytes
@@ -15,12 +15,12 @@
  *     far      The total of both sums is within the peak. So there is no new maximum, whatever
  *              the threads keep back. The room up to the peak is divided among them; a thread that
  *              has used up its part and finds no room left calls the others.
- *     called   All others must settle before their next event. The caller itself adds their
+ *     called   All others must flush before their next event. The caller itself adds their
  *              unpublished changes to the sum and takes their slack back, because they may sleep,
  *              or have ended.
  *     near     Spans are so small that the sum of published bytes equals live bytes to within half
  *              of the allowed error. When it exceeds the peak, it is the new peak. After some
- *              settles, if there is room again, the mode becomes far. The sooner near is entered
+ *              flushes, if there is room again, the mode becomes far. The sooner near is entered
  *              again, the longer it lasts.
  *
  * Accuracy of the peak. R is the peak for which the counters have saved values. Live bytes really
@@ -29,7 +29,7 @@
  * and a reader reports their distance. While far, the total does not exceed the peak. While near,
  * with a slack of s for each of n threads, the total is at most n * s above the published sum, and
  * R at most n * s below it: that makes 2 * n * s, which is the allowed error. An event in flight
- * during a call counts as not made yet: its thread settles before the next one.
+ * during a call counts as not made yet: its thread flushes before the next one.
  *
  * R never exceeds bound_bytes, not for an instant. The sum may fall between two readings, when
  * another thread publishes a free. So a thread reads the sum once, raises bound_bytes to that plus
@@ -39,15 +39,15 @@
  * so one of them sees the other.
  *
  * The allowed error is a 1024th of the peak. If that is small and live bytes stay close to the
- * peak, every event settles, and each settle moves a cache line between processors. So after some
- * thousand settles that are more than one in 64 events, the error is doubled; when they have become
+ * peak, every event flushes, and each flush moves a cache line between processors. So after some
+ * thousand flushes that are more than one in 64 events, the error is doubled; when they have become
  * rare it is halved. Its maximum is the smaller of 64 KiB and a 16th of the peak, but a 1024th of
  * the peak is always allowed.
  *
- * Threads that free one another's blocks settle no more often than others. A thread whose part
+ * Threads that free one another's blocks flush no more often than others. A thread whose part
  * rises reaches the end of its span sooner, but the sums stay the same, and so does the room. One
- * event in 285 settles in either case of bench/micro.c with two threads, one in 155 with four, and
- * without any settles they take as long (internals/performance.md).
+ * event in 285 flushes in either case of bench/micro.c with two threads, one in 155 with four, and
+ * without any flushes they take as long (internals/performance.md).
  *
  * Spans are bounded far from the peak as well, so that the timeline and snapshots have live bytes
  * to within LIMIT_PEAK_ERROR_BYTES, or a 1024th of the peak.
@@ -71,17 +71,17 @@ enum peak_mode {
 
 enum {
     PEAK_ERROR_SHIFT = 10, // The allowed error is the peak shifted right by this.
-    // With fewer settles than this per thread while far, the next near lasts twice as long, up to
-    // NEAR_SHIFT_MAX doublings of one settle per thread.
-    FAR_SETTLES = 4,
+    // With fewer flushes than this per thread while far, the next near lasts twice as long, up to
+    // NEAR_SHIFT_MAX doublings of one flush per thread.
+    FAR_FLUSHES = 4,
     NEAR_SHIFT_MAX = 6,
-    // After so many settles another thread calls again: the first caller may have jumped out of it.
-    CALL_SETTLES = 64,
-    // The error does not grow before FLOOR_SETTLES, and FLOOR_TICK_SETTLES more for each
+    // After so many flushes another thread calls again: the first caller may have jumped out of it.
+    CALL_FLUSHES = 64,
+    // The error does not grow before FLOOR_FLUSHES, and FLOOR_TICK_FLUSHES more for each
     // LIMIT_TICK_EVENTS.
-    FLOOR_SETTLES = 2048,
-    FLOOR_TICK_SETTLES = LIMIT_TICK_EVENTS / 64,
-    // It shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS with fewer than one settle for each of
+    FLOOR_FLUSHES = 2048,
+    FLOOR_TICK_FLUSHES = LIMIT_TICK_EVENTS / 64,
+    // It shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS with fewer than one flush for each of
     // these.
     FLOOR_TICKS = 1024,
     FLOOR_SHIFT = 4, // The floor of the error is at most the peak shifted right by this.
@@ -125,18 +125,18 @@ share_of(int64_t error)
     return peak_rounded(error / 2 >> load_relaxed(&account_state()->share_shift));
 }
 
-/* Adapt the floor of the error so that settles stay rare and the error small. */
+/* Adapt the floor of the error so that flushes stay rare and the error small. */
 static COLD void
-fit_floor(uint32_t settles)
+fit_floor(uint32_t flushes)
 {
     uint64_t events = load_relaxed(&account_state()->ticked_events) -
                       load_relaxed(&account_state()->floor_ticked);
     uint64_t ticks = events / LIMIT_TICK_EVENTS;
-    uint32_t since = settles - load_relaxed(&account_state()->floor_settles);
+    uint32_t since = flushes - load_relaxed(&account_state()->floor_flushes);
     int64_t floor = load_relaxed(&account_state()->floor_bytes);
     int64_t most = load_relaxed(&state->header->shared.peak_bytes) >> FLOOR_SHIFT;
 
-    if (since > FLOOR_SETTLES + ticks * FLOOR_TICK_SETTLES)
+    if (since > FLOOR_FLUSHES + ticks * FLOOR_TICK_FLUSHES)
         floor = 2 * peak_larger(near_error(), FLOOR_FIRST_BYTES / 2);
     else if (ticks >= FLOOR_TICKS && since < ticks)
         floor /= 2;
@@ -145,7 +145,7 @@ fit_floor(uint32_t settles)
     if (most > LIMIT_PEAK_ERROR_BYTES)
         most = LIMIT_PEAK_ERROR_BYTES;
     store_relaxed(&account_state()->floor_bytes, floor < most ? floor : most);
-    store_relaxed(&account_state()->floor_settles, settles);
+    store_relaxed(&account_state()->floor_flushes, flushes);
     add_relaxed(&account_state()->floor_ticked, events);
 }
 
@@ -307,7 +307,7 @@ set_span_alone(struct thread *t)
 }
 
 static void
-settle_alone(struct thread *t)
+flush_single(struct thread *t)
 {
     int64_t unpublished = t->live_bytes - load_relaxed(&t->published_bytes);
 
@@ -328,9 +328,9 @@ settle_alone(struct thread *t)
 
 /* --- Several threads -------------------------------------------------------------------------- */
 
-/* Settle while far. Return false if the room up to the peak does not suffice for T's slack. */
+/* Flush while far. Return false if the room up to the peak does not suffice for T's slack. */
 static bool
-settle_far(struct thread *t)
+flush_far(struct thread *t)
 {
     int64_t part = t->live_bytes, least = share_of(near_error()), most = share_of(far_error());
     int64_t peak = load_relaxed(&t->shared->peak_bytes);
@@ -356,12 +356,12 @@ settle_far(struct thread *t)
 
 /* Double the duration of near if it is entered again soon after far, else halve it. */
 static void
-fit_near(uint32_t settles)
+fit_near(uint32_t flushes)
 {
     uint32_t shift = load_relaxed(&account_state()->near_shift);
-    uint32_t far = settles - load_relaxed(&account_state()->far_since);
+    uint32_t far = flushes - load_relaxed(&account_state()->far_since);
 
-    if (far < (uint32_t)FAR_SETTLES << load_relaxed(&account_state()->share_shift))
+    if (far < (uint32_t)FAR_FLUSHES << load_relaxed(&account_state()->share_shift))
         shift += shift < NEAR_SHIFT_MAX;
     else
         shift -= shift > 0;
@@ -369,9 +369,9 @@ fit_near(uint32_t settles)
 }
 
 /* Return true if all threads have published their live bytes. If no thread has called them yet,
- * call them now. SETTLES is the number of this settle. */
+ * call them now. FLUSHES is the number of this flush. */
 static bool
-is_near(uint32_t settles)
+is_near(uint32_t flushes)
 {
     // Read after the sum was changed. The mode becomes far before any thread has a larger span. So
     // if it is not far here, the sum lacks no more than the allowed error.
@@ -380,11 +380,11 @@ is_near(uint32_t settles)
     if (mode == PEAK_NEAR)
         return true;
     if (mode == PEAK_FAR ? !cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_CALLED)
-                         : settles % CALL_SETTLES != 0)
+                         : flushes % CALL_FLUSHES != 0)
         return false;
     collect_all(false);
-    fit_near(settles);
-    store_relaxed(&account_state()->near_since, settles);
+    fit_near(flushes);
+    store_relaxed(&account_state()->near_since, flushes);
     mode = PEAK_CALLED;
     cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_NEAR);
     return true;
@@ -393,16 +393,16 @@ is_near(uint32_t settles)
 /* Switch to far if near has lasted long enough and each thread can have more slack than when
  * near. */
 static void
-leave_near(const struct thread *t, uint32_t settles, int64_t slack)
+leave_near(const struct thread *t, uint32_t flushes, int64_t slack)
 {
     uint32_t shift = load_relaxed(&account_state()->share_shift), mode = PEAK_NEAR;
-    uint32_t since = settles - load_relaxed(&account_state()->near_since);
+    uint32_t since = flushes - load_relaxed(&account_state()->near_since);
     int64_t room = load_relaxed(&t->shared->peak_bytes) - top_bytes();
 
     if (since >> load_relaxed(&account_state()->near_shift) >> shift != 0 &&
         room > slack << shift &&
         cas_acq_rel(&account_state()->peak_mode, &mode, (uint32_t)PEAK_FAR))
-        store_relaxed(&account_state()->far_since, settles);
+        store_relaxed(&account_state()->far_since, flushes);
 }
 
 /* Raise the peak to the sum of published bytes if that is higher. */
@@ -418,36 +418,36 @@ look_for_peak(struct thread *t)
 }
 
 static void
-settle_among_others(struct thread *t)
+flush_multi(struct thread *t)
 {
-    uint32_t settles;
+    uint32_t flushes;
     int64_t slack;
 
     publish_part(t);
-    // Two concurrent settles may count as one.
-    settles = load_relaxed(&account_state()->sums.settles) + 1;
-    store_relaxed(&account_state()->sums.settles, settles);
-    if (unlikely(settles % CALL_SETTLES == 0))
-        fit_floor(settles);
-    if (load_acquire(&account_state()->peak_mode) == PEAK_FAR && settle_far(t))
+    // Two concurrent flushes may count as one.
+    flushes = load_relaxed(&account_state()->sums.flushes) + 1;
+    store_relaxed(&account_state()->sums.flushes, flushes);
+    if (unlikely(flushes % CALL_FLUSHES == 0))
+        fit_floor(flushes);
+    if (load_acquire(&account_state()->peak_mode) == PEAK_FAR && flush_far(t))
         return;
-    if (is_near(settles))
+    if (is_near(flushes))
         look_for_peak(t);
     slack = share_of(near_error());
     set_slack(t, slack);
     // Before any thread uses its slack.
     raise_bytes(&t->shared->bound_bytes, top_bytes());
     set_span(t, t->live_bytes - slack, t->live_bytes + slack);
-    leave_near(t, settles, slack);
+    leave_near(t, flushes, slack);
 }
 
 void
-peak_settle(struct thread *t)
+peak_flush(struct thread *t)
 {
     if (!load_relaxed(&state->multi))
-        settle_alone(t);
+        flush_single(t);
     else
-        settle_among_others(t);
+        flush_multi(t);
 }
 
 /* --- Joining ---------------------------------------------------------------------------------- */
@@ -494,7 +494,7 @@ peak_refresh(struct thread *t)
     peak_publish(t);
     store_relaxed(&t->at_peak, false);
     raise_bytes(&t->shared->bound_bytes, load_relaxed(&t->shared->peak_bytes));
-    settle_among_others(t);
+    flush_multi(t);
 }
 
 /* --- Taking back ------------------------------------------------------------------------------ */

@@ -46,8 +46,8 @@ void peak_publish(struct thread *t);
  * a new maximum and saved values for it, so it remains. */
 bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
 
-/* Settle: T's live bytes have left their span. */
-void peak_settle(struct thread *t);
+/* Flush: T's live bytes have left their span. */
+void peak_flush(struct thread *t);
 
 /* Slow path before counter C of T changes: record its values for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
@@ -136,7 +136,7 @@ peak_before_free(struct thread *t, struct disk_counter *c)
 }
 
 /* Add CHANGE_BYTES to T's live bytes. Return true if the change may stay unpublished; otherwise the
- * caller must call peak_settle. */
+ * caller must call peak_flush. */
 static inline bool
 peak_keeps(struct thread *t, int64_t change_bytes)
 {
@@ -151,7 +151,7 @@ static inline void
 peak_change(struct thread *t, int64_t change_bytes)
 {
     if (unlikely(!peak_keeps(t, change_bytes)))
-        peak_settle(t);
+        peak_flush(t);
 }
 
 #endif

@@ -187,8 +187,8 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
     switch (heap_fast_path_alloc(t, handle_of(heap), p, bytes, &t->leaf, true, &b)) {
     case HEAP_DONE:
         break;
-    case HEAP_TO_SETTLE:
-        event_settle();
+    case HEAP_TO_FLUSH:
+        event_flush();
         break;
     case HEAP_TO_STORE:
         heap_keep_counted(handle_of(heap), p, bytes, b.site, b.birth);
@@ -241,8 +241,8 @@ api_free(heaptap_heap *heap, const void *p)
     result = heap_fast_path_free(t, handle_of(heap), p);
     if (unlikely(result == HEAP_MISS))
         heap_free_begun(handle_of(heap), p, caller);
-    else if (unlikely(result == HEAP_TO_SETTLE))
-        event_settle();
+    else if (unlikely(result == HEAP_TO_FLUSH))
+        event_flush();
 }
 
 static void

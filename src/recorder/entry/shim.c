@@ -159,9 +159,9 @@ free_unprepared(void *p, struct ledger_place at, struct disk_counter *c)
 }
 
 static TAIL void
-free_settles(void *p)
+free_and_flush(void *p)
 {
-    event_settle();
+    event_flush();
     real.free(p);
 }
 
@@ -196,7 +196,7 @@ free_recorded(void *p)
         return;
     }
     if (unlikely(!fast_path_free(t, p, d.at, c))) {
-        free_settles(p);
+        free_and_flush(p);
         return;
     }
     real.free(p);

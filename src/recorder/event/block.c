@@ -6,7 +6,7 @@
  * views work as with exact counts, and periods of exact and of sampled recording add up. errors.c
  * keeps the variance of the estimate.
  *
- * Nothing here begins or ends an event: the caller does, and settles the change of live bytes. */
+ * Nothing here begins or ends an event: the caller does, and flushes the change of live bytes. */
 #include "event/block.h"
 
 #include "account/account_state.h"

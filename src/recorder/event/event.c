@@ -96,17 +96,17 @@ alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 }
 
 void
-event_settle(void)
+event_flush(void)
 {
-    peak_settle(tls.self);
+    peak_flush(tls.self);
     tick_if_moved(tls.self);
     reentry_leave();
 }
 
 static NOINLINE void *
-alloc_settles(void *p)
+alloc_and_flush(void *p)
 {
-    event_settle();
+    event_flush();
     return p;
 }
 
@@ -147,7 +147,7 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     store_relaxed(ledger_direct_birth(d.at), recent_begins(t, p, d.entry));
     access_begins(p, size_bytes, false);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
-        return alloc_settles(p);
+        return alloc_and_flush(p);
     reentry_leave();
     return p;
 }
@@ -281,7 +281,7 @@ event_free_unprepared(void *p, struct ledger_place at, struct disk_counter *c)
 
     peak_before_free(t, c);
     if (!fast_path_free(t, p, at, c))
-        event_settle();
+        event_flush();
 }
 
 void

@@ -47,8 +47,8 @@ void event_free_unprepared(void *p, struct ledger_place at, struct disk_counter 
 /* Like event_free, but ignore P if no block is known to live there. */
 void event_free_known(void *p, struct arch_caller caller);
 
-/* Settle the peak and leave the event. */
-void event_settle(void);
+/* Flush the peak and leave the event. */
+void event_flush(void);
 
 /* P is about to be reallocated: remove its entry from the ledger and return it. */
 struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);

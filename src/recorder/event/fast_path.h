@@ -34,7 +34,7 @@ fast_path_is_open_to_frees(const struct thread *t)
 
 /* Record the free of P, whose direct entry is at AT, in an event of T. C is T's counter of the
  * site, and has nothing to save (peak.h). Return true if that ends the event; false: the caller
- * must call event_settle. */
+ * must call event_flush. */
 static INLINE bool
 fast_path_free(struct thread *t, const void *p, struct ledger_place at, struct disk_counter *c)
 {

@@ -19,7 +19,7 @@
  * ignored has none, and a thread that blocks SIGBUS has none. The only state is the handler's
  * address, so fork and exec need no special treatment. A child made by vfork has separate handlers.
  * If recording starts in it, its parent lacks the recorder's handlers, and installs them at its
- * next event (guard_settle). */
+ * next event (guard_install_pending). */
 #include "event/guard.h"
 
 #include <errno.h>
@@ -127,7 +127,7 @@ guard_start(void)
 }
 
 bool
-guard_settle(void)
+guard_install_pending(void)
 {
     if (identity_is_guest())
         return false;

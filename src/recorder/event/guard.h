@@ -10,6 +10,6 @@ void guard_start(void);
 
 /* Do guard_start for the owner of the memory after a guest (platform/process.h) has started
  * recording. Return false, with nothing done, if the caller is a guest. */
-bool guard_settle(void);
+bool guard_install_pending(void);
 
 #endif

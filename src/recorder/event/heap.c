@@ -412,8 +412,8 @@ finish_alloc(enum heap_fast_path result, uint64_t handle, const void *p, uint64_
     switch (result) {
     case HEAP_DONE:
         break;
-    case HEAP_TO_SETTLE:
-        event_settle();
+    case HEAP_TO_FLUSH:
+        event_flush();
         break;
     case HEAP_TO_STORE:
         heap_keep_counted(handle, p, size_bytes, b.site, b.birth);
@@ -538,8 +538,8 @@ heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
         result = free_in_tier(t, handle, p, tier);
     if (likely(result == HEAP_DONE))
         return;
-    if (result == HEAP_TO_SETTLE) {
-        event_settle();
+    if (result == HEAP_TO_FLUSH) {
+        event_flush();
         return;
     }
     t->countdown--;

@@ -61,9 +61,9 @@ static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32,
 
 enum heap_fast_path {
     HEAP_DONE,
-    HEAP_TO_SETTLE, // Done except for peak_settle; leave the event after it.
-    HEAP_TO_STORE,  // Counted, but the address is not stored; the event has not ended.
-    HEAP_MISS,      // Nothing was changed.
+    HEAP_TO_FLUSH, // Done except for peak_flush; leave the event after it.
+    HEAP_TO_STORE, // Counted, but the address is not stored; the event has not ended.
+    HEAP_MISS,     // Nothing was changed.
 };
 
 /* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
@@ -171,7 +171,7 @@ heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t 
         return HEAP_TO_STORE;
     }
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
-        return HEAP_TO_SETTLE;
+        return HEAP_TO_FLUSH;
     reentry_leave();
     return HEAP_DONE;
 }
@@ -212,7 +212,7 @@ heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_
     bump_by(&c->freed_bytes, b.size_bytes);
     recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
     if (unlikely(!peak_keeps(t, -(int64_t)b.size_bytes)))
-        return HEAP_TO_SETTLE;
+        return HEAP_TO_FLUSH;
     reentry_leave();
     return HEAP_DONE;
 }

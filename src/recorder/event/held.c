@@ -76,7 +76,7 @@ held_count(struct thread *t, uint32_t mark)
 }
 
 bool
-held_settle(struct thread *t, uint32_t mark, const void *result)
+held_resolve(struct thread *t, uint32_t mark, const void *result)
 {
     uint32_t source = source_of_result(t, mark, result);
     bool unchanged = false;

@@ -15,7 +15,7 @@ void held_count_before_free(struct thread *t, const void *p);
 /* Count the blocks from index MARK on, except the block that contains RESULT, which the real
  * allocator has returned; NULL = it returned none. Return true if RESULT is an unchanged block
  * whose size the allocator can report. */
-bool held_settle(struct thread *t, uint32_t mark, const void *result);
+bool held_resolve(struct thread *t, uint32_t mark, const void *result);
 
 /* Count all blocks from index MARK on. */
 void held_count(struct thread *t, uint32_t mark);

@@ -222,7 +222,7 @@ nest(struct thread *n, struct thread *t)
  * handler may have joined meanwhile: then its struct is the thread's, and T the innermost nested
  * one, so that the thread has no two rows at once. Return the thread's struct. */
 static struct thread *
-settle_join(struct thread *t)
+resolve_join(struct thread *t)
 {
     uint64_t owner = 0, nobody;
     struct thread *outer;
@@ -272,7 +272,7 @@ join_thread(void)
     if (is_started()) {
         if (unlikely(event_state()->fork_child_events != 0))
             fork_child_report();
-        tls.self = settle_join(join_first());
+        tls.self = resolve_join(join_first());
         if (tls.self == NULL)
             add_relaxed(&state->header->losses.no_thread_events, UINT64_C(1));
     }
@@ -322,7 +322,7 @@ join_refresh(struct thread *t)
         t->merges = languages;
     }
     peak_refresh(t);
-    if (unlikely(event_state()->guard_due) && !guard_settle())
+    if (unlikely(event_state()->guard_due) && !guard_install_pending())
         thread_invalidate(t); // Check again when the owner runs.
 }
 

@@ -314,11 +314,11 @@ reentry_nest_own(struct reentry_call *c)
 /* --- Calls of the real allocator -------------------------------------------------------------- */
 
 COLD void
-reentry_settle(uint32_t mark, const void *result)
+reentry_resolve_held(uint32_t mark, const void *result)
 {
     tls.busy = REENTRY_IN_RECORDER;
     signal_fence();
-    if (held_settle(tls.self, mark, result))
+    if (held_resolve(tls.self, mark, result))
         tls.nested_block = result;
     signal_fence();
     tls.busy = REENTRY_IDLE;

@@ -360,7 +360,7 @@ make_state(void)
 
 /* Add the events that other threads lost during the start to the header's counter. */
 static void
-settle_early_events(void)
+count_early_events(void)
 {
     uint64_t events =
         __atomic_exchange_n(&event_state()->early_events, UINT64_C(0), __ATOMIC_ACQ_REL);
@@ -409,13 +409,13 @@ start_recording(void)
         started_before = true;
         store_release(&state->ready, ready);
         if (ready == READY_YES)
-            settle_early_events();
+            count_early_events();
     } else {
         // Waiting could deadlock: the other thread may wait for the loader's lock, and this thread
         // may have it.
         add_relaxed(&event_state()->early_events, UINT64_C(1));
         if (load_acquire(&state->ready) == READY_YES)
-            settle_early_events();
+            count_early_events();
     }
     return ready == READY_YES;
 }

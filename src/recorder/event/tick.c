@@ -7,7 +7,7 @@
  *    but for at most TICK_CLOSE_EVENTS. Then it doubles while ticks follow within TICK_SOON_NS, and
  *    shrinks in proportion when a tick comes late.
  *  - A thread whose live bytes have changed by TICK_BYTES ticks at once. Such a change goes through
- *    peak_settle.
+ *    peak_flush.
  * So in a program with few events each event ticks. Before an event that ends a rest, the values
  * are those at the last tick, and the snapshot taken then gets the time of that tick. Small events
  * after a longer burst may still wait for the countdown of the burst.

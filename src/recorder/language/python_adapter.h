@@ -50,11 +50,11 @@ unsigned python_line_of(enum python_lines kind, const unsigned char *table, size
 void python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes);
 
 /* Check that the hooks are still installed: the interpreter may choose other allocators while it is
- * initialised. Call often until python_memory_settled is true, and whenever the interpreter may
+ * initialised. Call often until python_memory_hooks_final is true, and whenever the interpreter may
  * have ended. */
-void python_memory_settle(void);
+void python_memory_check_hooks(void);
 
-extern bool python_memory_settled;
+extern bool python_memory_hooks_final;
 
 /* --- python_name.c: assigns recorder ids to instructions of Python functions. */
 
@@ -129,7 +129,7 @@ void python_stats_begin(void);
 /* Call once, when the interpreter is initialised; inside malloc is permitted. From the
  * interpreter's next pending call on, BEHIND replaces the object allocator whose malloc is OURS
  * while sys._debugmallocstats runs. BEHIND must stay at its address. */
-void python_stats_settle(const struct python_allocator *behind, void *(*ours)(void *, size_t));
+void python_stats_install(const struct python_allocator *behind, void *(*ours)(void *, size_t));
 
 /* --- python_pages.c: sets of pages. */
 

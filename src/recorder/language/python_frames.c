@@ -648,7 +648,7 @@ none_runs(struct python_memo *m)
 {
     m->count = m->filled = 0;
     if (!asked.is_initialized())
-        python_memory_settle();
+        python_memory_check_hooks();
     return 0;
 }
 
@@ -682,8 +682,8 @@ python_frames_again(struct heaptap_frame *end, void *memo, const unsigned long *
     (void)notes;
     *ret_same = 0;
     w.thread = likely(own == current) ? own : choose_thread(own, current);
-    if (unlikely(!python_memory_settled))
-        python_memory_settle();
+    if (unlikely(!python_memory_hooks_final))
+        python_memory_check_hooks();
     if (w.thread == NULL)
         return none_runs(memo);
     python_reach_start(&w.reach);

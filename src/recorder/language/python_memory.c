@@ -15,10 +15,11 @@
  * This also covers PYTHONMALLOC. With `malloc` no arena is ever made. With `debug` the hooks are
  * outside the checks, so sizes are the program's requests. The interpreter installs both during its
  * initialisation, over the earlier hooks. So the adapter checks until the end of the initialisation
- * that its hooks are still installed (python_memory_settle). Since 3.12 an embedded interpreter
- * that was ended and is initialised again has dropped the hooks. Another function in place of a
- * hook may still call the hook: tracemalloc (-X tracemalloc) stores the previous function in the
- * struct that its context points to. A second hook over that one would call itself endlessly.
+ * that its hooks are still installed (python_memory_check_hooks). Since 3.12 an embedded
+ * interpreter that was ended and is initialised again has dropped the hooks. Another function in
+ * place of a hook may still call the hook: tracemalloc (-X tracemalloc) stores the previous
+ * function in the struct that its context points to. A second hook over that one would call itself
+ * endlessly.
  *
  * Blocks of `mem` and `obj` are used under the interpreter's lock, so no other thread runs between
  * the free of a block and its next use. */
@@ -53,7 +54,7 @@ static heaptap_heap *heap;
 static size_t arena_bytes;
 static const char *code_start; // Code of the interpreter.
 static size_t code_bytes;
-bool python_memory_settled;
+bool python_memory_hooks_final;
 
 /* --- Arenas ----------------------------------------------------------------------------------- */
 
@@ -230,17 +231,17 @@ hook_all(void)
 }
 
 void
-python_memory_settle(void)
+python_memory_check_hooks(void)
 {
     bool is_initialized;
 
     if (arena_bytes == 0)
         return; // The hooks were not installed at the start.
     is_initialized = asked.is_initialized() != 0;
-    python_memory_settled = is_initialized;
+    python_memory_hooks_final = is_initialized;
     hook_all();
     if (is_initialized)
-        python_stats_settle(&behind[DOMAIN_OBJ], obj_malloc);
+        python_stats_install(&behind[DOMAIN_OBJ], obj_malloc);
 }
 
 /* Look up a function of the interpreter. The pointer is cast to the function's type before each
@@ -255,11 +256,11 @@ python_memory_begin(const struct python_layout *layout, const void *code, size_t
     find(asked.get_arenas, "PyObject_GetArenaAllocator");
     find(asked.set_arenas, "PyObject_SetArenaAllocator");
     find(asked.is_initialized, "Py_IsInitialized");
-    python_memory_settled = true;
+    python_memory_hooks_final = true;
     if (asked.get == NULL || asked.set == NULL || asked.get_arenas == NULL ||
         asked.set_arenas == NULL || asked.is_initialized == NULL || asked.is_initialized())
         return;
-    python_memory_settled = false;
+    python_memory_hooks_final = false;
     arena_bytes = layout->arena_bytes;
     code_start = code;
     code_bytes = bytes;

@@ -94,7 +94,7 @@ python_stats_begin(void)
 }
 
 void
-python_stats_settle(const struct python_allocator *b, void *(*ours)(void *, size_t))
+python_stats_install(const struct python_allocator *b, void *(*ours)(void *, size_t))
 {
     behind = b;
     our_malloc = ours;

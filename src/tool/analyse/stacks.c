@@ -698,7 +698,7 @@ may_be_start_up(struct stack_ends *e, uint32_t frame)
  * Folding drops an outermost run that equals the run just inside it. So a frame whose function does
  * not occur further in stays, and so do all frames inside it. */
 static bool
-is_settled(struct stack_ends *e, size_t first, size_t count)
+is_fold_final(struct stack_ends *e, size_t first, size_t count)
 {
     const struct builder *b = &e->b;
     const uint64_t *functions = b->functions + first;
@@ -725,16 +725,16 @@ stack_ends_read(struct stack_ends *e, uint32_t node, uint32_t count, bool *ret_w
 {
     struct builder *b = &e->b;
     size_t folded = fold_depth(b, node, &e->calls);
-    bool settled = false;
+    bool final = false;
 
-    for (size_t i = 0; i < countof(frames_more) && !settled; i++) {
+    for (size_t i = 0; i < countof(frames_more) && !final; i++) {
         e->wanted = folded + count + frames_more[i];
         *ret_whole = read_some(b, node, e->wanted);
         if (e->options.fold_recursion)
             stacks_fold_recursion(b, folded);
-        settled = *ret_whole || is_settled(e, folded, count);
+        final = *ret_whole || is_fold_final(e, folded, count);
     }
-    if (!settled) {
+    if (!final) {
         *ret_whole = true;
         stacks_read_stack(b, node);
         if (e->options.fold_recursion)

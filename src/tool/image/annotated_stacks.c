@@ -54,7 +54,7 @@ place_blocks(struct examined *e, const struct annotated_memory *found,
                        (struct block){
                            .address = address, .size_bytes = found->v[i].size, .site = site});
     }
-    blocks_settle(all);
+    blocks_sort(all);
 }
 
 /* Write P and parse it into E as the profile of the process. Returns 0, or an error with ERR

@@ -300,7 +300,7 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
     for (size_t i = 0; i < CORE_SIDES; i++)
         if (r->sides[i] != 0)
             blocks_read_side(&g, r->sides[i]);
-    blocks_settle(ret);
+    blocks_sort(ret);
     blocks_decide_sizes(ret);
 }
 
@@ -312,7 +312,7 @@ blocks_add(struct blocks *b, struct arena *arena, struct block block)
 }
 
 void
-blocks_settle(struct blocks *b)
+blocks_sort(struct blocks *b)
 {
     size_t kept = 0;
 

@@ -43,11 +43,11 @@ struct blocks {
 void blocks_read(const struct memory *m, const struct core_record *r, struct arena *arena,
                  struct blocks *ret);
 
-/* Append BLOCK. Call blocks_settle after the last block. */
+/* Append BLOCK. Call blocks_sort after the last block. */
 void blocks_add(struct blocks *b, struct arena *arena, struct block block);
 
 /* Sort B by address and drop duplicates. */
-void blocks_settle(struct blocks *b);
+void blocks_sort(struct blocks *b);
 
 /* Return the last block that begins at ADDRESS or before it; NULL if there is none. */
 const struct block *blocks_before(const struct blocks *b, uint64_t address);

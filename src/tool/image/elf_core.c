@@ -369,7 +369,7 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
         goto failed;
     }
     elf_core_read_headers(&r);
-    memory_settle(ret);
+    memory_sort(ret);
     if (ret->region_count == 0) {
         err_set(err, HEAPTAP_BAD_INPUT, "%s: the dump is truncated before any memory; a limit "
                                         "(ulimit -c) or a full disk may have stopped it", name);

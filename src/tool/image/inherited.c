@@ -210,5 +210,5 @@ inherited_read(struct examined *e)
         add_glibc(&a);
     else
         e->inherited.unknown = true;
-    blocks_settle(&e->blocks);
+    blocks_sort(&e->blocks);
 }

@@ -115,7 +115,7 @@ read_maps(struct memory *m, struct err *err)
         read_map(m, &region_capacity, &mapping_capacity, line);
     free(line);
     fclose(f);
-    memory_settle(m);
+    memory_sort(m);
     if (m->region_count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u has no visible memory: it has ended, or belongs to another user",

@@ -36,7 +36,7 @@ by_mapping(const void *a, const void *b)
 }
 
 void
-memory_settle(struct memory *m)
+memory_sort(struct memory *m)
 {
     size_t kept = 0;
 

@@ -87,7 +87,7 @@ void memory_close(struct memory *m);
 void memory_watch(struct memory *m);
 
 /* Sort regions and mappings, and drop overlapping ones. For code that fills M. */
-void memory_settle(struct memory *m);
+void memory_sort(struct memory *m);
 
 /* Copy the SIZE_BYTES at ADDRESS to BUFFER, up to the first gap. Return the number of bytes
  * copied. */

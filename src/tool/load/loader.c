@@ -26,8 +26,8 @@ loader_noter *
 loader_note_of_loose(const struct loader *l)
 {
     const struct profile *p = l->p;
-    bool settled =
+    bool is_final =
         p->process.ended && !p->process.unsure && !p->may_lag && !p->losses.file_failed;
 
-    return settled ? raw_damage : raw_note;
+    return is_final ? raw_damage : raw_note;
 }

@@ -53,7 +53,7 @@ pprof_text_add_row(struct row *sum, const struct row *r)
 
 /* Change R so that consumers accept it. */
 static void
-settle_row(struct row *r)
+clamp_row(struct row *r)
 {
     if (r->live_blocks <= 0 || r->live_bytes < 0)
         r->live_blocks = r->live_bytes = 0;
@@ -78,7 +78,7 @@ collect_rows(const struct profile *p, const struct stacks *stacks, struct arena 
             pprof_text_add_row(&rows[p->sites[i].node], &r);
     }
     for (size_t i = 0; i < p->node_count; i++) {
-        settle_row(&rows[i]);
+        clamp_row(&rows[i]);
         pprof_text_add_row(ret_total, &rows[i]);
     }
     return rows;

@@ -31,7 +31,7 @@
 #define LIST_BYTES_MAX (16 * MIB)
 #define KIND "package-"
 
-enum { NAME_BYTES_MAX = 255, SETTLED_S = 3 };
+enum { NAME_BYTES_MAX = 255, STABLE_S = 3 };
 
 // Substitute for the build id in a cache file's name; these results depend on the path alone.
 static const uint8_t any_id[] = {0};
@@ -97,16 +97,16 @@ search_list(const char *directory, const char *name, const char *const *paths, s
 }
 
 /* Return the first lines of results that are valid until the lists change; "" without lists. Set
- * *RET_SETTLED to true if results may be cached. */
+ * *RET_STABLE to true if results may be cached. */
 static const char *
-package_stamp_of(const char *lists_in, bool *ret_settled, struct arena *arena)
+package_stamp_of(const char *lists_in, bool *ret_stable, struct arena *arena)
 {
     struct stat st;
 
-    *ret_settled = false;
+    *ret_stable = false;
     if (stat(lists_in, &st) != 0)
         return "";
-    *ret_settled = time(NULL) - st.st_mtim.tv_sec >= SETTLED_S;
+    *ret_stable = time(NULL) - st.st_mtim.tv_sec >= STABLE_S;
     return arena_printf(arena, "heaptap package 1\n%s %lld.%09ld\n", lists_in,
                         (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
@@ -178,8 +178,8 @@ package_find(const char *lists_in, bool keep, const char *const *paths, size_t c
     struct arena scratch = {0};
     const char **left = arena_array(&scratch, count, sizeof *left); // "" = result known.
     size_t left_count = 0;
-    bool settled = false;
-    const char *stamp = keep ? package_stamp_of(lists_in, &settled, &scratch) : "";
+    bool stable = false;
+    const char *stamp = keep ? package_stamp_of(lists_in, &stable, &scratch) : "";
 
     for (size_t i = 0; i < count; i++) {
         left[i] = remembered(paths[i], stamp, &ret_names[i], arena) ? "" : paths[i];
@@ -187,7 +187,7 @@ package_find(const char *lists_in, bool keep, const char *const *paths, size_t c
     }
     if (left_count > 0)
         package_search(lists_in, left, count, ret_names, arena);
-    for (size_t i = 0; i < count && settled; i++)
+    for (size_t i = 0; i < count && stable; i++)
         if (*left[i] == '/')
             package_remember(left[i], stamp, ret_names[i]);
     arena_release(&scratch);

@@ -71,12 +71,12 @@ struct named_answer {
     uint32_t verdict; // VERDICT_UNKNOWN: only the sizes are known.
 };
 
-enum { SETTLED_CALLS = 3 };
+enum { CACHED_CALLS = 3 };
 
 /* The cached answer for all stacks with the same innermost calls, if no other call was examined.
  * Most of a hundred thousand stacks differ only further out. */
-struct settled {
-    uint32_t locations[SETTLED_CALLS]; // Innermost first. [0] = 0: empty.
+struct cached_verdict {
+    uint32_t locations[CACHED_CALLS]; // Innermost first. [0] = 0: empty.
     struct named_answer answer;
     struct type_sizes sizes;
 };
@@ -122,11 +122,12 @@ struct typer {
     uint32_t *place; // By node: index into `asked` plus 1; 0 = no allocations.
     struct asked *asked;
     size_t asked_count;
-    size_t judged_count;        // Sizes of the next two tables, a power of two.
-    struct judged *judged;      // Verdicts, by a hash of the query.
-    struct settled *settled;    // Answers for stacks, by a hash of the calls.
-    struct map type_names;      // Fact and fit to string id of the type.
-    struct name_facts *of_name; // By string id, for strings from before types were added.
+    size_t judged_count;                   // Sizes of the next two tables, a power of two.
+    struct judged *judged;                 // Verdicts, by a hash of the query.
+    struct cached_verdict *cached_verdict; // Answers for stacks, by a hash of the calls.
+    struct map type_names;                 // Fact and fit to string id of the type.
+    struct name_facts *of_name;            // By string id, for strings from before types were
+                                           // added.
     size_t name_count;
     unsigned steps; // Largest number of callers examined since this was set to 0.
 };
@@ -214,7 +215,7 @@ symbol_types(struct profile *p, const struct symbol_options *options)
     while (t.judged_count < JUDGED_MAX && t.judged_count < p->site_count / SITES_PER_JUDGED)
         t.judged_count *= 2;
     t.judged = arena_array(&t.scratch, t.judged_count, sizeof *t.judged);
-    t.settled = arena_array(&t.scratch, t.judged_count, sizeof *t.settled);
+    t.cached_verdict = arena_array(&t.scratch, t.judged_count, sizeof *t.cached_verdict);
     t.facts = arena_array(&t.scratch, p->location_count, sizeof *t.facts);
     t.name_count = p->strings.count;
     t.of_name = arena_array(&t.scratch, t.name_count, sizeof *t.of_name);
@@ -832,15 +833,15 @@ static struct named_answer
 answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
 {
     const struct profile *p = t->p;
-    struct settled *s, now = {.sizes = *sizes};
+    struct cached_verdict *s, now = {.sizes = *sizes};
     struct type_answer a = {0};
     uint64_t hash = sizes->min * 31 + sizes->max;
 
-    for (uint32_t i = 0, n = node; i < SETTLED_CALLS; i++, n = p->nodes[n].parent) {
+    for (uint32_t i = 0, n = node; i < CACHED_CALLS; i++, n = p->nodes[n].parent) {
         now.locations[i] = p->nodes[n].location;
         hash = hash * 0x9e3779b97f4a7c15u + now.locations[i];
     }
-    s = &t->settled[hash_u64(hash) & (t->judged_count - 1)];
+    s = &t->cached_verdict[hash_u64(hash) & (t->judged_count - 1)];
     if (memcmp(s->locations, now.locations, sizeof now.locations) == 0 &&
         s->sizes.min == sizes->min && s->sizes.max == sizes->max && now.locations[0] != 0)
         return s->answer;
@@ -848,7 +849,7 @@ answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
     decide_node(t, node, sizes, &a);
     if (a.fact != NULL)
         now.answer = (struct named_answer){types_type_name(t, &a), a.verdict};
-    if (t->steps < SETTLED_CALLS)
+    if (t->steps < CACHED_CALLS)
         *s = now;
     return now.answer;
 }
