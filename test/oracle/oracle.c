@@ -362,7 +362,7 @@ dlclose(void *handle)
 
     start();
     result = next.dlclose(handle);
-    stack_forget();
+    stack_invalidate();
     return result;
 }
 

@@ -61,7 +61,7 @@ uint32_t stack_take(struct oracle_stack *stack);
 void *stack_caller_object(void);
 
 /* Code was unloaded: drop all cached facts about code. */
-void stack_forget(void);
+void stack_invalidate(void);
 
 /* Functions in this section are the operators; blocks allocated below them may be the blocks that
  * they return. */

@@ -165,7 +165,7 @@ stack_caller_object(void)
 }
 
 void
-stack_forget(void)
+stack_invalidate(void)
 {
     if (!use_libgcc && book_is_open())
         unw_flush_cache(unw_local_addr_space, 0, 0);

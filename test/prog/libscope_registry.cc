@@ -36,7 +36,7 @@ remember(void *p, size_t size)
 }
 
 NOINLINE static void
-forget(void *p)
+remove_entry(void *p)
 {
     struct node **at = &nodes;
     struct node *n;
@@ -77,7 +77,7 @@ operator delete(void *p) noexcept
     if (p == nullptr)
         return;
     flush();
-    forget(p);
+    remove_entry(p);
     free(p);
 }
 

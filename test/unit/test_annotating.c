@@ -159,7 +159,7 @@ the_map_knows_which_addresses_are_blocks(void **unused)
     assert_int_equal(annotated_ends(p), ANNOTATED_ENDED);
     assert_int_equal(annotated_ends(p), ANNOTATED_NOT);
     assert_true(annotated_at(p) != 0); // A second free is recognised as one,
-    annotated_forget(p);
+    annotated_clear_freed(p);
     assert_int_equal(annotated_at(p), 0); // until another allocator's block is there.
 }
 

@@ -659,7 +659,7 @@ lives_are_compared_as_far_as_both_know(void **state)
     add_short_lived(t);
     d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
     assert_int_equal(metric_value(&d.before, METRIC_TEMPORARY), 70);
-    profile_forget_lives(t->before);
+    profile_clear_lifetimes(t->before);
     d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
     assert_int_equal(metric_value(&d.after, METRIC_TEMPORARY), 10);
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_TEMPORARY), 0);

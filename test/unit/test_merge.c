@@ -760,7 +760,7 @@ lives_are_unknown_if_one_does_not_know_them(void **state)
     c.frees = c.ended_16 = 1;
     build_site(part(t), c, "f@a.c:1", NULL);
     build_site(part(t), c, "g@a.c:2", NULL);
-    profile_forget_lives(t->parts[0]);
+    profile_clear_lifetimes(t->parts[0]);
     p = sum_up(t);
     for (uint32_t i = 0; i < p->site_count; i++)
         assert_int_equal(p->sites[i].counters.ended_16, 0);

@@ -66,7 +66,7 @@ epoch_finish_raise(void)
 }
 
 void
-stack_forget(struct thread *t)
+stack_invalidate(struct thread *t)
 {
     (void)t;
 }

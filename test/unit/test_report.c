@@ -482,7 +482,7 @@ the_first_screen_names_who_churns(void **state)
 
     // A profile without the lives of blocks shows it by calls.
     strbuf_clear(&out);
-    profile_forget_lives(p);
+    profile_clear_lifetimes(p);
     v = view(p, plain, &out);
     text_brief(&v);
     assert_null(strstr(out.text, "\nShort-lived  "));
@@ -598,7 +598,7 @@ short_lived_blocks_are_told_as_far_as_known(void **state)
         strstr(out.text, "\nShort-lived  196 died within 16 allocations, 1 site\n"));
     assert_non_null(strstr(out.text, "98.0 % of its 200 calls, 40 B on average\n"));
     strbuf_clear(&out);
-    profile_forget_lives(p);
+    profile_clear_lifetimes(p);
     v = view(p, plain, &out);
     text_overview(&v);
     assert_non_null(strstr(out.text, "  Temporary               54      27.0 %  "

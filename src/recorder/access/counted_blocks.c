@@ -206,7 +206,7 @@ access_wish(uint64_t wish)
         return false;
     if (wish == DISK_ACCESS_MERGE)
         return live_merge(LIVE_GOES_ON);
-    return wish == DISK_ACCESS_RESET && live_forget();
+    return wish == DISK_ACCESS_RESET && live_reset();
 }
 
 void

@@ -54,7 +54,7 @@ counter_overflow_add(const uint32_t *half)
 }
 
 COLD void
-counter_overflow_forget_all(const uint64_t *counter, uint64_t count)
+counter_overflow_clear_all(const uint64_t *counter, uint64_t count)
 {
     uint32_t used = load_acquire(&counter_overflows.used);
 

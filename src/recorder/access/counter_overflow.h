@@ -23,13 +23,13 @@ extern struct counter_overflows counter_overflows;
 void counter_overflow_add(const uint32_t *half);
 
 /* Discard the carries of the COUNT counters at COUNTER. */
-void counter_overflow_forget_all(const uint64_t *counter, uint64_t count);
+void counter_overflow_clear_all(const uint64_t *counter, uint64_t count);
 
 static inline void
-counter_overflow_forget(const uint64_t *counter, uint64_t count)
+counter_overflow_clear(const uint64_t *counter, uint64_t count)
 {
     if (unlikely(load_relaxed(&counter_overflows.used) != 0))
-        counter_overflow_forget_all(counter, count);
+        counter_overflow_clear_all(counter, count);
 }
 
 /* Return the number of accesses in HALF's carries. */

@@ -440,7 +440,7 @@ live_merge(enum live_merge when)
 }
 
 bool
-live_forget(void)
+live_reset(void)
 {
     struct disk_counting *c = access_counting();
     uint64_t mask = sys_block_signals();
@@ -451,7 +451,7 @@ live_forget(void)
                          .alone = alone,
                          .page = &access_state->live.page};
 
-        records_forget();
+        records_reset();
         walk_on(&w, &(struct live_place){0});
         c->reset_ns = elapsed_us(w.now) * 1000;
         access_add(&c->resets, 1);

@@ -18,7 +18,7 @@ void live_step(void);
 bool live_merge(enum live_merge when);
 
 /* Discard all counts; live blocks start from zero. Return false as live_merge does. */
-bool live_forget(void);
+bool live_reset(void);
 
 /* Set the times of B, which was allocated at FACTS (0 = unknown) and ends at NOW. */
 static inline void

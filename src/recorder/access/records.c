@@ -523,7 +523,7 @@ records_flush(enum disk_access_part part)
 }
 
 void
-records_forget(void)
+records_reset(void)
 {
     for (uint32_t site = 1; site < site_count(); site++) {
         for (uint32_t part = 0; part < DISK_ACCESS_PARTS; part++) {

@@ -39,6 +39,6 @@ void records_end_moved(const struct access_block *b, uint32_t site, enum disk_ac
 void records_flush(enum disk_access_part part);
 
 /* Reset all records to contain no blocks. */
-void records_forget(void);
+void records_reset(void);
 
 #endif

@@ -195,7 +195,7 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
         drop_counters(shadow_counter(p), count);
     else if (count > 0)
         clear_counters(shadow_counter(p), count);
-    counter_overflow_forget(shadow_counter(p), count);
+    counter_overflow_clear(shadow_counter(p), count);
 }
 
 COLD void

@@ -101,7 +101,7 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t en
         bump_by(&c->ended_256, count);
 }
 
-/* Forget P, of ENTRY and BIRTH, which has moved or must count as long-lived. */
+/* Clear the entry of P, of ENTRY and BIRTH, which has moved or must count as long-lived. */
 static inline void
 recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth)
 {
@@ -116,9 +116,9 @@ recent_drop(struct thread *t, const void *p, uint32_t site, uint8_t birth)
     recent_drop_entry(t, p, recent_entry(p, site), birth);
 }
 
-/* Forget all blocks so far. */
+/* Clear the entries of all blocks so far. */
 static inline void
-recent_forget(struct thread *t)
+recent_clear(struct thread *t)
 {
     memset(t->recent, 0, sizeof t->recent);
 }

@@ -165,7 +165,7 @@ annotated_begins(const void *p, bool padded)
 }
 
 void
-annotated_forget(const void *p)
+annotated_clear_freed(const void *p)
 {
     uint8_t *place = annotated_map_place_of(p);
 

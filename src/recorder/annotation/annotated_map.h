@@ -17,7 +17,7 @@ bool annotated_reserve(const void *p);
 void annotated_begins(const void *p, bool padded);
 
 /* Clear the byte of an ended block at P, where a block without annotation was allocated. */
-void annotated_forget(const void *p);
+void annotated_clear_freed(const void *p);
 
 /* Return P's byte (enum core_annotated); 0 if the map has no annotated block, live or ended, at
  * P. */

@@ -126,7 +126,7 @@ static inline void *
 plain(void *p)
 {
     if (p != NULL)
-        annotated_forget(p);
+        annotated_clear_freed(p);
     return p;
 }
 

@@ -66,7 +66,7 @@ typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t
 void *hook_names_find(const struct hook_slot *slot);
 
 /* Drop cached functions that may have been unloaded, so that the next call looks them up again. */
-void hook_names_forget(void);
+void hook_names_invalidate(void);
 
 /* The entry HOOK_BEGIN. The library of stubs calls it before all other entries. A is the address of
  * the first stub, B the number of stubs, SLOT the first of B slots. */

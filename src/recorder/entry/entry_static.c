@@ -9,7 +9,7 @@ bypass_look(uint64_t slot)
 }
 
 void
-hook_names_forget(void)
+hook_names_invalidate(void)
 {
 }
 

@@ -265,7 +265,7 @@ hook_names_bind(uintptr_t unused, uintptr_t unused_too, uintptr_t unused_as_well
 }
 
 void
-hook_names_forget(void)
+hook_names_invalidate(void)
 {
     for (uint64_t i = 0; i < known_count; i++) {
         // Functions found at the start are never unloaded.

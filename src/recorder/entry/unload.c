@@ -16,7 +16,7 @@ unload(dlclose_fn *close, void *handle, uint64_t slot)
     symbols_unload_begins();
     result = close(handle);
     symbols_unload_ends();
-    hook_names_forget();
+    hook_names_invalidate();
     event_unloaded(slot);
     return result;
 }

@@ -245,7 +245,7 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
         bump_by(&c->temporary, w.blocks);
         recent_drop(t, p, site, (uint8_t)old.birth);
     }
-    filter_forget_freed();
+    filter_clear_freed();
     tls.freed_block = p;
     tls.freed_site = site;
     tls.freed_credit = tls.credit;

@@ -53,7 +53,7 @@ filter_fill(void)
 }
 
 void
-filter_forget_freed(void)
+filter_clear_freed(void)
 {
     if (tls.freed_block != NULL)
         filter_drop(tls.freed_block);

@@ -28,7 +28,7 @@ void filter_fill(void);
 
 /* Treat a second free of the sample that this thread freed last like the free of any other block
  * from now on. */
-void filter_forget_freed(void);
+void filter_clear_freed(void);
 
 /* Return true if the ledger proves that no recorded block is at P, or if the recorder is dormant.
  * Return false if there is a recorded block, or may be. Call if the count of P's page is not 0. */

@@ -144,7 +144,7 @@ gate_first(uint64_t size_bytes, uint64_t slot)
         return GATE_PASS; // Lost, and counted.
     }
     mode_adopt();
-    filter_forget_freed();
+    filter_clear_freed();
     if (sample.modes[tls.mode].mode != DISK_MODE_EXACT) {
         tick_poll(t);
         request_poll();

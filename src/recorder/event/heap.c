@@ -762,5 +762,5 @@ heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller 
     if (!(old.size_bytes & BACKING_FOREIGN))
         back_to_malloc(t, p, old.size_bytes & BACKING_BYTES, caller);
     else
-        ledger_forget(p);
+        ledger_clear_freed(p);
 }

@@ -157,11 +157,11 @@ join(uint32_t tid)
     // Variant stacks of a few frames have no joining frame to prove that they are readable: they
     // may be further out than this thread's stack reaches.
     if (stack_state()->depth_max != LIMIT_DEPTH)
-        stack_forget_all(t);
+        stack_invalidate_all(t);
     else
-        stack_forget(t);
+        stack_invalidate(t);
     peak_join(t);
-    recent_forget(t);
+    recent_clear(t);
     t->inner_count = 0;
     t->countdown = t->tick_events = 1;
     // Only for the first thread, because a program may have many short ones.
@@ -288,9 +288,9 @@ join_forked(void)
 }
 
 static COLD void
-forget_stale(struct thread *t)
+invalidate_stale(struct thread *t)
 {
-    stack_forget_all(t);
+    stack_invalidate_all(t);
     for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
         if (t->rules[i].rule.kind != RULE_NONE) // Do not touch pages without rules.
             t->rules[i].rule.kind = RULE_NONE;
@@ -314,10 +314,10 @@ join_refresh(struct thread *t)
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;
-        forget_stale(t);
+        invalidate_stale(t);
     }
     if (unlikely(t->merges != languages) || unlikely(path_ids_are_used_up(t))) {
-        stack_forget_all(t);
+        stack_invalidate_all(t);
         path_ids_reset(t);
         t->merges = languages;
     }

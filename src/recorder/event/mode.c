@@ -132,7 +132,7 @@ mode_adopt(void)
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
     tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
     if (tls.self != NULL)
-        recent_forget(tls.self); // Later calls may go unrecorded.
+        recent_clear(tls.self); // Later calls may go unrecorded.
 }
 
 enum disk_answer

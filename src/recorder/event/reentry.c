@@ -222,7 +222,7 @@ reentry_step_back(const struct reentry_nest *n)
 static void
 abandon(struct thread *t)
 {
-    stack_forget(t);
+    stack_invalidate(t);
     held_count(t, 0);
 }
 

@@ -49,7 +49,7 @@ sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
         bump(&t->disk->unrecorded_frees);
     // An unrecorded block may get this address next.
     if (freed_site != 0)
-        ledger_forget(p);
+        ledger_clear_freed(p);
 }
 
 void
@@ -68,7 +68,7 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         if (old.site != 0)
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
-            filter_forget_freed(); // The block may still exist at the same address.
+            filter_clear_freed(); // The block may still exist at the same address.
         language_moves(old, p, result);
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);

@@ -550,7 +550,7 @@ note_elsewhere(uintptr_t address)
  * between the clearing and the new search, one of them could look for its object and miss the
  * bit. */
 static void
-forget_elsewhere(uintptr_t address)
+clear_elsewhere(uintptr_t address)
 {
     struct heap_leaf *leaf = heap_leaf(0, address);
     struct heap_region *region;
@@ -782,7 +782,7 @@ heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_bloc
         return true;
     }
     *ret_old = heap_objects_remove_slow(o, p);
-    forget_elsewhere(address);
+    clear_elsewhere(address);
     return insert_in_any(o, tier_of(o, address, tier), address, b, claim);
 }
 

@@ -54,8 +54,8 @@ unsigned ecl_name_of(cl_object name);
 unsigned ecl_name_of_function(cl_object function);
 
 /* Invalidate the cache after a collection, or the entry of FUNCTION, which was freed separately. */
-void ecl_names_forget(void);
-void ecl_names_forget_one(const void *function);
+void ecl_names_invalidate(void);
+void ecl_names_invalidate_one(const void *function);
 
 /* --- ecl_symbols.c: names of local functions in a file that ECL has compiled; see
  * ecl_symbols.c. */

@@ -163,7 +163,7 @@ static struct {
 static uint32_t collections; // Atomic.
 
 void
-ecl_names_forget(void)
+ecl_names_invalidate(void)
 {
     add_relaxed(&collections, 1u);
 }
@@ -183,7 +183,7 @@ ecl_names_place_of(const void *function)
 }
 
 void
-ecl_names_forget_one(const void *function)
+ecl_names_invalidate_one(const void *function)
 {
     size_t i = ecl_names_place_of(function);
 

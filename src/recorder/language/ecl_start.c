@@ -113,8 +113,8 @@ static const struct heaptap_language lisp = {
 
 static const struct gc_runtime runtime = {.kinds = ecl_type_names,
                                           .now = ecl_types_now,
-                                          .collected = ecl_names_forget,
-                                          .freed = ecl_names_forget_one};
+                                          .collected = ecl_names_invalidate,
+                                          .freed = ecl_names_invalidate_one};
 
 /* --- Which ECL it is -------------------------------------------------------------------------- */
 

@@ -193,13 +193,13 @@ ledger_remove(const void *p)
 }
 
 void
-ledger_forget(const void *p)
+ledger_clear_freed(const void *p)
 {
     uintptr_t address = (uintptr_t)p;
     uint32_t *slot = address & 15 ? NULL : ledger_slot(address);
 
     if (unlikely(ledger_is_hooked(p)))
-        ledger_hooked_forget(address);
+        ledger_hooked_clear_freed(address);
     if (slot != NULL && !ledger_is_live(load_relaxed(slot)))
         store_relaxed(slot, 0u);
 }

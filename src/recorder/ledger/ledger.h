@@ -20,7 +20,7 @@ bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t bi
                    struct ledger_entry *ret_old);
 
 /* Clear the trace of an ended block at P, where no block lives now. */
-void ledger_forget(const void *p);
+void ledger_clear_freed(const void *p);
 
 /* Remove the entry of P, which ends, and return it; its site is 0 if P was not recorded. Call while
  * P still belongs to the caller. */

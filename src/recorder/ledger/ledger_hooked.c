@@ -175,7 +175,7 @@ ledger_hooked_remove(uintptr_t key)
 }
 
 void
-ledger_hooked_forget(uintptr_t key)
+ledger_hooked_clear_freed(uintptr_t key)
 {
     uint64_t *slot = key & 15 ? NULL : ledger_hooked_find_slot(ledger_hooked_address_of(key));
 

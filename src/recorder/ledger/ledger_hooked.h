@@ -7,11 +7,12 @@
 #include "ledger/ledger_state.h"
 #include "platform/state.h"
 
-/* Like ledger_insert_odd, ledger_remove and ledger_forget, for a KEY from ledger_hooked_key. */
+/* Like ledger_insert_odd, ledger_remove and ledger_clear_freed, for a KEY from
+ * ledger_hooked_key. */
 bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t birth,
                           struct ledger_entry *ret_old);
 struct ledger_entry ledger_hooked_remove(uintptr_t key);
-void ledger_hooked_forget(uintptr_t key);
+void ledger_hooked_clear_freed(uintptr_t key);
 
 /* Return true if the hooked ledger was ever used. */
 static inline bool

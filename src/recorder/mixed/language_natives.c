@@ -60,7 +60,7 @@ joined_of(const struct thread *t, const struct stack_target *target)
 
 /* Drop results that depend on memo frames that have changed. */
 static inline void
-forget_changed(struct thread *t, struct language_memo *m)
+drop_changed(struct thread *t, struct language_memo *m)
 {
     if (m->natives_same > t->memo_same)
         m->natives_same = t->memo_same;
@@ -101,7 +101,7 @@ language_natives_inner(struct thread *t, struct language_memo *m, const struct s
 {
     uint32_t joined = joined_of(t, target);
 
-    forget_changed(t, m);
+    drop_changed(t, m);
     find_inner(t, m, target, joined);
     return joined;
 }

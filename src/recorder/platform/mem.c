@@ -475,7 +475,7 @@ mem_on_shortage(mem_shortage_fn *f)
 
 /* Remove [START, END) from the pieces whose use is reported. */
 static void
-forget_part(unsigned char *start, unsigned char *end)
+remove_part(unsigned char *start, unsigned char *end)
 {
     for (uint32_t i = state->first_region; i < region_end(); i++) {
         unsigned char *address = load_relaxed(&regions[i].address);
@@ -502,7 +502,7 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
     if (in_piece(piece, state->pool, state->pool_end) &&
         (uint64_t)(start - state->pool) < load_relaxed(&pool_bytes))
         store_relaxed(&pool_bytes, (uint64_t)(start - state->pool));
-    forget_part(start, end);
+    remove_part(start, end);
     sys_munmap_always(start, (size_t)(end - start));
 }
 
@@ -516,7 +516,7 @@ cut_arena(uint64_t *used, uint64_t *end, uint64_t spare_bytes)
     uint64_t new_end = old_used + round_up(spare_bytes, PAGE_BYTES);
 
     if (new_end < old_end) {
-        forget_part(state->arena + new_end, state->arena + old_end);
+        remove_part(state->arena + new_end, state->arena + old_end);
         sys_munmap_always(state->arena + new_end, old_end - new_end);
         store_relaxed(end, new_end);
         old_end = new_end;

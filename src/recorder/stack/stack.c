@@ -62,7 +62,7 @@ target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 }
 
 COLD void
-stack_forget(struct thread *t)
+stack_invalidate(struct thread *t)
 {
     t->memo_count = 0;
     t->memo_same = 0;
@@ -80,9 +80,9 @@ stack_forget(struct thread *t)
 }
 
 COLD void
-stack_forget_all(struct thread *t)
+stack_invalidate_all(struct thread *t)
 {
-    stack_forget(t);
+    stack_invalidate(t);
     for (uint32_t i = 1; i <= t->variant_count; i++)
         t->variants[i].slot = 0;
 }
@@ -468,7 +468,7 @@ parent_at(const struct thread *t, uint32_t root)
     return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* The stack is deeper than the memo. Forget outer remembered frames, so that half of the memo is
+/* The stack is deeper than the memo. Drop outer cached frames, so that half of the memo is
  * free when W's frames have been added. Return the node of the innermost remembered frame. */
 static COLD uint32_t
 cut_memo(struct walk *w)
@@ -481,7 +481,7 @@ cut_memo(struct walk *w)
     struct stack_check *c = &t->checks[CHECKS_HELD];
     uint32_t parent = parent_at(t, DISK_NODE_TRUNCATED);
 
-    stack_forget(t);
+    stack_invalidate(t);
     t->memo_root = DISK_NODE_TRUNCATED;
     for (uint32_t i = 1; i <= kept; i++) {
         struct stack_frame f = t->memo[gone + i];
@@ -716,7 +716,7 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     target = stack_pass(w, caller, key, parent_at(t, root), root);
     if (target != NULL)
         return target;
-    stack_forget(t);
+    stack_invalidate(t);
     t->memo_root = root;
     return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
@@ -754,7 +754,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         return walk_few(&w, caller, key);
     outcome = stack_walk_out(&w);
     if (is_cut_short(&w, outcome)) {
-        stack_forget(t);
+        stack_invalidate(t);
         return walk_to_target(t, caller, key);
     }
     if (unlikely(outcome == NOT_HERE))
@@ -768,7 +768,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
             return target;
         parent = rejoin(&w);
     } else {
-        stack_forget(t);
+        stack_invalidate(t);
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
         t->memo_root = root_of(outcome);

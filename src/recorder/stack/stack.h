@@ -12,10 +12,10 @@
 struct stack_target *stack_target_miss(struct thread *t, struct arch_caller caller);
 
 /* Empty T's memo. */
-void stack_forget(struct thread *t);
+void stack_invalidate(struct thread *t);
 
 /* Empty T's memo and drop all variant stacks. */
-void stack_forget_all(struct thread *t);
+void stack_invalidate_all(struct thread *t);
 
 READS_STACK static inline uint64_t
 stack_word(uint64_t address)

@@ -81,15 +81,15 @@ add_missed(struct diff_row *row, const struct profile *before, const struct prof
 /* Replace short-lived blocks by temporary blocks, which both sides have. Called if a side lacks
  * lifetimes. */
 static void
-forget_lives(struct diff *d)
+clear_lifetimes(struct diff *d)
 {
-    counters_forget_lives(&d->before);
-    counters_forget_lives(&d->after);
+    counters_clear_lifetimes(&d->before);
+    counters_clear_lifetimes(&d->after);
     for (size_t i = 0; i < d->count; i++) {
-        counters_forget_lives(&d->rows[i].before);
-        counters_forget_lives(&d->rows[i].after);
-        counters_forget_lives(&d->rows[i].inclusive_before);
-        counters_forget_lives(&d->rows[i].inclusive_after);
+        counters_clear_lifetimes(&d->rows[i].before);
+        counters_clear_lifetimes(&d->rows[i].after);
+        counters_clear_lifetimes(&d->rows[i].inclusive_before);
+        counters_clear_lifetimes(&d->rows[i].inclusive_after);
     }
 }
 
@@ -112,7 +112,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     for (size_t i = 0; i < ret->count; i++)
         add_missed(&ret->rows[i], before->p, after->p);
     if (before->p->totals.lives_unknown || after->p->totals.lives_unknown)
-        forget_lives(ret);
+        clear_lifetimes(ret);
     diff_sort_rows(&b);
     map_release(&b.children);
     map_release(&b.rows_by_node);

@@ -231,7 +231,7 @@ make_bins(struct profile *p)
         p->bins[i].size_min = is_exact ? i : (UINT64_C(1) << bit) + 1;
         p->bins[i].size_max = is_exact ? i : UINT64_C(1) << (bit + 1);
         p->bins[i].counters = COUNTERS_ZERO;
-        counters_forget_lives(&p->bins[i].counters);
+        counters_clear_lifetimes(&p->bins[i].counters);
     }
     p->bins[p->bin_count - 1].size_max = UINT64_MAX;
 }
@@ -337,7 +337,7 @@ annotated_profile(const struct annotated_memory *m, const struct annotated_progr
     make_sites(&k, ret);
     make_thread(p);
     profile_sum_heaps(p);
-    profile_forget_lives(p);
+    profile_clear_lifetimes(p);
     map_release(&k.locations);
     map_release(&k.nodes);
     map_release(&k.sites);

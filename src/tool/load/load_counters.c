@@ -277,7 +277,7 @@ loader_decide_lives(struct loader *l)
     for (size_t i = 0; i < p->mode_count; i++)
         known = known && (p->modes[i].mode == MODE_EXACT || p->modes[i].mode == MODE_OFF);
     if (!known)
-        profile_forget_lives(l->p);
+        profile_clear_lifetimes(l->p);
 }
 
 /* Add a bin of a thread's record to the profile's bin. */
@@ -307,7 +307,7 @@ load_bins(struct loader *l)
         uint32_t range = (uint32_t)(i >= DISK_EXACT_BINS ? i - DISK_EXACT_BINS : 0);
 
         p->bins[i].counters = COUNTERS_ZERO;
-        counters_forget_lives(&p->bins[i].counters);
+        counters_clear_lifetimes(&p->bins[i].counters);
         p->bins[i].size_min =
             i < DISK_EXACT_BINS ? i : (UINT64_C(1) << (DISK_RANGE_FIRST_BIT + range)) + 1;
         p->bins[i].size_max =

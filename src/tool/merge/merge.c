@@ -359,7 +359,8 @@ merge_finish(struct merge *m)
     merge_corruptions_finish(m);
     merge_accesses_finish(m);
     if (p->totals.lives_unknown)
-        profile_forget_lives(p); // Over all inputs, so that the sum does not depend on their order.
+        profile_clear_lifetimes(p); // Over all inputs, so that the sum does not depend on their
+                                    // order.
     p->damage = profile_parts_damage(&p->arena, p->merged_damaged, p->merged_left_out);
     ENSURE_VALID(profile_is_valid(p));
     ENSURE_VALID(profile_is_writable(p));

@@ -179,22 +179,22 @@ profile_sort_corruptions(struct profile *p)
 }
 
 void
-profile_forget_lives(struct profile *p)
+profile_clear_lifetimes(struct profile *p)
 {
-    counters_forget_lives(&p->totals);
+    counters_clear_lifetimes(&p->totals);
     for (size_t i = 0; i < p->site_count; i++)
-        counters_forget_lives(&p->sites[i].counters);
+        counters_clear_lifetimes(&p->sites[i].counters);
     for (size_t i = 0; i < p->thread_count; i++)
-        counters_forget_lives(&p->threads[i].counters);
+        counters_clear_lifetimes(&p->threads[i].counters);
     for (size_t i = 0; i < p->thread_site_count && p->row_counters != NULL; i++)
-        counters_forget_lives(&p->row_counters[i]);
+        counters_clear_lifetimes(&p->row_counters[i]);
     for (size_t i = 0; i < p->backing_count; i++)
-        counters_forget_lives(&p->backings[i].counters);
+        counters_clear_lifetimes(&p->backings[i].counters);
     for (size_t i = 0; i < p->label_set_count; i++)
-        counters_forget_lives(&p->label_sets[i].counters);
+        counters_clear_lifetimes(&p->label_sets[i].counters);
     for (size_t i = 0; i < p->heap_count; i++) {
-        counters_forget_lives(&p->heaps[i].counters);
-        counters_forget_lives(&p->heaps[i].backing);
+        counters_clear_lifetimes(&p->heaps[i].counters);
+        counters_clear_lifetimes(&p->heaps[i].backing);
     }
 }
 

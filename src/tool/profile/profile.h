@@ -105,7 +105,7 @@ counters_within_256(const struct counters *c)
 
 /* Clear the lifetime counts of C, because the lifetimes of some blocks are unknown. */
 static inline void
-counters_forget_lives(struct counters *c)
+counters_clear_lifetimes(struct counters *c)
 {
     c->ended_16 = c->ended_256 = 0;
     c->lives_unknown = true;
@@ -686,9 +686,9 @@ const struct errors *profile_site_errors(const struct profile *p, size_t site);
  * another site. */
 struct errors *profile_change_site_errors(struct profile *p, size_t site);
 
-/* Apply counters_forget_lives to all counters in P except those by size, which have no
+/* Apply counters_clear_lifetimes to all counters in P except those by size, which have no
  * lifetimes. */
-void profile_forget_lives(struct profile *p);
+void profile_clear_lifetimes(struct profile *p);
 
 /* Recompute the sums of sites and backings by heap and by labels, after changes to them. */
 void profile_sum_heaps(struct profile *p);

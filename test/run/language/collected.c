@@ -321,7 +321,7 @@ run(unsigned threads)
 /* Overwrite the used part of the stack, and the callee-saved registers: the collector would take
  * stale values there for pointers. */
 NOINLINE static void
-forget(void)
+drop_all(void)
 {
     volatile char old[4096];
 
@@ -335,7 +335,7 @@ collect(void)
 {
     unsigned long before;
 
-    forget();
+    drop_all();
     GC_gcollect();
     do {
         GC_invoke_finalizers();
