@@ -14,9 +14,9 @@
 
 #include "heaps/heap_instance.c"
 #include "heaps/heap_objects.c"
+#include "heaps/heap_quota.c"
 #include "heaps/heap_regions.c"
 #include "heaps/heap_sparse.c"
-#include "heaps/heap_stakes.c"
 #include "heaps/heap_table.c"
 #include "platform/mem.c"
 #include "platform/memory_share.c"

@@ -3,7 +3,7 @@
 #define HEAPS_HEAP_INSTANCE_H
 
 #include "base/atomics.h"
-#include "heaps/heap_stakes.h"
+#include "heaps/heap_quota.h"
 #include "heaps/heap_table.h"
 #include "heaps/heaps_state.h"
 #include "platform/state.h"
@@ -40,8 +40,8 @@ struct heap_instance {
 
 /* The instances. Private memory of the process. */
 struct heap_instances {
-    struct heap_stakes stakes[5]; // Indexed by tier of heap_objects.c.
-    uint64_t forgiven_bytes;      // Atomic; heap_stakes.h.
+    struct heap_quota quotas[5]; // Indexed by tier of heap_objects.c.
+    uint64_t evicted_bytes;      // Atomic; heap_quota.h.
     uint64_t free; // Atomic: in the low half, index plus 1 of the first free instance; above it a
                    // count (heap_instance.c).
     struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK instances.

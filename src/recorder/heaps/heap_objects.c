@@ -22,7 +22,7 @@
  * Choice of the tier. Begin with the finest tier whose granule is not much shorter than the object.
  * If the insertion would touch a new page, examine the region that this heap claimed last: if few
  * of its words are used, try the next coarser tier. The same test decides if a way is worth another
- * page. The last region may mislead, so a page also needs a stake (heap_stakes.c). If no tier is
+ * page. The last region may mislead, so a page also needs a slot (heap_quota.c). If no tier is
  * worth a page, the object is sparse (heap_sparse.c). If there is no room for it there, it occupies
  * any free word, from the coarsest tier on. So touched pages are mostly full, and an object costs 8
  * to 16 bytes in practice (internals/heaps.md). A wrong guess costs only memory, because a lookup
@@ -79,8 +79,8 @@ enum {
     UNIT_GRANULES = 512,
     LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
     UNIT_WORTH_BYTES = 15,      // Bytes per word at which a unit is full enough.
-    FINE_STAKED_PAGES = 96, // Limit for the pages of all units with a stake, in the first tier
-    COARSE_STAKED_PAGES = 48, // and in each other tier.
+    FINE_QUOTA_PAGES = 96, // Limit for the pages of all units with a slot, in the first tier
+    COARSE_QUOTA_PAGES = 48, // and in each other tier.
     COARSE_WAYS = 32, // Number of ways of a granule, in all tiers but the first.
     DENSE_WORDS = 50, // A region with this number of first words is worth its memory.
     WAY_WORDS = 54,   // If one way has this number of words, the next way is worth a page.
@@ -161,9 +161,9 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return begin_page(leaf->region_pages, index / 64) && begin_way(leaf, tier, 0, address);
 }
 
-/* --- Stakes ----------------------------------------------------------------------------------- */
+/* --- Quota ------------------------------------------------------------------------------------ */
 
-/* Return the stake's key of the unit at ADDRESS. A unit is the set of granules whose words share a
+/* Return the slot's key of the unit at ADDRESS. A unit is the set of granules whose words share a
  * page. */
 static uint64_t
 heap_objects_unit_of(uint32_t tier, uintptr_t address)
@@ -234,20 +234,20 @@ unit_waste(uint64_t unit)
     return cost_bytes > words * UNIT_WORTH_BYTES ? cost_bytes - words * UNIT_WORTH_BYTES : 0;
 }
 
-/* Return true if the units with a stake in TIER have so few pages that one more is affordable. */
+/* Return true if the units with a slot in TIER have so few pages that one more is affordable. */
 static bool
 is_page_affordable(uint32_t tier)
 {
-    const struct heap_stakes *s = &heaps_state()->heaps->stakes[tier];
+    const struct heap_quota *s = &heaps_state()->heaps->quotas[tier];
     uint32_t pages = 0;
 
-    for (uint32_t i = 0; i < HEAP_STAKES; i++) {
+    for (uint32_t i = 0; i < HEAP_QUOTA_SLOTS; i++) {
         uint64_t unit = load_relaxed(&s->open[i]);
         struct heap_leaf *leaf = unit != 0 ? heap_leaf(tier, unit) : NULL;
 
         pages += leaf != NULL ? unit_pages(leaf, unit) : 0;
     }
-    return pages < (tier == 0 ? FINE_STAKED_PAGES : COARSE_STAKED_PAGES);
+    return pages < (tier == 0 ? FINE_QUOTA_PAGES : COARSE_QUOTA_PAGES);
 }
 
 /* Return true if WAY of the unit at ADDRESS may be used, even if that touches a new page. LEAF may
@@ -257,9 +257,9 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 {
     if (leaf != NULL && heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
-    return heap_stakes_take(&heaps_state()->heaps->stakes[tier],
-                            heap_objects_unit_of(tier, address), unit_waste,
-                            &heaps_state()->heaps->forgiven_bytes) &&
+    return heap_quota_take(&heaps_state()->heaps->quotas[tier],
+                           heap_objects_unit_of(tier, address), unit_waste,
+                           &heaps_state()->heaps->evicted_bytes) &&
            (way == 0 || is_page_affordable(tier));
 }
 

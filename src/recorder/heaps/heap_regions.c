@@ -59,8 +59,8 @@ struct heap_sparse {
     struct pool lines, regions;
     uint64_t *tables[SPARSE_LEVELS][DIRECTORY_TABLES]; // Atomic.
     uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: a bit per hash of a region.
-    struct heap_stakes stakes[SPARSE_LEVELS];
-    uint64_t forgiven_bytes; // Atomic; heap_stakes.h.
+    struct heap_quota quotas[SPARSE_LEVELS];
+    uint64_t evicted_bytes; // Atomic; heap_quota.h.
 };
 
 static struct heap_sparse *
@@ -270,13 +270,13 @@ sparse_region_make(uint32_t level, uintptr_t address)
     return NULL;
 }
 
-struct heap_stakes *
-sparse_stakes(uint32_t level, uint64_t **ret_forgiven_bytes)
+struct heap_quota *
+sparse_quota(uint32_t level, uint64_t **ret_evicted_bytes)
 {
     struct heap_sparse *sparse = sparse_make();
 
     if (sparse == NULL)
         return NULL;
-    *ret_forgiven_bytes = &sparse->forgiven_bytes;
-    return &sparse->stakes[level];
+    *ret_evicted_bytes = &sparse->evicted_bytes;
+    return &sparse->quotas[level];
 }

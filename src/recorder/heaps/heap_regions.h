@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "heaps/heap_claims.h"
-#include "heaps/heap_stakes.h"
+#include "heaps/heap_quota.h"
 
 enum {
     SPARSE_LEVELS = 11,
@@ -59,8 +59,8 @@ struct sparse_line *sparse_line_at(uint32_t number);
  * memory. */
 struct sparse_line *sparse_line_append(uint32_t *link);
 
-/* Return the stakes of LEVEL, and in *RET_FORGIVEN_BYTES the address of the sum of forgiven bytes.
+/* Return the quota of LEVEL, and in *RET_EVICTED_BYTES the address of the sum of evicted bytes.
  * Return NULL without memory. */
-struct heap_stakes *sparse_stakes(uint32_t level, uint64_t **ret_forgiven_bytes);
+struct heap_quota *sparse_quota(uint32_t level, uint64_t **ret_evicted_bytes);
 
 #endif

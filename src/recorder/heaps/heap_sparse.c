@@ -16,14 +16,14 @@
  * Levels. A region with its entry in the directory (heap_regions.c) costs 90 bytes and, on average,
  * half a line for each chain. With 96 objects this is 15 bytes per object. There are eleven levels,
  * with regions of 256 bytes to 256 MiB. An object goes to the finest level that has a region of its
- * heap with room. A new region is claimed in the finest level that has a stake for it
- * (heap_stakes.c), otherwise in the coarsest level. A chain has room for 100 objects; an object
+ * heap with room. A new region is claimed in the finest level that has a slot for it
+ * (heap_quota.c), otherwise in the coarsest level. A chain has room for 100 objects; an object
  * that finds it full goes to the next finer level. Objects are never moved, so a lookup tries all
  * levels. It begins with the level of the object found last, and skips levels without a region
  * there (sparse_levels_there). An insertion uses the first free entry that its lookup has passed.
  *
- * Bound. A region is claimed with a stake, below a full region, or in the coarsest level. All
- * regions with a stake fill up, except for a constant number. Four new regions with a line in each
+ * Bound. A region is claimed with a slot, below a full region, or in the coarsest level. All
+ * regions with a slot fill up, except for a constant number. Four new regions with a line in each
  * chain cost 1384 bytes, 1128 more than 16 per object. The 400 objects of the full region above
  * them save 1190, if the hash spreads them evenly. So only regions of the coarsest level can be
  * wasted: objects at a mean distance of more than 2 MiB may cost more than 16 bytes each, and 154
@@ -47,8 +47,8 @@
 
 #include "base/atomics.h"
 #include "heaps/heap_claims.h"
+#include "heaps/heap_quota.h"
 #include "heaps/heap_regions.h"
-#include "heaps/heap_stakes.h"
 #include "ledger/ledger_entry.h"
 #include "platform/state.h"
 
@@ -253,21 +253,21 @@ heap_sparse_remove(struct heap_objects *o, uintptr_t address)
 
 /* --- Where an object goes --------------------------------------------------------------------- */
 
-/* Return the stake's key of the region of LEVEL at ADDRESS. */
+/* Return the slot's key of the region of LEVEL at ADDRESS. */
 static uint64_t
-stake_of(uint32_t level, uintptr_t address)
+quota_key_of(uint32_t level, uintptr_t address)
 {
     static_assert(SPARSE_LEVELS < 1 << SPARSE_FINEST_BITS, "a level fits below an address");
     return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
 }
 
-/* Return the cost of the region of STAKE in bytes beyond REGION_WORTH_BYTES for each of its
+/* Return the cost of the region of QUOTA_KEY in bytes beyond REGION_WORTH_BYTES for each of its
  * objects. */
 static uint64_t
-region_waste(uint64_t stake)
+region_waste(uint64_t quota_key)
 {
-    uint32_t level = (uint32_t)(stake & ((1 << SPARSE_FINEST_BITS) - 1)) - 1;
-    struct sparse_region *r = sparse_region_there(level, stake);
+    uint32_t level = (uint32_t)(quota_key & ((1 << SPARSE_FINEST_BITS) - 1)) - 1;
+    struct sparse_region *r = sparse_region_there(level, quota_key);
     uint64_t cost_bytes = SPARSE_REGION_BYTES, worth_bytes = 0;
 
     for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)
@@ -333,11 +333,11 @@ static uint32_t
 level_to_claim(uintptr_t address)
 {
     for (uint32_t level = 0; level < SPARSE_LEVELS - 1; level++) {
-        uint64_t *forgiven;
-        struct heap_stakes *s = sparse_stakes(level, &forgiven);
+        uint64_t *evicted;
+        struct heap_quota *s = sparse_quota(level, &evicted);
 
         if (s == NULL || sparse_region_there(level, address) != NULL ||
-            heap_stakes_take(s, stake_of(level, address), region_waste, forgiven))
+            heap_quota_take(s, quota_key_of(level, address), region_waste, evicted))
             return level;
     }
     return SPARSE_LEVELS - 1;
