@@ -5,7 +5,7 @@
  * The corpus has dumps of either word size, and one with a record, so that the ledger is reached;
  * `annotated` has two annotated blocks as well, and `vectors` has notes of vector registers. */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
-/* covers: held_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
+/* covers: memory_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
 /* covers: annotated_stacks.c block_sizes.c abort_cause.c saved_registers.c pointers.c */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "image/elf_core.h"
 #include "image/examined.h"
 #include "image/glibc_heap.h"
-#include "image/held_profile.h"
+#include "image/memory_profile.h"
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
@@ -39,7 +39,7 @@ read_recorded(struct examined *e)
     struct strbuf file = {0};
     struct err err;
 
-    if (held_profile(&e->memory, &e->record, &file, &missing, &err) == 0 &&
+    if (memory_profile(&e->memory, &e->record, &file, &missing, &err) == 0 &&
         file.length < DISK_DATA_OFF)
         abort();
     strbuf_release(&file);

@@ -69,7 +69,7 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
         if (slot == NULL || !ledger_is_live(*slot))
             continue;
         site = *slot & LEDGER_SITE_MASK;
-        HOLDS(site != 0 && site < account_state()->sites); // A site exists before its first block.
+        VALID(site != 0 && site < account_state()->sites); // A site exists before its first block.
         live[site]--;
     }
     return true;
@@ -80,8 +80,8 @@ static bool
 rest_is_valid(const int64_t *live)
 {
     for (uint64_t i = 0; i < account_state()->sites; i++) {
-        HOLDS(live[i] >= 0); // No block is in the ledger that was not counted,
-        HOLDS(live[i] == 0 ||
+        VALID(live[i] >= 0); // No block is in the ledger that was not counted,
+        VALID(live[i] == 0 ||
               ledger_state()->usable == USABLE_CALL); // and no counted block is missing.
     }
     return true;
@@ -113,9 +113,9 @@ is_node(uint64_t id)
 static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
-    HOLDS(is_node(child));                       // A node is complete before its id is seen.
-    HOLDS(account_state()->nodes[child].parent == parent); // It was made for this parent.
-    HOLDS(account_state()->nodes[child].frame == frame);   // FRAME is set before threads leave.
+    VALID(is_node(child));                       // A node is complete before its id is seen.
+    VALID(account_state()->nodes[child].parent == parent); // It was made for this parent.
+    VALID(account_state()->nodes[child].frame == frame);   // FRAME is set before threads leave.
     return true;
 }
 
@@ -126,19 +126,19 @@ children_are_valid(uint32_t node)
     const struct first_child *first = &account_state()->first_children[node];
     const struct children *line = &account_state()->children[first->more];
 
-    HOLDS(first->node != 0 || first->more == 0); // Others come after the first.
-    HOLDS(first->more < account_state()->children_used); // A line is reserved before it is used.
+    VALID(first->node != 0 || first->more == 0); // Others come after the first.
+    VALID(first->more < account_state()->children_used); // A line is reserved before it is used.
     if (first->node != 0 && !child_is_valid(node, first->node, first->frame))
         return false;
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
         if (!child_is_valid(node, line->node[i], line->frame[i]))
             return false;
-        HOLDS(line->frame[i] != first->frame); // Otherwise the search would have ended there,
+        VALID(line->frame[i] != first->frame); // Otherwise the search would have ended there,
         for (uint32_t k = 0; k < i; k++)
-            HOLDS(line->frame[i] != line->frame[k]); // or at an earlier one.
+            VALID(line->frame[i] != line->frame[k]); // or at an earlier one.
     }
     for (uint32_t i = 1; first->more != 0 && i < NODES_FANOUT; i++)
-        HOLDS(line->node[i] == 0 || line->node[i - 1] != 0); // A line is filled from the front.
+        VALID(line->node[i] == 0 || line->node[i - 1] != 0); // A line is filled from the front.
     return true;
 }
 
@@ -148,13 +148,13 @@ node_is_valid(uint32_t node, bool *taken)
 {
     const struct disk_node *n = &account_state()->nodes[node];
 
-    HOLDS(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has been made.
-    HOLDS(n->parent < node || node == DISK_NODE_OTHER); // Its parent existed before.
+    VALID(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has been made.
+    VALID(n->parent < node || node == DISK_NODE_OTHER); // Its parent existed before.
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
         if (n->site[c] == 0)
             continue;
-        HOLDS(n->site[c] < account_state()->sites); // Ids are handed out first.
-        HOLDS(!taken[n->site[c]]);        // Each to one node.
+        VALID(n->site[c] < account_state()->sites); // Ids are handed out first.
+        VALID(!taken[n->site[c]]);        // Each to one node.
         taken[n->site[c]] = true;
     }
     return true;
@@ -182,11 +182,11 @@ epochs_are_valid(void)
 {
     const struct disk_shared *s = &state->header->shared;
 
-    HOLDS(s->peak_epoch <= s->epoch);     // Announced epochs have been raised,
-    HOLDS(s->snapshot_epoch <= s->epoch); // by the announcing thread.
+    VALID(s->peak_epoch <= s->epoch);     // Announced epochs have been raised,
+    VALID(s->snapshot_epoch <= s->epoch); // by the announcing thread.
     for (uint64_t i = 0; i < records(DISK_COUNTERS); i++)
         for (uint32_t c = 0; c < DISK_BLOCK_SITES; c++)
-            HOLDS(block_at(i)->counters[c].peak_epoch <= s->epoch); // Present or past.
+            VALID(block_at(i)->counters[c].peak_epoch <= s->epoch); // Present or past.
     return true;
 }
 
@@ -240,15 +240,15 @@ peak_is_valid(void)
         published += t->published_bytes;
         slack += t->slack_bytes;
         // A thread exceeds its published bytes by its promised slack at most.
-        HOLDS(!state->multi || t->live_bytes - t->published_bytes <= t->slack_bytes ||
+        VALID(!state->multi || t->live_bytes - t->published_bytes <= t->slack_bytes ||
               t->ready == THREAD_STALE);
     }
-    HOLDS(published == account_state()->sums.published_bytes); // A word and its sum change by the
+    VALID(published == account_state()->sums.published_bytes); // A word and its sum change by the
                                                                // same,
-    HOLDS(slack == account_state()->sums.slack_bytes);         // in any thread.
-    HOLDS(live == live_of_counters());       // Each event changes both.
-    HOLDS(s->peak_bytes <= s->bound_bytes || !state->multi); // The known peak is within its bound,
-    HOLDS(live <= s->bound_bytes || !state->multi);          // and so have live bytes always been.
+    VALID(slack == account_state()->sums.slack_bytes);         // in any thread.
+    VALID(live == live_of_counters());       // Each event changes both.
+    VALID(s->peak_bytes <= s->bound_bytes || !state->multi); // The known peak is within its bound,
+    VALID(live <= s->bound_bytes || !state->multi);          // and so have live bytes always been.
     return epochs_are_valid();
 }
 

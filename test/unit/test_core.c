@@ -10,7 +10,7 @@
 
 #include "image/elf_core.h"
 #include "image/examined.h"
-#include "image/held_profile.h"
+#include "image/memory_profile.h"
 #include "image/place.h"
 #include "image/saved_registers.h"
 #include "image/scan.h"
@@ -580,7 +580,7 @@ leaves_have_no_more_bytes_than_the_memory(void **unused)
                       0);
     o = open_recorded(r, c);
     for (size_t i = 0; i < o.e.memory.region_count; i++)
-        held += o.e.memory.regions[i].held_bytes;
+        held += o.e.memory.regions[i].readable_bytes;
     assert_in_range(o.e.blocks.count, 1, held / sizeof r->leaf[0]);
     assert_true(o.e.blocks.missing_leaves > 0);
     close_recorded(&o);
@@ -658,7 +658,7 @@ no_byte_of_a_dump_is_at_two_addresses(void **unused)
     file = build_core_finish(&c, &size_bytes);
     assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
     for (size_t i = 0; i < m.region_count; i++)
-        held += m.regions[i].held_bytes;
+        held += m.regions[i].readable_bytes;
     assert_in_range(held, 4096, size_bytes);
     assert_true(m.missing_bytes > 0);
     m.bytes = NULL;

@@ -176,7 +176,7 @@ requests_inside_move_no_sample(void **unused)
     tls.charge_mask = draw_mode(DISK_MODE_BYTES, 4096).mask;
     tls.credit = 1000;
     tls.reserve = 300000;
-    reentry_hold_credit(&c, 2000);
+    reentry_save_credit(&c, 2000);
     assert_int_equal(gate_of(2000, 0), GATE_PASS);
     tls.credit = 17; // As after the slow path.
     tls.reserve = 4000;
@@ -195,7 +195,7 @@ a_change_inside_stays(void **unused)
     (void)unused;
     tls.change = 1;
     tls.credit = 1000;
-    reentry_hold_credit(&c, 2000);
+    reentry_save_credit(&c, 2000);
     tls.change = 2;
     tls.credit = -1;
     tls.reserve = -1;

@@ -68,7 +68,7 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
     uintptr_t start = at << heap_granule_bits(tier) << 6;
     uint32_t limit = tier == 0 ? HEAP_WAYS : COARSE_WAYS;
 
-    HOLDS(region->ways < limit);
+    VALID(region->ways < limit);
     for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++)
         for (uint32_t way = 0; way <= region->ways; way++) {
             uintptr_t granule = start + ((uintptr_t)i << heap_granule_bits(tier));
@@ -77,10 +77,10 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
 
             if (word == 0)
                 continue;
-            HOLDS(heap_word_claim(word) < HEAP_CLAIMS); // It has an owner,
-            HOLDS(claim > HEAP_CLAIM_TURN_MASK);        // which is still valid,
-            HOLDS((word & LEDGER_SITE_MASK) != 0);      // and it has a stack.
-            HOLDS(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
+            VALID(heap_word_claim(word) < HEAP_CLAIMS); // It has an owner,
+            VALID(claim > HEAP_CLAIM_TURN_MASK);        // which is still valid,
+            VALID((word & LEDGER_SITE_MASK) != 0);      // and it has a stack.
+            VALID(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
         }
     return true;
 }

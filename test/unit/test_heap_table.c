@@ -49,13 +49,13 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     const struct heap_map_level *level = m->levels[i];
     uint64_t word = level->words[place];
 
-    HOLDS(word >> EMPTYING_BITS != WORD_CLAIMED >> EMPTYING_BITS); // Nobody is filling it in.
+    VALID(word >> EMPTYING_BITS != WORD_CLAIMED >> EMPTYING_BITS); // Nobody is filling it in.
     if (word >> EMPTYING_BITS == WORD_GONE)
         return true;
-    HOLDS(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
-    HOLDS(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
+    VALID(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
+    VALID(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
-        HOLDS(k == i || map_find(m->levels[k], word) == NOWHERE); // The word is in no other level.
+        VALID(k == i || map_find(m->levels[k], word) == NOWHERE); // The word is in no other level.
     return true;
 }
 
@@ -69,8 +69,8 @@ heap_map_is_valid(const struct heap_map *m)
 
         if (level == NULL)
             continue;
-        HOLDS(i == 0 || m->levels[i - 1] != NULL); // A level is made when those before are full.
-        HOLDS(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i)); // A hash becomes a place.
+        VALID(i == 0 || m->levels[i - 1] != NULL); // A level is made when those before are full.
+        VALID(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i)); // A hash becomes a place.
         for (uint32_t place = 0; place <= level->mask; place++)
             if ((level->words[place] & EMPTYING_MASK) == emptying && !word_is_valid(m, i, place))
                 return false;
@@ -99,9 +99,9 @@ heap_lives_are_valid(const struct heap_lives *l)
 
             if (site == 0)
                 continue;
-            HOLDS(i < l->used);                        // Otherwise it would not be counted.
-            HOLDS(lies_in_window(level, place, site)); // Otherwise it would be created again.
-            HOLDS(!seen[site % countof(seen)]);        // Each site occurs once.
+            VALID(i < l->used);                        // Otherwise it would not be counted.
+            VALID(lies_in_window(level, place, site)); // Otherwise it would be created again.
+            VALID(!seen[site % countof(seen)]);        // Each site occurs once.
             seen[site % countof(seen)] = true;
         }
     }

@@ -93,17 +93,17 @@ sys_on_signal_stack(void)
 }
 
 void
-held_count(struct thread *t, uint32_t mark)
+deferred_count(struct thread *t, uint32_t mark)
 {
     counted += t->inner_count - mark;
     t->inner_count = mark;
 }
 
 bool
-held_resolve(struct thread *t, uint32_t mark, const void *result)
+deferred_resolve(struct thread *t, uint32_t mark, const void *result)
 {
     assert_true(reentry_is_in_recorder());
-    held_count(t, mark);
+    deferred_count(t, mark);
     return result != NULL;
 }
 
@@ -270,7 +270,7 @@ an_exception_restores_everything(void **unused)
     reentry_begin(&c, caller(0));
     tls.credit = 77;
     reentry_take_block(&c, &row, (struct ledger_entry){.site = 5});
-    reentry_hold_credit(&c, 100);
+    reentry_save_credit(&c, 100);
     reentry_real_begin(&c);
     first->inner_count = 1;
     reentry_end(&c);

@@ -301,7 +301,7 @@ uncounted_scan_now(void)
 COLD void
 uncounted_scan(void)
 {
-    if (symbols_hold())
+    if (symbols_acquire())
         uncounted_scan_now();
     else
         uncounted_note(UNCOUNTED_UNLOADED);

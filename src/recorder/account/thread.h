@@ -36,8 +36,8 @@ enum {
     // Checks are made in groups of this size. A memo begins with enough checks that always succeed
     // to complete the group of the outermost frame.
     CHECK_GROUP = 4,
-    CHECKS_HELD = CHECK_GROUP - 1,
-    CHECKS_MAX = CHECKS_HELD + 3 * LIMIT_DEPTH,
+    CHECKS_RESERVED = CHECK_GROUP - 1,
+    CHECKS_MAX = CHECKS_RESERVED + 3 * LIMIT_DEPTH,
     INNER_BLOCKS = 8,
     STACK_VARIANTS = 1024,
     VARIANT_CHECKS = 3 * CHECK_GROUP,
@@ -84,7 +84,7 @@ struct stack_variant {
 static_assert(sizeof(struct stack_variant) == (2 + VARIANT_CHECKS / CHECK_GROUP) * 64, "lines");
 
 /* A block that a function of the real allocator has requested and that is not yet counted:
- * event/held.c. */
+ * event/deferred.c. */
 struct inner_block {
     void *p;
     uint64_t size_bytes;

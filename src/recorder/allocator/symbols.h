@@ -2,7 +2,7 @@
  *
  * No function here calls the dynamic linker, takes a lock, allocates or changes dlerror. An object
  * must stay loaded while it is read. Objects that the program started with do; for others use
- * symbols_hold. */
+ * symbols_acquire. */
 #ifndef ALLOCATOR_SYMBOLS_H
 #define ALLOCATOR_SYMBOLS_H
 
@@ -76,11 +76,11 @@ void symbols_close(const struct symbols_opened *o);
 
 /* Prevent unloading until symbols_release. Waits a bounded time for an unloading in progress.
  * Return false if it still was in progress then; symbols_release must follow nevertheless. */
-bool symbols_hold(void);
+bool symbols_acquire(void);
 void symbols_release(void);
 
 /* Call before and after the program's dlclose. symbols_unload_begins waits a bounded time for
- * threads between symbols_hold and symbols_release. */
+ * threads between symbols_acquire and symbols_release. */
 void symbols_unload_begins(void);
 void symbols_unload_ends(void);
 

@@ -30,7 +30,7 @@
 #include "platform/sys.h"
 #include "unwind/unwind.h"
 
-enum { PAGE_BYTES = 4096, VERSION_HIDDEN = 0x8000, HOLD_WAITS = 1000 };
+enum { PAGE_BYTES = 4096, VERSION_HIDDEN = 0x8000, ACQUIRE_WAITS = 1000 };
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
@@ -340,16 +340,16 @@ symbols_close(const struct symbols_opened *o)
 
 /* Atomic. In a child made by fork they may count threads that do not exist there, so every wait for
  * them has a bound. */
-static uint32_t holders, unloaders;
+static uint32_t readers, unloaders;
 
 bool
-symbols_hold(void)
+symbols_acquire(void)
 {
     for (uint32_t i = 0;; i++) {
-        add_seq_cst(&holders, 1u);
+        add_seq_cst(&readers, 1u);
         if (load_seq_cst(&unloaders) == 0)
             return true;
-        if (i == HOLD_WAITS)
+        if (i == ACQUIRE_WAITS)
             return false;
         symbols_release();
         sys_wait(i);
@@ -359,14 +359,14 @@ symbols_hold(void)
 void
 symbols_release(void)
 {
-    add_seq_cst(&holders, UINT32_MAX);
+    add_seq_cst(&readers, UINT32_MAX);
 }
 
 void
 symbols_unload_begins(void)
 {
     add_seq_cst(&unloaders, 1u);
-    for (uint32_t i = 0; i < HOLD_WAITS && load_seq_cst(&holders) != 0; i++)
+    for (uint32_t i = 0; i < ACQUIRE_WAITS && load_seq_cst(&readers) != 0; i++)
         sys_wait(i);
 }
 

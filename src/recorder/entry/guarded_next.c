@@ -23,7 +23,7 @@ begin(size_t size_bytes, uint64_t slot)
     struct reentry_call c = reentry_guard(REENTRY_NO_EVENT, (struct arch_caller){.slot = slot});
 
     if (reentry_is_idle())
-        reentry_hold_credit(&c, size_bytes);
+        reentry_save_credit(&c, size_bytes);
     reentry_real_begin(&c);
     return c;
 }

@@ -98,7 +98,7 @@ hook_names_find(const struct hook_slot *slot)
 
     if (d.index != 0)
         return found;
-    symbols_hold();
+    symbols_acquire();
     d = hook_names_search(&name, slot, NULL);
     found = hook_names_function_of(&d);
     symbols_release();
@@ -256,7 +256,7 @@ hook_names_bind(uintptr_t unused, uintptr_t unused_too, uintptr_t unused_as_well
     uintptr_t variable;
 
     (void)unused, (void)unused_too, (void)unused_as_well, (void)unused_again, (void)unused_at_last;
-    symbols_hold();
+    symbols_acquire();
     d = hook_names_search(&name, slot, NULL);
     variable = variable_of(&d);
     symbols_release();

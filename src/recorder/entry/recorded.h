@@ -26,7 +26,7 @@ charge(struct reentry_call *c, enum gate gate, size_t size_bytes)
 {
     // In exact recording, and before the thread has credit, they may be charged.
     if (gate == GATE_PASS || gate == GATE_SAMPLE)
-        reentry_hold_credit(c, size_bytes);
+        reentry_save_credit(c, size_bytes);
 }
 
 /* Record that P was allocated for SIZE_BYTES, within C. GATE did not let it pass. */

@@ -484,7 +484,7 @@ pass_new(size_t size_bytes, uintptr_t second, uintptr_t third, const struct real
     REENTRY_CALL(call) =
         reentry_guard(REENTRY_NO_EVENT, (struct arch_caller){.slot = ARCH_SLOT()});
 
-    reentry_hold_credit(&call, size_bytes);
+    reentry_save_credit(&call, size_bytes);
     p = ((new_fn *)shim_function_of(o, (void *)real.malloc))(size_bytes, second, third);
     reentry_return_credit(&call);
     return p;

@@ -11,7 +11,7 @@
  *
  *     malloc ─► event_alloc ─► alloc_at                    free ─► free_recorded ─► fast_path_free
  *               │ reentry_enter  │ ledger_direct_new              │ reentry_enter
- *               │ stack_holds    │                                │ ledger_direct_live
+ *               │ checks_pass    │                                │ ledger_direct_live
  *               │                └─► alloc_miss ─► alloc_indirect ├─► free_unprepared
  *               ├─► alloc_not_leaf ─► alloc_stack_miss            └─► free_slow ─► event_free
  *               └─► alloc_slow
@@ -209,7 +209,7 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
         return alloc_slow(p, size_bytes, caller, false);
     if (unlikely(caller.slot != t->leaf_slot) ||
         (unlikely(caller.rbp != t->leaf_rbp) && t->leaf_needs_rbp) ||
-        unlikely(!stack_holds(t->checks, t->check_count)))
+        unlikely(!checks_pass(t->checks, t->check_count)))
         return alloc_not_leaf(p, size_bytes, caller);
     t->frames_reused += t->leaf.frames;
     return alloc_at(p, size_bytes, t, &t->leaf, alloc_miss);

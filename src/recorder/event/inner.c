@@ -2,25 +2,25 @@
  *
  * A function of the real allocator, such as operator new, has called back into the recorder. Its
  * frees and reallocations are recorded like any others. Its blocks are held back until it returns,
- * because one of them may be its result (held.c). A free of an unknown block is ignored, because it
- * is internal to the function, like a block with a header.
+ * because one of them may be its result (deferred.c). A free of an unknown block is ignored,
+ * because it is internal to the function, like a block with a header.
  *
  * The event of the outer call continues afterwards, so each event here steps out of it and back in
  * (reentry.c). */
 #include "event/inner.h"
 
+#include "event/deferred.h"
 #include "event/event.h"
-#include "event/held.h"
 #include "event/reentry.h"
 #include "mixed/language_frames.h"
 
 static void
-hold_back(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+defer_block(void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 {
     struct thread *t = reentry_enter_thread_cold(caller.slot);
 
     if (t != NULL)
-        held_add(t, p, size_bytes, odd, caller);
+        deferred_add(t, p, size_bytes, odd, caller);
     reentry_leave_cold();
 }
 
@@ -36,7 +36,7 @@ inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_ca
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);
     if (gate == GATE_EXACT)
-        hold_back(p, size_bytes, odd, caller);
+        defer_block(p, size_bytes, odd, caller);
     reentry_step_back(&n);
 }
 
@@ -47,7 +47,7 @@ count_before_free(const void *p, uint64_t slot)
     struct thread *t = reentry_enter_thread_cold(slot);
 
     if (t != NULL && t->inner_count != 0)
-        held_count_before_free(t, p);
+        deferred_count_before_free(t, p);
     reentry_leave_cold();
 }
 

@@ -52,7 +52,7 @@
 
 #include "account/history.h"
 #include "event/block.h"
-#include "event/held.h"
+#include "event/deferred.h"
 #include "event/mode.h"
 #include "event/start.h"
 #include "platform/sys.h"
@@ -223,7 +223,7 @@ static void
 abandon(struct thread *t)
 {
     stack_invalidate(t);
-    held_count(t, 0);
+    deferred_count(t, 0);
 }
 
 /* Handle a longjmp out of the event in progress, which has led to a caller of SLOT's function.
@@ -314,11 +314,11 @@ reentry_nest_own(struct reentry_call *c)
 /* --- Calls of the real allocator -------------------------------------------------------------- */
 
 COLD void
-reentry_resolve_held(uint32_t mark, const void *result)
+reentry_resolve_deferred(uint32_t mark, const void *result)
 {
     tls.busy = REENTRY_IN_RECORDER;
     signal_fence();
-    if (held_resolve(tls.self, mark, result))
+    if (deferred_resolve(tls.self, mark, result))
         tls.nested_block = result;
     signal_fence();
     tls.busy = REENTRY_IDLE;

@@ -184,7 +184,7 @@ void reentry_unwind(struct reentry_call *c);
 
 /* Slow path of reentry_real_end: count the blocks held back from index MARK on. Changes
  * REENTRY_IN_REAL to REENTRY_IDLE. */
-void reentry_resolve_held(uint32_t mark, const void *result);
+void reentry_resolve_deferred(uint32_t mark, const void *result);
 
 /* Return a guard that undoes nothing, for a call from CALLER. */
 static inline struct reentry_call
@@ -234,7 +234,7 @@ reentry_end(struct reentry_call *c)
 /* Save the credit after C was charged SIZE_BYTES at the gate, so that the real allocator's own
  * requests are not charged. */
 static inline void
-reentry_hold_credit(struct reentry_call *c, size_t size_bytes)
+reentry_save_credit(struct reentry_call *c, size_t size_bytes)
 {
     c->credit = tls.credit;
     c->reserve = tls.reserve;
@@ -277,7 +277,7 @@ reentry_real_end(struct reentry_call *c, const void *result)
     if (c->undo & REENTRY_UNDO_REAL) {
         tls.nested_block = NULL;
         if (unlikely((thread_is_ready(t) ? t->inner_count : 0) > c->mark))
-            reentry_resolve_held(c->mark, result);
+            reentry_resolve_deferred(c->mark, result);
         tls.busy = REENTRY_IDLE;
         c->undo &= ~(uint32_t)REENTRY_UNDO_REAL;
     }

@@ -661,10 +661,10 @@ insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct 
             note_elsewhere(address);
             return true;
         }
-        if (i < thrifty && ((b.count == 1 && !heap_word_holds(tier, b)) ||
+        if (i < thrifty && ((b.count == 1 && !heap_word_fits(tier, b)) ||
                             !is_worth(o, tier, address)))
             continue;
-        if (tabled || !heap_word_holds(tier, b)) {
+        if (tabled || !heap_word_fits(tier, b)) {
             if (!tabled && !heap_map_insert(&o->table, (void *)address, b))
                 return false;
             tabled = true;
@@ -699,7 +699,7 @@ begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct hea
 {
     struct heap_leaf *leaf = heap_leaf(tier, address);
 
-    if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_holds(tier, b))
+    if (leaf == NULL || !heap_is_begun(leaf, tier, address) || !heap_word_fits(tier, b))
         return NULL;
     *ret_region = heap_region(leaf, tier, address);
     *ret_number = heap_claim_number(o, *ret_region, claim);

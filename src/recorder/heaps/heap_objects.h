@@ -203,7 +203,7 @@ heap_word_is_wide(uint32_t tier, uint64_t word)
 
 /* Return true if B fits into a word. */
 static inline bool
-heap_word_holds(uint32_t tier, struct heap_block b)
+heap_word_fits(uint32_t tier, struct heap_block b)
 {
     return likely(b.size_bytes < heap_word_bytes_max(tier)) &&
            likely(b.count < 1u << heap_count_bits(tier));

@@ -658,13 +658,13 @@ static inline void
 take_memo(struct walk *w, struct python_memo *m)
 {
     uint64_t gone = load_acquire(&python_gone);
-    bool holds = m->thread == w->thread && m->gone == gone &&
-                 (layout->chain == PYTHON_CHAIN_OBJECTS ||
-                  m->stack_end == w->reach.stack + w->reach.stack_room);
+    bool is_valid = m->thread == w->thread && m->gone == gone &&
+                    (layout->chain == PYTHON_CHAIN_OBJECTS ||
+                     m->stack_end == w->reach.stack + w->reach.stack_room);
 
     w->m = m;
-    w->count = likely(holds) ? m->count : 0;
-    w->filled = likely(holds) ? m->filled : 0;
+    w->count = likely(is_valid) ? m->count : 0;
+    w->filled = likely(is_valid) ? m->filled : 0;
     w->stop = m->stop;
     w->fills = false;
     m->count = m->filled = 0;

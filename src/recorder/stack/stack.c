@@ -68,9 +68,9 @@ stack_invalidate(struct thread *t)
     t->memo_same = 0;
     t->memo_is_cut = false;
     t->memo_root = DISK_NODE_ROOT;
-    t->check_count = CHECKS_HELD;
+    t->check_count = CHECKS_RESERVED;
     t->memo_version++;
-    for (uint32_t i = 0; i < CHECKS_HELD; i++) {
+    for (uint32_t i = 0; i < CHECKS_RESERVED; i++) {
         uint64_t *itself = &t->checks[i].address;
 
         t->checks[i] = (struct stack_check){(uintptr_t)itself, (uintptr_t)itself};
@@ -121,7 +121,7 @@ keep_good(struct walk *w)
     struct stack_frame *changed = w->join - 1;
     uint32_t check = w->join->check_start;
 
-    while (check > CHECKS_HELD && stack_check_holds(&w->t->checks[check - 1]))
+    while (check > CHECKS_RESERVED && check_passes(&w->t->checks[check - 1]))
         check--;
     while (changed->check_start >= check)
         changed--;
@@ -202,7 +202,7 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     *ret_moved = false;
     if (!stack_is_frame(w, w->join, frame))
         return false;
-    if (likely(stack_holds(w->t->checks, w->join->check_start)))
+    if (likely(checks_pass(w->t->checks, w->join->check_start)))
         return true;
     // Reuse the unchanged frames only if they fit in the depth limit. Otherwise walk by rules up to
     // the limit.
@@ -478,7 +478,7 @@ cut_memo(struct walk *w)
     uint32_t keep = LIMIT_DEPTH / 2 > count ? LIMIT_DEPTH / 2 - count : 0;
     uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
     uint32_t gone = t->memo_count - kept;
-    struct stack_check *c = &t->checks[CHECKS_HELD];
+    struct stack_check *c = &t->checks[CHECKS_RESERVED];
     uint32_t parent = parent_at(t, DISK_NODE_TRUNCATED);
 
     stack_invalidate(t);

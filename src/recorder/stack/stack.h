@@ -24,7 +24,7 @@ stack_word(uint64_t address)
 }
 
 READS_STACK static inline bool
-stack_check_holds(const struct stack_check *c)
+check_passes(const struct stack_check *c)
 {
     return likely(stack_word(c->address) == c->value);
 }
@@ -32,7 +32,7 @@ stack_check_holds(const struct stack_check *c)
 /* Return true if CHECKS [0, COUNT) hold, from the innermost group out. A partial group at the start
  * is not checked. */
 READS_STACK static inline bool
-stack_holds(const struct stack_check *checks, uint32_t count)
+checks_pass(const struct stack_check *checks, uint32_t count)
 {
     static_assert(CHECK_GROUP == 4, "the loop");
     for (const struct stack_check *c = checks + count; c >= checks + CHECK_GROUP; c -= CHECK_GROUP)
@@ -51,7 +51,7 @@ stack_is_leaf(const struct thread *t, struct arch_caller caller)
 {
     return likely(caller.slot == t->leaf_slot) &&
            likely(caller.rbp == t->leaf_rbp || !t->leaf_needs_rbp) &&
-           likely(stack_holds(t->checks, t->check_count));
+           likely(checks_pass(t->checks, t->check_count));
 }
 
 /* Return true if the frame that P is anchored in is still remembered unchanged. Then P's checks lie
@@ -76,8 +76,8 @@ static inline bool
 stack_is_variant(const struct thread *t, struct stack_variant *p, struct arch_caller caller)
 {
     return likely(p->slot == caller.slot) && likely(caller.rbp == p->rbp || !p->needs_rbp) &&
-           likely(stack_hangs(t, p)) && likely(stack_holds(p->checks, p->check_count)) &&
-           likely(stack_holds(t->checks, p->outer_checks));
+           likely(stack_hangs(t, p)) && likely(checks_pass(p->checks, p->check_count)) &&
+           likely(checks_pass(t->checks, p->outer_checks));
 }
 
 /* Return the variant stack of T that contains TARGET; NULL if TARGET is another one. */

@@ -381,11 +381,11 @@ arcs_are_valid(const struct callgraph *g)
     for (size_t i = 0; i < g->arc_count; i++) {
         const struct callgraph_arc *a = &g->arcs[i];
 
-        HOLDS(a->caller < g->function_count); // Only functions are callers.
-        HOLDS(a->callee < g->node_count);     // A callee is a function or a cycle.
-        HOLDS(a->caller != a->callee);        // A self-call makes no arc.
-        HOLDS(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An index into arcs.
-        HOLDS(a->enters == CALLGRAPH_NONE ||
+        VALID(a->caller < g->function_count); // Only functions are callers.
+        VALID(a->callee < g->node_count);     // A callee is a function or a cycle.
+        VALID(a->caller != a->callee);        // A self-call makes no arc.
+        VALID(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An index into arcs.
+        VALID(a->enters == CALLGRAPH_NONE ||
               // It leads to the callee's cycle.
               g->arcs[a->enters].callee == g->nodes[a->callee].cycle);
     }
@@ -402,8 +402,8 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->caller_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + k]];
 
-        HOLDS(a->callee == i); // An arc into it,
-        HOLDS(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
+        VALID(a->callee == i); // An arc into it,
+        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
         last = amount_sum(&a->amount);
         in = counters_sum(in, a->amount.calls);
     }
@@ -411,13 +411,13 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->callee_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
-        HOLDS(a->caller == i); // An arc out of it,
-        HOLDS(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
+        VALID(a->caller == i); // An arc out of it,
+        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
         last = amount_sum(&a->amount);
         out = counters_sum(out, a->amount.calls);
     }
-    HOLDS(in == n->calls_in);   // Views print shares of these sums.
-    HOLDS(out == n->calls_out);
+    VALID(in == n->calls_in);   // Views print shares of these sums.
+    VALID(out == n->calls_out);
     return true;
 }
 
@@ -428,11 +428,11 @@ graph_nodes_are_valid(const struct callgraph *g)
         const struct callgraph_node *n = &g->nodes[i];
         bool is_cycle = i >= g->function_count;
 
-        HOLDS(n->cycle == CALLGRAPH_NONE || !is_cycle); // Cycles do not nest.
-        HOLDS(n->cycle == CALLGRAPH_NONE ||
+        VALID(n->cycle == CALLGRAPH_NONE || !is_cycle); // Cycles do not nest.
+        VALID(n->cycle == CALLGRAPH_NONE ||
               // A cycle is a node behind the functions.
               (n->cycle >= g->function_count && n->cycle < g->node_count));
-        HOLDS(n->index == CALLGRAPH_NONE ||
+        VALID(n->index == CALLGRAPH_NONE ||
               // index is the inverse of entries.
               (n->index < g->entry_count && g->entries[n->index] == i));
         if (!lists_are_valid(g, i))
@@ -446,14 +446,14 @@ callgraph_is_valid(const struct callgraph *g)
 {
     struct amount selves = {0};
 
-    HOLDS(g->function_count <= g->node_count); // Cycles follow the functions.
+    VALID(g->function_count <= g->node_count); // Cycles follow the functions.
     for (size_t i = 0; i < g->function_count; i++)
         amount_add(&selves, &g->nodes[i].self);
-    HOLDS(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
+    VALID(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
     for (size_t i = 0; i < g->entry_count; i++) {
-        HOLDS(g->entries[i] < g->node_count); // It is a node's,
+        VALID(g->entries[i] < g->node_count); // It is a node's,
         // and the largest comes first.
-        HOLDS(i == 0 ||
+        VALID(i == 0 ||
               counters_by_magnitude(amount_sum(&g->nodes[g->entries[i - 1]].inclusive),
                                     amount_sum(&g->nodes[g->entries[i]].inclusive)) <= 0);
     }

@@ -410,14 +410,14 @@ diff_is_valid(const struct diff *d, enum metric metric)
         int64_t growth = diff_growth(&r->before, &r->after, metric);
         uint64_t change = growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
 
-        HOLDS(r->depth >= 1);  // A row has at least one name.
-        HOLDS(r->useful_depth >= 1 && r->useful_depth <= r->depth);
-        HOLDS(change <= last); // The largest change comes first.
+        VALID(r->depth >= 1);  // A row has at least one name.
+        VALID(r->useful_depth >= 1 && r->useful_depth <= r->depth);
+        VALID(change <= last); // The largest change comes first.
         last = change;
         counters_add(&before, &r->before);
         counters_add(&after, &r->after);
     }
-    HOLDS(counters_are_same(&before, &d->before)); // Each stack is in one row,
-    HOLDS(counters_are_same(&after, &d->after));   // on both sides.
+    VALID(counters_are_same(&before, &d->before)); // Each stack is in one row,
+    VALID(counters_are_same(&after, &d->after));   // on both sides.
     return true;
 }

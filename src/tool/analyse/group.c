@@ -406,15 +406,15 @@ group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUN
 static bool
 row_is_valid(const struct profile *p, enum group_by by, const struct group_row *r)
 {
-    HOLDS(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Views look its name up.
-    HOLDS(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
-    HOLDS(by != BY_THREAD || r->thread != NULL);                    // its name,
-    HOLDS(by != BY_THREAD || r->share != NULL);                     // its counters,
-    HOLDS(by != BY_SIZE || r->bin != NULL);                         // its range,
-    HOLDS(by != BY_TYPE || r->site != NULL);                        // its type,
-    HOLDS(by != BY_HEAP || r->heap != NULL);                        // and its name.
-    HOLDS(r->inclusive.size_min <= r->self.size_min); // inclusive contains self,
-    HOLDS(r->inclusive.size_max >= r->self.size_max); // at both ends of the range.
+    VALID(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Views look its name up.
+    VALID(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
+    VALID(by != BY_THREAD || r->thread != NULL);                    // its name,
+    VALID(by != BY_THREAD || r->share != NULL);                     // its counters,
+    VALID(by != BY_SIZE || r->bin != NULL);                         // its range,
+    VALID(by != BY_TYPE || r->site != NULL);                        // its type,
+    VALID(by != BY_HEAP || r->heap != NULL);                        // and its name.
+    VALID(r->inclusive.size_min <= r->self.size_min); // inclusive contains self,
+    VALID(r->inclusive.size_max >= r->self.size_max); // at both ends of the range.
     return true;
 }
 
@@ -429,11 +429,11 @@ groups_are_valid(const struct profile *p, const struct stacks *stacks, enum grou
             return false;
         counters_add(&selves, &g->v[i].self);
         // Views show the first rows.
-        HOLDS(i == 0 ||
+        VALID(i == 0 ||
               metric_value(&g->v[i - 1].self, metric) >= metric_value(&g->v[i].self, metric));
     }
-    HOLDS(by != BY_SITE || g->count == stacks->count); // Each stack is a row.
+    VALID(by != BY_SITE || g->count == stacks->count); // Each stack is a row.
     // Each stack is self of one row. Rows by thread and by size are omitted if they seem unused.
-    HOLDS(by == BY_THREAD || by == BY_SIZE || counters_are_same(&selves, &stacks->total));
+    VALID(by == BY_THREAD || by == BY_SIZE || counters_are_same(&selves, &stacks->total));
     return true;
 }

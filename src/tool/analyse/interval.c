@@ -281,7 +281,7 @@ interval_unseen(void)
 bool
 interval_is_valid(struct interval i, double value)
 {
-    HOLDS(isfinite(i.low) && isfinite(i.high)); // Callers divide by them.
-    HOLDS(i.low <= value && value <= i.high);   // The observed value is always possible.
+    VALID(isfinite(i.low) && isfinite(i.high)); // Callers divide by them.
+    VALID(i.low <= value && value <= i.high);   // The observed value is always possible.
     return true;
 }

@@ -146,11 +146,11 @@ paths_are_valid(const struct paths *paths, const struct stack *const *stacks, si
     for (size_t i = 0; i < paths->count; i++) {
         const struct path *path = &paths->v[i];
 
-        HOLDS(path->stack != NULL && path->depth >= 1); // Views show this many functions.
-        HOLDS(i == 0 || counters_live_bytes(&path[-1].counters) >=
+        VALID(path->stack != NULL && path->depth >= 1); // Views show this many functions.
+        VALID(i == 0 || counters_live_bytes(&path[-1].counters) >=
                             counters_live_bytes(&path->counters)); // Most live bytes first.
         counters_add(&sum, &path->counters);
     }
-    HOLDS(counters_are_same(&sum, &all)); // Each stack is in one path.
+    VALID(counters_are_same(&sum, &all)); // Each stack is in one path.
     return true;
 }

@@ -193,16 +193,16 @@ size_totals_are_valid(const struct profile *p, const struct size_totals *b)
 {
     struct counters sum = COUNTERS_ZERO;
 
-    HOLDS(b->count >= 1);                         // The row for larger blocks always exists
-    HOLDS(b->v[b->count - 1].size == BIN_LARGER); // and is the last.
+    VALID(b->count >= 1);                         // The row for larger blocks always exists
+    VALID(b->v[b->count - 1].size == BIN_LARGER); // and is the last.
     for (size_t i = 0; i < b->count; i++) {
         const struct bin_row *row = &b->v[i];
 
-        HOLDS(i == 0 || row[-1].size < row->size); // Rows are found by binary search.
-        HOLDS(row->type_count == 0 ||
+        VALID(i == 0 || row[-1].size < row->size); // Rows are found by binary search.
+        VALID(row->type_count == 0 ||
               (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
         counters_add(&sum, &row->counters);
     }
-    HOLDS(counters_are_same(&sum, &b->total)); // The rows sum to the total.
+    VALID(counters_are_same(&sum, &b->total)); // The rows sum to the total.
     return true;
 }

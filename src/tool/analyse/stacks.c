@@ -765,10 +765,10 @@ frames_are_valid(const struct profile *p, const struct stack *s)
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct profile_location *l;
 
-        HOLDS(s->locations[i] < p->location_count); // A node's location.
+        VALID(s->locations[i] < p->location_count); // A node's location.
         l = &p->locations[s->locations[i]];
         // The location has the frame.
-        HOLDS(s->frames[i] - l->first_frame < l->frame_count);
+        VALID(s->frames[i] - l->first_frame < l->frame_count);
     }
     return true;
 }
@@ -776,9 +776,9 @@ frames_are_valid(const struct profile *p, const struct stack *s)
 static bool
 stack_is_valid(const struct profile *p, const struct stack *s)
 {
-    HOLDS(s->node != 0 && s->node < p->node_count); // Node of a site of this stack,
-    HOLDS(s->heap < p->heap_count);                 // whose heap all its sites share.
-    HOLDS(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
+    VALID(s->node != 0 && s->node < p->node_count); // Node of a site of this stack,
+    VALID(s->heap < p->heap_count);                 // whose heap all its sites share.
+    VALID(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
     return frames_are_valid(p, s);
 }
 
@@ -792,17 +792,17 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
     for (size_t i = 0; i < p->site_count; i++) {
         uint32_t stack = s->site_stacks[i];
 
-        HOLDS(stack <= s->count);         // An index plus 1.
-        HOLDS(stack != 0 || s->filtered); // Views mention filtered sites.
+        VALID(stack <= s->count);         // An index plus 1.
+        VALID(stack != 0 || s->filtered); // Views mention filtered sites.
         if (stack == 0)
             continue;
         counters_add(&sums[stack - 1], &p->sites[i].counters);
         counters_add(&total, &p->sites[i].counters);
     }
     for (size_t i = 0; i < s->count; i++)
-        HOLDS(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
+        VALID(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
     // and the total is the sum of all stacks.
-    HOLDS(counters_are_same(&total, &s->total));
+    VALID(counters_are_same(&total, &s->total));
     return true;
 }
 

@@ -639,11 +639,11 @@ timeline_build(const struct profile *p, const struct stacks *stacks,
 static bool
 points_are_valid(const struct profile *p, const struct timeline *t)
 {
-    HOLDS(t->point_count >= 2); // The window has a beginning and an end.
-    HOLDS(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // The end is the last.
+    VALID(t->point_count >= 2); // The window has a beginning and an end.
+    VALID(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // The end is the last.
     for (size_t i = 1; i < t->point_count; i++) {
-        HOLDS(t->points[i - 1].snapshots < t->points[i].snapshots);    // Points are in order,
-        HOLDS(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // by the clock as well.
+        VALID(t->points[i - 1].snapshots < t->points[i].snapshots);    // Points are in order,
+        VALID(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // by the clock as well.
     }
     return true;
 }
@@ -656,11 +656,11 @@ values_are_valid(const struct timeline *t)
         int64_t sum = t->rest.values[k];
 
         for (size_t i = 0; i < t->row_count; i++) {
-            HOLDS(t->rows[i].values[k] <= t->rows[i].max); // Pictures scale by max.
+            VALID(t->rows[i].values[k] <= t->rows[i].max); // Pictures scale by max.
             sum = counters_sum(sum, t->rows[i].values[k]);
         }
-        HOLDS(sum == t->total.values[k]); // Each change is in one row or in the rest.
-        HOLDS(sum <= t->total.max);       // Pictures drop rows by their share of max.
+        VALID(sum == t->total.values[k]); // Each change is in one row or in the rest.
+        VALID(sum <= t->total.max);       // Pictures drop rows by their share of max.
     }
     return true;
 }
@@ -670,14 +670,14 @@ timeline_is_valid(const struct profile *p, const struct stacks *stacks, const st
 {
     if (!points_are_valid(p, t))
         return false;
-    HOLDS(t->row_count <= t->stack_count); // Each row has another stack,
-    HOLDS(t->growing <= t->stack_count);   // and growing ones are a part of all stacks.
+    VALID(t->row_count <= t->stack_count); // Each row has another stack,
+    VALID(t->growing <= t->stack_count);   // and growing ones are a part of all stacks.
     for (size_t i = 0; i < t->row_count; i++) {
-        HOLDS(t->rows[i].stack != NULL);         // Views show its frames.
-        HOLDS(t->rows[i].trend <= TREND_VARIES); // Each trend has a name.
+        VALID(t->rows[i].stack != NULL);         // Views show its frames.
+        VALID(t->rows[i].trend <= TREND_VARIES); // Each trend has a name.
     }
     // At the end of the run, live bytes equal the profile's counters of these stacks.
-    HOLDS(t->by != TIMELINE_LIVE || t->points[t->point_count - 1].snapshots <= p->snapshot_count ||
+    VALID(t->by != TIMELINE_LIVE || t->points[t->point_count - 1].snapshots <= p->snapshot_count ||
           t->total.values[t->point_count - 1] == counters_live_bytes(&stacks->total));
     return values_are_valid(t);
 }

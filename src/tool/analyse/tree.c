@@ -216,18 +216,18 @@ children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *s
     uint32_t last = 0;
 
     for (uint32_t c = n->first_child; c != 0; c = t->nodes[c].next_sibling) {
-        HOLDS(c > i && c < t->count);             // A child is created after its parent.
-        HOLDS(!seen[c]);                          // It has one parent, so walks end.
-        HOLDS(t->nodes[c].depth == n->depth + 1); // Views indent by this.
+        VALID(c > i && c < t->count);             // A child is created after its parent.
+        VALID(!seen[c]);                          // It has one parent, so walks end.
+        VALID(t->nodes[c].depth == n->depth + 1); // Views indent by this.
         // The largest comes first.
-        HOLDS(last == 0 ||
+        VALID(last == 0 ||
               counters_by_magnitude(metric_value(&t->nodes[last].inclusive, metric),
                                     metric_value(&t->nodes[c].inclusive, metric)) <= 0);
         seen[c] = true;
         counters_add(&sum, &t->nodes[c].inclusive);
         last = c;
     }
-    HOLDS(counters_are_same(&sum, &n->inclusive)); // A stack ends here or leads to one child.
+    VALID(counters_are_same(&sum, &n->inclusive)); // A stack ends here or leads to one child.
     return true;
 }
 
@@ -245,8 +245,8 @@ tree_is_valid(const struct stacks *stacks, enum metric metric, const struct tree
     arena_release(&scratch);
     if (!valid)
         return false;
-    HOLDS(missing == 0); // Each node is below the root, so that all amounts are shown.
+    VALID(missing == 0); // Each node is below the root, so that all amounts are shown.
     // All stacks begin at the root.
-    HOLDS(counters_are_same(&t->nodes[0].inclusive, &stacks->total));
+    VALID(counters_are_same(&t->nodes[0].inclusive, &stacks->total));
     return true;
 }

@@ -99,7 +99,7 @@ find_message(const struct memory *m, char *text)
 
         if (!(r->access & MEMORY_WRITE) || memory_mapping_at(m, r->start) != NULL)
             continue;
-        for (uint64_t off = 0; off < r->held_bytes; off += PAGE_BYTES) {
+        for (uint64_t off = 0; off < r->readable_bytes; off += PAGE_BYTES) {
             const struct message *found = message_at(m, r->start + off, text);
 
             if (found != NULL)

@@ -30,7 +30,7 @@ annotated_leaves_each(const struct memory *m, const struct core_record *r, annot
     uint64_t at, most = 1;
 
     for (size_t i = 0; i < m->region_count; i++)
-        most += m->regions[i].held_bytes / LEAF_BYTES;
+        most += m->regions[i].readable_bytes / LEAF_BYTES;
     if (!memory_word(m, r->annotated, WORD, &at))
         return;
     for (uint64_t i = 0; at != 0 && i < most; i++, at = leaf.next) {

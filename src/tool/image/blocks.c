@@ -289,7 +289,7 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
 
     *ret = (struct blocks){0};
     for (size_t i = 0; i < m->region_count; i++)
-        g.left_bytes += m->regions[i].held_bytes;
+        g.left_bytes += m->regions[i].readable_bytes;
     list_leaves(&g);
     for (size_t i = 0; i < ret->leaves; i++) {
         if (blocks_is_hooked(&ret->ledger[i]))

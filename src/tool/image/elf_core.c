@@ -49,7 +49,7 @@ static const struct layout {
 
 struct reader {
     struct memory *m;
-    uint64_t held_bytes; // Bytes of the file in all regions so far.
+    uint64_t readable_bytes; // Bytes of the file in all regions so far.
     size_t region_capacity, mapping_capacity, thread_capacity;
 };
 
@@ -304,15 +304,15 @@ read_region(struct reader *r, uint64_t at)
     if (there > stored)
         there = stored;
     // A dump has no byte twice. Reading the same bytes a million times would take too long.
-    if (there > m->size_bytes - r->held_bytes)
+    if (there > m->size_bytes - r->readable_bytes)
         there = 0;
-    r->held_bytes += there;
+    r->readable_bytes += there;
     m->missing_bytes += stored - there;
     arena_grow(&m->arena, &m->regions, &r->region_capacity, m->region_count, sizeof *m->regions);
     m->regions[m->region_count++] =
         (struct memory_region){.start = start,
                                .end = start + bytes,
-                               .held_bytes = there,
+                               .readable_bytes = there,
                                .file_off = off,
                                .access = (uint32_t)elf_core_number(m, at + (wide ? 4 : 24), 4)};
 }

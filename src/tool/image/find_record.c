@@ -10,7 +10,7 @@
  * The process id and the start times of process and recording identify the profile. The path does
  * not: `heaptap run` renames profiles, and a later run may have taken the name. So the search reads
  * the header of every profile in the directories where this one may be. */
-#include "image/held_profile.h"
+#include "image/memory_profile.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ find_record_by_size(const void *a, const void *b)
     const struct memory_region *x = &sorted->regions[*(const size_t *)a];
     const struct memory_region *y = &sorted->regions[*(const size_t *)b];
 
-    if (x->held_bytes != y->held_bytes)
-        return x->held_bytes < y->held_bytes ? -1 : 1;
+    if (x->readable_bytes != y->readable_bytes)
+        return x->readable_bytes < y->readable_bytes ? -1 : 1;
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
@@ -58,7 +58,7 @@ find_record_find_in(const struct memory *m, const struct memory_region *region,
 {
     uint64_t first = (region->start + CORE_RECORD_ALIGNMENT - 1) & -(uint64_t)CORE_RECORD_ALIGNMENT;
 
-    for (uint64_t at = first; at - region->start < region->held_bytes;
+    for (uint64_t at = first; at - region->start < region->readable_bytes;
          at += CORE_RECORD_ALIGNMENT) {
         uint64_t magic;
         int r;
@@ -101,8 +101,8 @@ find_origin_in(const struct memory *m, const struct memory_region *region, struc
     enum { STEP_WORDS = 512 };
     uint64_t words[STEP_WORDS];
 
-    for (uint64_t at = (region->start + 7) & -UINT64_C(8); at - region->start < region->held_bytes;
-         at += sizeof words) {
+    for (uint64_t at = (region->start + 7) & -UINT64_C(8);
+         at - region->start < region->readable_bytes; at += sizeof words) {
         size_t count = memory_read(m, at, words, sizeof words) / sizeof *words;
 
         for (size_t i = 0; i < count; i++)

@@ -121,10 +121,10 @@ glibc_heap_find_in(const struct walker *w, const struct memory_region *region)
     uint64_t *words, found = 0;
     size_t count;
 
-    if (region->held_bytes < STATE_BYTES)
+    if (region->readable_bytes < STATE_BYTES)
         return 0;
-    words = xmalloc(region->held_bytes);
-    count = memory_read(w->m, region->start, words, region->held_bytes) / WORD;
+    words = xmalloc(region->readable_bytes);
+    count = memory_read(w->m, region->start, words, region->readable_bytes) / WORD;
     for (size_t i = 0; i + STATE_BYTES / WORD <= count && found == 0; i++)
         // First a cheap test that every arena passes: `next` is set and `top` is aligned.
         if (words[i + NEXT_OFF / WORD] != 0 && words[i + TOP_OFF / WORD] % ALIGNMENT == 0 &&

@@ -10,7 +10,7 @@
  * one allocation, and nothing as freed. Earlier events are unknown, which a note in the file
  * states. The ledger does not store the thread of an allocation, so one row represents all
  * threads. */
-#include "image/held_profile.h"
+#include "image/memory_profile.h"
 
 #include "profile/writer.h"
 #include "sampling/draw.h"

@@ -48,20 +48,20 @@ enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel wr
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
 /* Number and interval of checks whether the kernel still holds a thread. */
-enum { HELD_LOOKS = 20, HELD_WAIT_NS = 1000000 };
+enum { BLOCKED_CHECKS = 20, BLOCKED_WAIT_NS = 1000000 };
 
 /* Number and interval of checks for threads in fragile calls, and the number of consecutive checks
  * that must find none. */
 enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
-enum stop_result { STOP_FAILED, STOP_DONE, STOP_HELD };
+enum stop_result { STOP_FAILED, STOP_DONE, STOP_BLOCKED };
 
 /* Read LINE of smaps, which is no range. "VmFlags: … dd" excludes the latest range from dumps. */
 static void
 read_flags(struct memory *m, const char *line)
 {
     if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL && m->region_count > 0)
-        m->regions[m->region_count - 1].held_bytes = 0;
+        m->regions[m->region_count - 1].readable_bytes = 0;
 }
 
 static void
@@ -83,7 +83,7 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
     m->regions[m->region_count++] =
         (struct memory_region){.start = start,
                                .end = end,
-                               .held_bytes = readable ? end - start : 0,
+                               .readable_bytes = readable ? end - start : 0,
                                .access = (access[0] == 'r' ? (uint32_t)MEMORY_READ : 0) |
                                          (access[1] == 'w' ? (uint32_t)MEMORY_WRITE : 0) |
                                          (access[2] == 'x' ? (uint32_t)MEMORY_EXECUTE : 0)};
@@ -132,7 +132,7 @@ probe(const struct memory *m)
         struct iovec here = {&byte, 1};
         struct iovec there = {(void *)(uintptr_t)m->regions[i].start, 1};
 
-        if (m->regions[i].held_bytes == 0)
+        if (m->regions[i].readable_bytes == 0)
             continue;
         if (process_vm_readv((pid_t)m->pid, &here, 1, &there, 1, 0) == 1)
             return 0;
@@ -192,11 +192,11 @@ live_memory_line_of(struct memory *m, uint32_t tid, const char *name)
 /* Return true if thread TID waits uninterruptibly in the kernel for the whole time of the
  * checks. */
 static bool
-is_held(struct memory *m, uint32_t tid)
+is_uninterruptible(struct memory *m, uint32_t tid)
 {
-    static const struct timespec while_ = {.tv_nsec = HELD_WAIT_NS};
+    static const struct timespec while_ = {.tv_nsec = BLOCKED_WAIT_NS};
 
-    for (int i = 0; i < HELD_LOOKS; i++) {
+    for (int i = 0; i < BLOCKED_CHECKS; i++) {
         // The state follows the name, which may contain any character.
         const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
 
@@ -348,19 +348,19 @@ live_memory_await(struct memory *m)
 static enum stop_result
 interrupt(struct memory *m, uint32_t tid, int *ret_status)
 {
-    if (is_held(m, tid))
-        return STOP_HELD;
+    if (is_uninterruptible(m, tid))
+        return STOP_BLOCKED;
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ||
         ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
         return STOP_FAILED;
     for (;;) {
-        static const struct timespec while_ = {.tv_nsec = HELD_WAIT_NS / 20};
+        static const struct timespec while_ = {.tv_nsec = BLOCKED_WAIT_NS / 20};
         pid_t stopped = waitpid((pid_t)tid, ret_status, __WALL | WNOHANG);
 
         if (stopped != 0)
             return stopped == (pid_t)tid && WIFSTOPPED(*ret_status) ? STOP_DONE : STOP_FAILED;
-        if (is_held(m, tid))
-            return STOP_HELD;
+        if (is_uninterruptible(m, tid))
+            return STOP_BLOCKED;
         nanosleep(&while_, NULL);
     }
 }
@@ -393,10 +393,10 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     int status = 0;
     enum stop_result r = interrupt(m, tid, &status);
 
-    if (r == STOP_HELD)
+    if (r == STOP_BLOCKED)
         add_thread(m, capacity, thread_in_call(tid, live_memory_line_of(m, tid, "syscall")));
     if (r != STOP_DONE)
-        return r == STOP_HELD;
+        return r == STOP_BLOCKED;
     // A pending signal stopped the thread; it is delivered when the thread resumes. Our own stop is
     // reported as an event.
     if (status >> 16 == 0)

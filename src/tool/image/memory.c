@@ -15,7 +15,7 @@ enum { WINDOW_BYTES = 64 << 10 };
 
 struct memory_window {
     uint64_t start;
-    size_t held_bytes;
+    size_t readable_bytes;
     unsigned char bytes[WINDOW_BYTES];
 };
 
@@ -62,7 +62,7 @@ memory_watch(struct memory *m)
 {
     if (m->window == NULL)
         m->window = xmalloc(sizeof *m->window);
-    m->window->held_bytes = 0;
+    m->window->readable_bytes = 0;
     m->window->start = 0;
 }
 
@@ -117,7 +117,7 @@ memory_next(const struct memory *m, uint64_t address)
         const struct memory_region *r = &m->regions[i];
         uint64_t at = address > r->start ? address : r->start;
 
-        if (at - r->start < r->held_bytes)
+        if (at - r->start < r->readable_bytes)
             return at;
     }
     return UINT64_MAX;
@@ -160,18 +160,18 @@ memory_read_window(const struct memory *m, const struct memory_region *r, uint64
 
     if (w == NULL || size_bytes > WINDOW_BYTES / 4)
         return read_living(m, address, buffer, size_bytes);
-    if (address - w->start >= w->held_bytes ||
-        size_bytes > w->held_bytes - (address - w->start)) {
+    if (address - w->start >= w->readable_bytes ||
+        size_bytes > w->readable_bytes - (address - w->start)) {
         uint64_t left = r->end - start;
 
         w->start = start;
-        w->held_bytes =
+        w->readable_bytes =
             read_living(m, start, w->bytes, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES);
     }
-    if (address - w->start >= w->held_bytes)
+    if (address - w->start >= w->readable_bytes)
         return 0;
-    if (size_bytes > w->held_bytes - (address - w->start))
-        size_bytes = w->held_bytes - (address - w->start);
+    if (size_bytes > w->readable_bytes - (address - w->start))
+        size_bytes = w->readable_bytes - (address - w->start);
     memcpy(buffer, w->bytes + (address - w->start), size_bytes);
     return size_bytes;
 }
@@ -186,10 +186,10 @@ memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_
         uint64_t within, some;
         size_t got;
 
-        if (r == NULL || address + done - r->start >= r->held_bytes)
+        if (r == NULL || address + done - r->start >= r->readable_bytes)
             break;
         within = address + done - r->start;
-        some = r->held_bytes - within;
+        some = r->readable_bytes - within;
         if (some > size_bytes - done)
             some = size_bytes - done;
         if (m->lives) {

@@ -14,9 +14,9 @@ enum memory_access { MEMORY_READ = 4, MEMORY_WRITE = 2, MEMORY_EXECUTE = 1 };
 /* A range of addresses. */
 struct memory_region {
     uint64_t start, end;
-    uint64_t held_bytes; // Number of readable bytes from `start` on; 0 = none.
-    uint64_t file_off;   // In a dump: offset of these bytes in the file.
-    uint32_t access;     // enum memory_access
+    uint64_t readable_bytes; // Number of readable bytes from `start` on; 0 = none.
+    uint64_t file_off;       // In a dump: offset of these bytes in the file.
+    uint32_t access;         // enum memory_access
 };
 
 /* A mapped file, or a mapped part of one. */

@@ -265,7 +265,7 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
     const struct memory_mapping *mapping;
     bool left = thread == NULL && is_left_stack(r->e, region, &thread);
 
-    if (!(region->access & MEMORY_WRITE) || region->held_bytes == 0)
+    if (!(region->access & MEMORY_WRITE) || region->readable_bytes == 0)
         return;
     if (left) {
         if (kind == SCAN_STACK)

@@ -432,8 +432,8 @@ load(struct raw_file *raw, const char *name, const char *path, struct profile **
 }
 
 int
-load_held(const void *data, size_t size_bytes, const char *name, uint32_t pid,
-          struct profile **ret_profile, struct err *err)
+load_from_memory(const void *data, size_t size_bytes, const char *name, uint32_t pid,
+                 struct profile **ret_profile, struct err *err)
 {
     struct arena tables = {0};
     struct raw_file raw;
@@ -450,7 +450,7 @@ int
 load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,
            struct err *err)
 {
-    return load_held(data, size_bytes, name, 0, ret_profile, err);
+    return load_from_memory(data, size_bytes, name, 0, ret_profile, err);
 }
 
 int

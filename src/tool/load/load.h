@@ -19,8 +19,8 @@ int profile_open_tables(const char *what, struct arena *arena, struct raw_file *
 
 /* Parse and load a profile's bytes from the memory of the running process PID, or from a file if
  * PID is 0. Returns 0 or HEAPTAP_BAD_INPUT. */
-int load_held(const void *data, size_t size_bytes, const char *name, uint32_t pid,
-              struct profile **ret_profile, struct err *err);
+int load_from_memory(const void *data, size_t size_bytes, const char *name, uint32_t pid,
+                     struct profile **ret_profile, struct err *err);
 
 /* Parse and load the bytes of a profile file. Returns 0 or HEAPTAP_BAD_INPUT. */
 int load_bytes(const void *data, size_t size_bytes, const char *name, struct profile **ret_profile,

@@ -29,7 +29,7 @@ sites_are_distinct(const struct profile *p, struct map *known)
         uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 26 |
                        (uint64_t)s->labels << 13 | s->heap;
 
-        HOLDS(load_valid_is_first(known, key)); // load_tree.c finds sites by this key.
+        VALID(load_valid_is_first(known, key)); // load_tree.c finds sites by this key.
     }
     return true;
 }
@@ -41,7 +41,7 @@ rows_are_distinct(const struct profile *p, struct map *known)
         const struct profile_thread_site *t = &p->thread_sites[i];
 
         // load_counters.c finds rows by this key.
-        HOLDS(load_valid_is_first(known, (uint64_t)t->thread << 32 | t->site));
+        VALID(load_valid_is_first(known, (uint64_t)t->thread << 32 | t->site));
     }
     return true;
 }
@@ -56,17 +56,17 @@ loaded_is_valid(const struct profile *p)
     map_release(&rows);
     if (!distinct)
         return false;
-    HOLDS(p->extent == EXTENT_WHOLE); // A file covers the whole run.
-    HOLDS(p->mode_count >= 1);      // The loader adds one if the file has none.
+    VALID(p->extent == EXTENT_WHOLE); // A file covers the whole run.
+    VALID(p->mode_count >= 1);      // The loader adds one if the file has none.
     // loader_raise_peak ensures this.
-    HOLDS(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
-    HOLDS(p->peak_error_bytes >= 0);                                // It is an upper bound.
+    VALID(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
+    VALID(p->peak_error_bytes >= 0);                                // It is an upper bound.
     // The bins of all threads are summed.
-    HOLDS(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);
+    VALID(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        HOLDS(p->unknown_frees[i].count > 0); // Others are skipped.
+        VALID(p->unknown_frees[i].count > 0); // Others are skipped.
         // Sorted; views show the first ones.
-        HOLDS(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count);
+        VALID(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count);
     }
     return true;
 }

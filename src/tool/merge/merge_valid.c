@@ -12,9 +12,9 @@
 static bool
 time_is_valid(const struct time_sum *t)
 {
-    HOLDS(t->count <= MERGE_TIME_POINTS); // The grid becomes coarser when there are more.
+    VALID(t->count <= MERGE_TIME_POINTS); // The grid becomes coarser when there are more.
     for (size_t i = 1; i < t->count; i++)
-        HOLDS(t->steps[i - 1].index < t->steps[i].index); // Sorted, for binary search.
+        VALID(t->steps[i - 1].index < t->steps[i].index); // Sorted, for binary search.
     return true;
 }
 
@@ -25,18 +25,18 @@ maps_are_valid(const struct merge *m)
 {
     const struct profile *p = m->p;
 
-    HOLDS(m->threads.count == p->thread_count);           // One per name,
-    HOLDS(m->thread_sites.count == p->thread_site_count); // one per pair,
-    HOLDS(m->sites.count == p->site_count);               // one per key,
-    HOLDS(m->frees.count == p->unknown_free_count);       // one per kind of free at a stack,
-    HOLDS(m->programs.count == p->program_count);         // one per executable,
-    HOLDS(m->backings.count == p->backing_count);         // and one per stack that backs a heap.
-    HOLDS(m->heaps.count + 1 == p->heap_count);           // Malloc is not in the map.
+    VALID(m->threads.count == p->thread_count);           // One per name,
+    VALID(m->thread_sites.count == p->thread_site_count); // one per pair,
+    VALID(m->sites.count == p->site_count);               // one per key,
+    VALID(m->frees.count == p->unknown_free_count);       // one per kind of free at a stack,
+    VALID(m->programs.count == p->program_count);         // one per executable,
+    VALID(m->backings.count == p->backing_count);         // and one per stack that backs a heap.
+    VALID(m->heaps.count + 1 == p->heap_count);           // Malloc is not in the map.
     // The empty set and "other labels" are not in the map; several keys may map to the latter.
-    HOLDS(m->label_sets.count + 2 >= p->label_set_count);
-    HOLDS(m->nodes.count + 2 >= p->node_count); // The root and "other" are not in the map; keys of
+    VALID(m->label_sets.count + 2 >= p->label_set_count);
+    VALID(m->nodes.count + 2 >= p->node_count); // The root and "other" are not in the map; keys of
                                                 // nodes without room map to "other".
-    HOLDS(m->modules.count + 1 >= p->module_count); // Module 0 is not in the map; keys of modules
+    VALID(m->modules.count + 1 >= p->module_count); // Module 0 is not in the map; keys of modules
                                                     // without room map to 0.
     return true;
 }
@@ -49,8 +49,8 @@ merge_is_valid(const struct merge *m)
 
     for (size_t i = 0; i < p->site_count; i++)
         counters_add(&total, &p->sites[i].counters);
-    HOLDS(counters_are_same(&total, &p->totals)); // An event counts in both.
-    HOLDS(p->merged_processes > 0);               // At least one input was added.
+    VALID(counters_are_same(&total, &p->totals)); // An event counts in both.
+    VALID(p->merged_processes > 0);               // At least one input was added.
     return profile_ids_are_valid(p) && profile_is_writable(p) && maps_are_valid(m) &&
            time_is_valid(&m->time);
 }

@@ -15,8 +15,8 @@
 #include "image/blocks.h"
 #include "image/elf_core.h"
 #include "image/examined.h"
-#include "image/held_profile.h"
 #include "image/live_memory.h"
+#include "image/memory_profile.h"
 #include "option/opts.h"
 #include "profile/origin.h"
 #include "util/path.h"
@@ -100,11 +100,11 @@ read_profile(const char *path, struct arena *arena, struct raw_file *raw)
 /* Read the profile in E's memory into RAW and, unchanged, into FILE. Return 0, or an exit code
  * after printing an error. */
 static int
-read_held(struct examined *e, struct strbuf *file, struct raw_file *raw)
+read_memory_profile(struct examined *e, struct strbuf *file, struct raw_file *raw)
 {
     struct err err = {""};
     uint64_t missing;
-    int r = held_profile(&e->memory, &e->record, file, &missing, &err);
+    int r = memory_profile(&e->memory, &e->record, file, &missing, &err);
 
     if (r == 0)
         r = raw_parse(file->text, file->length, e->memory.name, &e->arena, raw, &err);
@@ -356,7 +356,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
         live_memory_renew(&e->memory);
     r = e->profile != NULL  ? read_profile(e->profile, &e->arena, &e->raw)
         : e->stacks_carried ? read_carried(e)
-                            : read_held(e, file, &e->raw);
+                            : read_memory_profile(e, file, &e->raw);
     if (r != 0)
         return r;
     if (e->inherited.silent)

@@ -22,12 +22,12 @@ enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY };
 int set_merge(struct view_set *set, const char *what, const struct view_options *options,
               enum set_history history);
 
-/* --- open_held.c: load the profile in the memory of a running process. */
+/* --- open_process.c: load the profile in the memory of a running process. */
 
 /* Load the profile in the memory of the process whose id is WHAT. Returns 0 and an owned *RET, or
  * an error with ERR set. HEAPTAP_NOT_FOUND means that WHAT is not such a process; its profile, if
  * any, is a file. */
-int open_held(const char *what, struct profile **ret, struct err *err);
+int open_process(const char *what, struct profile **ret, struct err *err);
 
 /* --- examine.c: open the memory of a recorded process that the user named. */
 

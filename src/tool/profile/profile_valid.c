@@ -29,15 +29,15 @@ is_string(const struct profile *p, uint32_t id)
 static bool
 modules_are_valid(const struct profile *p)
 {
-    HOLDS(p->module_count >= 1);                                  // Id 0 means none.
-    HOLDS(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It contains no address.
+    VALID(p->module_count >= 1);                                  // Id 0 means none.
+    VALID(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It contains no address.
     for (size_t i = 0; i < p->module_count; i++) {
         const struct profile_module *m = &p->modules[i];
 
-        HOLDS(m->start <= m->end); // Both are 0 if the file's record was invalid.
-        HOLDS(m->path != NULL);    // "" if unknown.
-        HOLDS(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // Code copies that many bytes.
-        HOLDS(m->symbols <= SYMBOLS_DEBUG);               // The largest value that a file can have.
+        VALID(m->start <= m->end); // Both are 0 if the file's record was invalid.
+        VALID(m->path != NULL);    // "" if unknown.
+        VALID(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // Code copies that many bytes.
+        VALID(m->symbols <= SYMBOLS_DEBUG);               // The largest value that a file can have.
     }
     return true;
 }
@@ -45,27 +45,27 @@ modules_are_valid(const struct profile *p)
 static bool
 places_are_valid(const struct profile *p)
 {
-    HOLDS(p->location_count >= 1);           // Id 0 means none,
-    HOLDS(p->locations[0].frame_count == 0); // and has no name for a view to show.
+    VALID(p->location_count >= 1);           // Id 0 means none,
+    VALID(p->locations[0].frame_count == 0); // and has no name for a view to show.
     for (size_t i = 0; i < p->location_count; i++) {
         const struct profile_location *l = &p->locations[i];
 
-        HOLDS(l->module < p->module_count);      // 0 if no module contains the address.
-        HOLDS(l->frame_count <= p->frame_count); // The next line must not wrap.
+        VALID(l->module < p->module_count);      // 0 if no module contains the address.
+        VALID(l->frame_count <= p->frame_count); // The next line must not wrap.
         // Frames are appended before locations refer to them.
-        HOLDS(l->first_frame <= p->frame_count - l->frame_count);
+        VALID(l->first_frame <= p->frame_count - l->frame_count);
         // A location without a name has one frame that says so.
-        HOLDS(i == 0 || l->frame_count > 0 || !p->symbolised);
-        HOLDS(l->same < p->location_count); // May be 0; views show this location instead.
+        VALID(i == 0 || l->frame_count > 0 || !p->symbolised);
+        VALID(l->same < p->location_count); // May be 0; views show this location instead.
     }
     for (size_t i = 0; i < p->frame_count; i++) {
         const struct profile_frame *f = &p->frames[i];
 
-        HOLDS(is_string(p, f->function));   // Interned before the frame was added;
-        HOLDS(is_string(p, f->linkage));    // same for this
-        HOLDS(is_string(p, f->file));       // and this.
-        HOLDS(is_string(p, f->language));   // 0 for machine code.
-        HOLDS(f->module < p->module_count); // Module of the frame's location.
+        VALID(is_string(p, f->function));   // Interned before the frame was added;
+        VALID(is_string(p, f->linkage));    // same for this
+        VALID(is_string(p, f->file));       // and this.
+        VALID(is_string(p, f->language));   // 0 for machine code.
+        VALID(f->module < p->module_count); // Module of the frame's location.
     }
     return true;
 }
@@ -73,14 +73,14 @@ places_are_valid(const struct profile *p)
 static bool
 nodes_are_valid(const struct profile *p)
 {
-    HOLDS(p->node_count >= 1);                                  // Node 0 is the root,
-    HOLDS(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which has no location.
+    VALID(p->node_count >= 1);                                  // Node 0 is the root,
+    VALID(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which has no location.
     for (size_t i = 0; i < p->node_count; i++) {
         const struct profile_node *n = &p->nodes[i];
 
-        HOLDS(n->parent < i || i == 0); // So every walk to the root ends, and one pass suffices.
-        HOLDS(n->location < p->location_count);         // A location is created before its nodes.
-        HOLDS((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Only these flags distinguish stacks.
+        VALID(n->parent < i || i == 0); // So every walk to the root ends, and one pass suffices.
+        VALID(n->location < p->location_count);         // A location is created before its nodes.
+        VALID((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Only these flags distinguish stacks.
     }
     return true;
 }
@@ -91,14 +91,14 @@ sites_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        HOLDS(s->node != 0 && s->node < p->node_count); // Counters without a stack belong to
+        VALID(s->node != 0 && s->node < p->node_count); // Counters without a stack belong to
                                                         // "other".
-        HOLDS(s->heap < p->heap_count);           // The last heap represents heaps that are not in
+        VALID(s->heap < p->heap_count);           // The last heap represents heaps that are not in
                                                   // the file,
-        HOLDS(s->labels < p->label_set_count);    // and so does the last label set.
-        HOLDS(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
-        HOLDS(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each verdict.
-        HOLDS(is_string(p, s->type));             // 0 if unknown.
+        VALID(s->labels < p->label_set_count);    // and so does the last label set.
+        VALID(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
+        VALID(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each verdict.
+        VALID(is_string(p, s->type));             // 0 if unknown.
     }
     return true;
 }
@@ -106,25 +106,25 @@ sites_are_valid(const struct profile *p)
 static bool
 owners_are_valid(const struct profile *p)
 {
-    HOLDS(p->heap_count >= 1); // Heap 0 is malloc.
+    VALID(p->heap_count >= 1); // Heap 0 is malloc.
     for (size_t i = 0; i < p->heap_count; i++) {
-        HOLDS(p->heaps[i].own == (i > 0)); // All others are heaps of the program.
-        HOLDS(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show only the name.
+        VALID(p->heaps[i].own == (i > 0)); // All others are heaps of the program.
+        VALID(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show only the name.
     }
-    HOLDS(p->label_set_count >= 1);     // Set 0 is the empty set,
-    HOLDS(p->label_sets[0].count == 0); // without labels.
+    VALID(p->label_set_count >= 1);     // Set 0 is the empty set,
+    VALID(p->label_sets[0].count == 0); // without labels.
     for (size_t i = 0; i < p->label_set_count; i++) {
         const struct profile_label_set *set = &p->label_sets[i];
 
-        HOLDS(set->text != NULL); // "" for the empty set.
+        VALID(set->text != NULL); // "" for the empty set.
         for (size_t k = 0; k < set->count; k++)
-            HOLDS(set->v[k].key != NULL && set->v[k].value != NULL); // A value may be "".
+            VALID(set->v[k].key != NULL && set->v[k].value != NULL); // A value may be "".
     }
     for (size_t i = 0; i < p->backing_count; i++) {
         const struct profile_backing *b = &p->backings[i];
 
-        HOLDS(b->heap != 0 && b->heap < p->heap_count); // The backing of malloc is not recorded.
-        HOLDS(b->node != 0 && b->node < p->node_count); // A stack like a site's.
+        VALID(b->heap != 0 && b->heap < p->heap_count); // The backing of malloc is not recorded.
+        VALID(b->node != 0 && b->node < p->node_count); // A stack like a site's.
     }
     return true;
 }
@@ -133,29 +133,29 @@ static bool
 rows_are_valid(const struct profile *p)
 {
     for (size_t i = 0; i < p->thread_count; i++)
-        HOLDS(p->threads[i].name != NULL); // "" if the thread had none.
+        VALID(p->threads[i].name != NULL); // "" if the thread had none.
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
-        HOLDS(t->thread < p->thread_count); // Rows of unknown threads are left out.
-        HOLDS(t->site < p->site_count);     // Rows of unknown sites belong to "other".
+        VALID(t->thread < p->thread_count); // Rows of unknown threads are left out.
+        VALID(t->site < p->site_count);     // Rows of unknown sites belong to "other".
     }
     for (size_t i = 0; i < p->unknown_free_count; i++) {
         const struct profile_unknown_free *f = &p->unknown_frees[i];
 
         // Others are skipped by the loader.
-        HOLDS(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED);
-        HOLDS(f->node != 0 && f->node < p->node_count); // "other" if the stack is unknown.
-        HOLDS(f->site_node < p->node_count);            // 0 if unknown.
+        VALID(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED);
+        VALID(f->node != 0 && f->node < p->node_count); // "other" if the stack is unknown.
+        VALID(f->site_node < p->node_count);            // 0 if unknown.
     }
     for (size_t i = 0; i < p->corruption_count; i++) {
         const struct profile_corruption *d = &p->corruptions[i];
 
         // Others are skipped by the loader.
-        HOLDS(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN);
-        HOLDS(d->found >= CORRUPTION_BY_FREE && d->found <= CORRUPTION_BY_CHECK);
-        HOLDS(d->node < p->node_count && d->site_node < p->node_count);
-        HOLDS(d->front_node < p->node_count && d->written_bytes <= PROFILE_CORRUPTION_BYTES);
+        VALID(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN);
+        VALID(d->found >= CORRUPTION_BY_FREE && d->found <= CORRUPTION_BY_CHECK);
+        VALID(d->node < p->node_count && d->site_node < p->node_count);
+        VALID(d->front_node < p->node_count && d->written_bytes <= PROFILE_CORRUPTION_BYTES);
     }
     return true;
 }
@@ -165,25 +165,25 @@ times_are_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->time_point_count; i++)
         // Times are strictly ascending.
-        HOLDS(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns);
+        VALID(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns);
     for (size_t i = 0; i < p->mode_count; i++) {
-        HOLDS(p->modes[i].mode <= MODE_OFF); // Others are skipped by the loader.
-        HOLDS(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // Sorted by time.
+        VALID(p->modes[i].mode <= MODE_OFF); // Others are skipped by the loader.
+        VALID(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // Sorted by time.
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];
 
         // Others are skipped by the loader.
-        HOLDS(s->kind < SNAPSHOT_KINDS);
-        HOLDS(s->name != NULL);                                           // "" if it has none.
+        VALID(s->kind < SNAPSHOT_KINDS);
+        VALID(s->name != NULL);                                           // "" if it has none.
         // Sorted, for binary search.
-        HOLDS(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns);
+        VALID(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns);
     }
     for (size_t i = 0; i < p->change_count; i++) {
-        HOLDS(p->changes[i].thread_site < p->thread_site_count); // The row exists,
-        HOLDS(p->changes[i].interval <= p->snapshot_count); // and so does the interval.
+        VALID(p->changes[i].thread_site < p->thread_site_count); // The row exists,
+        VALID(p->changes[i].interval <= p->snapshot_count); // and so does the interval.
     }
-    HOLDS(p->change_count == 0 || p->has_history); // Changes exist only in a history.
+    VALID(p->change_count == 0 || p->has_history); // Changes exist only in a history.
     return true;
 }
 
@@ -192,14 +192,14 @@ accesses_are_valid(const struct profile *p)
 {
     const struct profile_accesses *a = &p->accesses;
 
-    HOLDS(a->granule_bytes == 0 || a->granule_bytes == 8 || a->granule_bytes == 16 ||
+    VALID(a->granule_bytes == 0 || a->granule_bytes == 8 || a->granule_bytes == 16 ||
           a->granule_bytes == 64); // These are the only sizes,
     // and 0 means that nothing was counted.
-    HOLDS(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0));
+    VALID(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0));
     for (size_t i = 0; i < a->count; i++)
-        HOLDS(a->v[i].site < p->site_count); // Entries of unknown sites belong to "other",
+        VALID(a->v[i].site < p->site_count); // Entries of unknown sites belong to "other",
     for (size_t i = 0; i < a->field_count; i++)
-        HOLDS(a->fields[i].site < p->site_count); // and so do these.
+        VALID(a->fields[i].site < p->site_count); // and so do these.
     return true;
 }
 
@@ -209,12 +209,12 @@ accesses_are_in_order(const struct profile *p)
     const struct profile_accesses *a = &p->accesses;
 
     for (size_t i = 1; i < a->count; i++)
-        HOLDS(a->v[i - 1].site < a->v[i].site); // One entry per site.
+        VALID(a->v[i - 1].site < a->v[i].site); // One entry per site.
     for (size_t i = 1; i < a->field_count; i++) {
         const struct profile_access_field *x = &a->fields[i - 1], *y = &a->fields[i];
 
         // One entry per granule.
-        HOLDS(x->site < y->site || (x->site == y->site && x->index < y->index));
+        VALID(x->site < y->site || (x->site == y->site && x->index < y->index));
     }
     return true;
 }
@@ -226,14 +226,14 @@ structures_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->structure_count; i++) {
         const struct profile_structure *s = &p->structures[i];
 
-        HOLDS(is_string(p, s->name)); // Name of a type.
-        HOLDS(s->size > 0);           // Block sizes are divided by it.
+        VALID(is_string(p, s->name)); // Name of a type.
+        VALID(s->size > 0);           // Block sizes are divided by it.
         for (size_t k = 0; k < s->member_count; k++) {
             const struct profile_member *m = &s->members[k];
 
-            HOLDS(is_string(p, m->name) && is_string(p, m->type)); // Interned.
-            HOLDS(m->size > 0 && m->offset <= s->size && m->size <= s->size - m->offset);
-            HOLDS(k == 0 || m[-1].offset <= m->offset); // Sorted by offset.
+            VALID(is_string(p, m->name) && is_string(p, m->type)); // Interned.
+            VALID(m->size > 0 && m->offset <= s->size && m->size <= s->size - m->offset);
+            VALID(k == 0 || m[-1].offset <= m->offset); // Sorted by offset.
         }
     }
     return true;
@@ -245,16 +245,16 @@ extent_is_valid(const struct profile *p)
 {
     bool whole = p->extent == EXTENT_WHOLE;
 
-    HOLDS(p->extent <= EXTENT_PEAK);                  // Views have a title for each extent.
-    HOLDS(p->totals.partial == !whole);               // Views test `partial` instead of the extent.
-    HOLDS(whole || p->bin_count == 0);                // These cover the whole run, so a cut profile
+    VALID(p->extent <= EXTENT_PEAK);                  // Views have a title for each extent.
+    VALID(p->totals.partial == !whole);               // Views test `partial` instead of the extent.
+    VALID(whole || p->bin_count == 0);                // These cover the whole run, so a cut profile
                                                       // has none,
-    HOLDS(whole || p->unknown_free_count == 0);       // same for these,
-    HOLDS(whole || p->backing_count == 0);            // these,
-    HOLDS(whole || p->errors.allocated.samples == 0); // and these.
-    HOLDS(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
+    VALID(whole || p->unknown_free_count == 0);       // same for these,
+    VALID(whole || p->backing_count == 0);            // these,
+    VALID(whole || p->errors.allocated.samples == 0); // and these.
+    VALID(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
     // The period is not empty.
-    HOLDS(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots);
+    VALID(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots);
     return true;
 }
 
@@ -263,22 +263,22 @@ texts_are_valid(const struct profile *p)
 {
     const struct profile_process *pr = &p->process;
 
-    HOLDS(p->path != NULL);        // Messages begin with it.
-    HOLDS(pr->command != NULL);    // "" if unknown,
-    HOLDS(pr->executable != NULL); // like this
-    HOLDS(pr->kernel != NULL);     // and this
-    HOLDS(pr->heaptap != NULL);    // and this,
-    HOLDS(pr->machine != NULL);    // which may also be "unknown".
+    VALID(p->path != NULL);        // Messages begin with it.
+    VALID(pr->command != NULL);    // "" if unknown,
+    VALID(pr->executable != NULL); // like this
+    VALID(pr->kernel != NULL);     // and this
+    VALID(pr->heaptap != NULL);    // and this,
+    VALID(pr->machine != NULL);    // which may also be "unknown".
     for (size_t i = 0; i < p->program_count; i++)
-        HOLDS(p->programs[i].executable != NULL); // "" if unknown.
+        VALID(p->programs[i].executable != NULL); // "" if unknown.
     for (size_t i = 0; i < p->note_count; i++)
-        HOLDS(p->notes[i] != NULL); // One sentence each.
+        VALID(p->notes[i] != NULL); // One sentence each.
     for (size_t i = 0; i < p->run_note_count; i++) {
         const struct profile_note *n = &p->run_notes[i];
 
-        HOLDS(n->kind != 0); // 0 means unused,
+        VALID(n->kind != 0); // 0 means unused,
         // and texts may be printed.
-        HOLDS(n->text != NULL && n->advice != NULL && n->process != NULL);
+        VALID(n->text != NULL && n->advice != NULL && n->process != NULL);
     }
     return true;
 }
@@ -286,16 +286,16 @@ texts_are_valid(const struct profile *p)
 static bool
 tables_are_valid(const struct profile *p)
 {
-    HOLDS(p->program_count == 0 || p->merged_processes > 0); // A single recording has one program.
+    VALID(p->program_count == 0 || p->merged_processes > 0); // A single recording has one program.
     for (size_t i = 0; i < p->bin_count; i++) {
         const struct profile_bin *b = &p->bins[i];
 
-        HOLDS(b->size_min <= b->size_max);                      // A bin is a range,
-        HOLDS(i == 0 || p->bins[i - 1].size_max < b->size_min); // and ranges do not overlap.
+        VALID(b->size_min <= b->size_max);                      // A bin is a range,
+        VALID(i == 0 || p->bins[i - 1].size_max < b->size_min); // and ranges do not overlap.
     }
     for (size_t i = 0; i < p->type_count; i++)
-        HOLDS(is_string(p, p->types[i].name)); // 0 if the file's strings exceed their limit.
-    HOLDS(p->type_count == 0 || p->typed);     // Otherwise types would be searched again.
+        VALID(is_string(p, p->types[i].name)); // 0 if the file's strings exceed their limit.
+    VALID(p->type_count == 0 || p->typed);     // Otherwise types would be searched again.
     return true;
 }
 
@@ -345,10 +345,10 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
         counters_add(&sites[t->site], profile_row_counters(p, i));
     }
     for (size_t i = 0; i < p->thread_count && p->thread_site_count > 0; i++)
-        HOLDS(counters_are_same(&threads[i],
+        VALID(counters_are_same(&threads[i],
                                 &p->threads[i].counters)); // An event counts in all four.
     for (size_t i = 0; i < p->site_count && p->thread_site_count > 0; i++)
-        HOLDS(
+        VALID(
             // Every count belongs to a thread.
             counters_are_same(&sites[i], &p->sites[i].counters));
     return true;
@@ -370,14 +370,14 @@ site_sums_are_valid(const struct profile *p, struct arena *scratch)
     }
     for (size_t i = 0; i < p->backing_count; i++)
         counters_add(&backings[p->backings[i].heap], &p->backings[i].counters);
-    HOLDS(counters_are_same(&total, &p->totals)); // A total is the sum of the shown values.
+    VALID(counters_are_same(&total, &p->totals)); // A total is the sum of the shown values.
     for (size_t i = 0; i < p->heap_count; i++) {
         // profile_sum_heaps ran after the last change,
-        HOLDS(counters_are_same(&heaps[i], &p->heaps[i].counters));
-        HOLDS(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these
+        VALID(counters_are_same(&heaps[i], &p->heaps[i].counters));
+        VALID(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these
     }
     for (size_t i = 0; i < p->label_set_count; i++)
-        HOLDS(counters_are_same(&sets[i], &p->label_sets[i].counters)); // and these.
+        VALID(counters_are_same(&sets[i], &p->label_sets[i].counters)); // and these.
     return true;
 }
 
@@ -398,7 +398,7 @@ history_is_valid(const struct profile *p, struct arena *scratch)
         const struct counters *c = profile_row_counters(p, i);
         struct profile_amounts now = {c->allocations, c->allocated_bytes, c->frees, c->freed_bytes};
 
-        HOLDS(memcmp(&rows[i], &now, sizeof now) == 0); // The changes lead to the counter.
+        VALID(memcmp(&rows[i], &now, sizeof now) == 0); // The changes lead to the counter.
     }
     return true;
 }
@@ -415,7 +415,7 @@ snapshots_are_valid(const struct profile *p, struct arena *scratch)
     for (size_t i = 0; i < p->snapshot_count && p->has_history; i++) {
         profile_amounts_add(&sum, &gains[i]);
         // A snapshot must agree with a cut to its moment.
-        HOLDS(memcmp(&sum, &p->snapshots[i].amounts, sizeof sum) == 0);
+        VALID(memcmp(&sum, &p->snapshots[i].amounts, sizeof sum) == 0);
     }
     return true;
 }
@@ -438,12 +438,12 @@ are_amounts(const struct error_sum *e)
 static bool
 errors_are_valid(const struct errors *e)
 {
-    HOLDS(are_amounts(&e->allocated)); // Intervals are computed from these,
-    HOLDS(are_amounts(&e->freed));     // the errors of live amounts from both,
-    HOLDS(are_amounts(&e->peak));      // and those of the peak from this.
+    VALID(are_amounts(&e->allocated)); // Intervals are computed from these,
+    VALID(are_amounts(&e->freed));     // the errors of live amounts from both,
+    VALID(are_amounts(&e->peak));      // and those of the peak from this.
     // Periods divided by sizes,
-    HOLDS(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max));
-    HOLDS(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
+    VALID(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max));
+    VALID(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
     return true;
 }
 
@@ -465,7 +465,7 @@ bool
 profile_is_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->type_count; i++)
-        HOLDS(p->types[i - 1].size <= p->types[i].size); // Sorted, for binary search.
+        VALID(p->types[i - 1].size <= p->types[i].size); // Sorted, for binary search.
     return profile_ids_are_valid(p) && accesses_are_in_order(p) && profile_sums_are_valid(p);
 }
 
@@ -479,11 +479,11 @@ site_ids_are_valid(const struct profile *p, bool *taken)
         bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0;
 
         // Readers interpret these ids as the site "other" in its size classes.
-        HOLDS(s->id == s->size_class + 1 || !is_other);
+        VALID(s->id == s->size_class + 1 || !is_other);
         // Only "other" has the ids below.
-        HOLDS(s->id >= DISK_SITE_FIRST || is_other);
-        HOLDS(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Backings have the ids above.
-        HOLDS(!taken[s->id]); // With equal ids, a reader would add both sites' counters.
+        VALID(s->id >= DISK_SITE_FIRST || is_other);
+        VALID(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Backings have the ids above.
+        VALID(!taken[s->id]); // With equal ids, a reader would add both sites' counters.
         taken[s->id] = true;
     }
     return true;
@@ -494,13 +494,13 @@ profile_is_writable(const struct profile *p)
 {
     bool *taken, valid;
 
-    HOLDS(p->node_count >= 2);                 // A file always has the node "other",
-    HOLDS(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
-    HOLDS(p->module_count <= DISK_NAMED_FRAME); // This id and larger ones are no modules.
-    HOLDS(p->label_set_count < 2 ||
+    VALID(p->node_count >= 2);                 // A file always has the node "other",
+    VALID(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
+    VALID(p->module_count <= DISK_NAMED_FRAME); // This id and larger ones are no modules.
+    VALID(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)
-        HOLDS(!(p->nodes[i].flags & NODE_OTHER)); // In a file, only node 1 can have this flag.
+        VALID(!(p->nodes[i].flags & NODE_OTHER)); // In a file, only node 1 can have this flag.
     taken = xmalloc(DISK_SITE_FIRST + p->site_count);
     memset(taken, 0, DISK_SITE_FIRST + p->site_count);
     valid = site_ids_are_valid(p, taken);

@@ -93,10 +93,10 @@ ranges_are_valid(const struct ranges *r)
     uint64_t max = 0;
 
     for (size_t i = 0; i < r->count; i++) {
-        HOLDS(r->v[i].low < r->v[i].high);               // Others are not added.
-        HOLDS(i == 0 || r->v[i - 1].low <= r->v[i].low); // Sorted, for binary search.
+        VALID(r->v[i].low < r->v[i].high);               // Others are not added.
+        VALID(i == 0 || r->v[i - 1].low <= r->v[i].low); // Sorted, for binary search.
         max = r->v[i].high > max ? r->v[i].high : max;
-        HOLDS(r->max_high[i] == max); // It ends a search.
+        VALID(r->max_high[i] == max); // It ends a search.
     }
     return true;
 }

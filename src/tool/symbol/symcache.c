@@ -497,19 +497,19 @@ symcache_release(struct symcache *c)
 bool
 symcache_is_valid(const struct symcache *c)
 {
-    HOLDS(c->detail <= DETAIL_DEBUG);             // The largest value that a file can have.
-    HOLDS(c->by_address.count == c->entry_count); // Each address is added once.
+    VALID(c->detail <= DETAIL_DEBUG);             // The largest value that a file can have.
+    VALID(c->by_address.count == c->entry_count); // Each address is added once.
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct symcache_entry *e = &c->entries[i];
         const uint64_t *known = map_get(&c->by_address, e->address);
 
-        HOLDS(e->frame_count >= 1 &&
+        VALID(e->frame_count >= 1 &&
               e->frame_count <= SYMBOL_FRAMES_MAX);               // Readers reject larger counts.
         // The subtraction in the next line must not wrap.
-        HOLDS(e->frame_count <= c->frame_count);
-        HOLDS(e->first_frame <= c->frame_count - e->frame_count); // The entry's frames exist.
+        VALID(e->frame_count <= c->frame_count);
+        VALID(e->first_frame <= c->frame_count - e->frame_count); // The entry's frames exist.
         // A search by address finds the entry.
-        HOLDS(known != NULL && *known == i);
+        VALID(known != NULL && *known == i);
     }
     return true;
 }

@@ -325,13 +325,13 @@ type_index_is_valid(const struct type_index *index)
         const struct type_entry *e = &index->v[i];
         int order;
 
-        HOLDS(e->name < index->names.count);          // Its name was interned.
-        HOLDS(e->size >= 1 && e->size <= UINT32_MAX); // Other types are not allocated.
+        VALID(e->name < index->names.count);          // Its name was interned.
+        VALID(e->size >= 1 && e->size <= UINT32_MAX); // Other types are not allocated.
         if (i == 0)
             continue;
         order = strcmp(index->names.strings[e[-1].name], index->names.strings[e->name]);
-        HOLDS(e[-1].size <= e->size);              // Sorted by size, for binary search;
-        HOLDS(e[-1].size < e->size || order <= 0); // the order of one size is always the same.
+        VALID(e[-1].size <= e->size);              // Sorted by size, for binary search;
+        VALID(e[-1].size < e->size || order <= 0); // the order of one size is always the same.
     }
     return true;
 }

@@ -204,9 +204,9 @@ arena_is_valid(const struct arena *a)
 {
     const struct arena_chunk *c = a->chunks;
 
-    HOLDS(c != NULL || a->left_bytes == 0);                // Free bytes are in a chunk.
-    HOLDS(a->left_bytes % ALIGN_BYTES == 0);               // The next allocation is aligned.
-    HOLDS(c == NULL || a->left_bytes <= c->size_bytes);    // The rest lies in the newest chunk,
-    HOLDS(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
+    VALID(c != NULL || a->left_bytes == 0);                // Free bytes are in a chunk.
+    VALID(a->left_bytes % ALIGN_BYTES == 0);               // The next allocation is aligned.
+    VALID(c == NULL || a->left_bytes <= c->size_bytes);    // The rest lies in the newest chunk,
+    VALID(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
     return true;
 }

@@ -12,7 +12,7 @@
  * A validity function checks the invariants that a structure's header promises. It only reads,
  * never fails and has one line per invariant:
  *
- *     HOLDS(site->node < p->node_count); // The loader omits sites without a node. */
+ *     VALID(site->node < p->node_count); // The loader omits sites without a node. */
 #ifndef UTIL_ENSURE_H
 #define UTIL_ENSURE_H
 
@@ -29,7 +29,7 @@
 #endif
 
 /* In a validity function: return false if CONDITION does not hold. */
-#define HOLDS(condition)                                                                           \
+#define VALID(condition)                                                                           \
     do {                                                                                           \
         if (unlikely(!(condition)))                                                                \
             return ensure_broken(#condition, __FILE__, __LINE__);                                  \

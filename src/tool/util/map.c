@@ -204,15 +204,15 @@ map_is_valid(const struct map *m)
 {
     size_t used = m->has_zero;
 
-    HOLDS((m->capacity & (m->capacity - 1)) == 0); // A mask turns a hash into an index.
+    VALID((m->capacity & (m->capacity - 1)) == 0); // A mask turns a hash into an index.
     // There is always a free slot, so searches end.
-    HOLDS((m->count - m->has_zero) * 4 <= m->capacity * 3 + 3);
+    VALID((m->count - m->has_zero) * 4 <= m->capacity * 3 + 3);
     for (size_t i = 0; i < m->capacity; i++) {
         used += m->slots[i].key != 0;
         // A key in another slot would be inserted twice.
-        HOLDS(m->slots[i].key == 0 || map_find_slot(m, m->slots[i].key) == &m->slots[i]);
+        VALID(m->slots[i].key == 0 || map_find_slot(m, m->slots[i].key) == &m->slots[i]);
     }
-    HOLDS(used == m->count); // Nothing is removed.
+    VALID(used == m->count); // Nothing is removed.
     return true;
 }
 
@@ -221,12 +221,12 @@ strtab_is_valid(const struct strtab *t)
 {
     if (t->count == 0)
         return map_is_valid(&t->ids);
-    HOLDS(t->count <= t->capacity && t->count <= t->next_capacity); // Both grew before the count.
-    HOLDS(*t->strings[0] == '\0');                                  // Id 0 is the empty string,
+    VALID(t->count <= t->capacity && t->count <= t->next_capacity); // Both grew before the count.
+    VALID(*t->strings[0] == '\0');                                  // Id 0 is the empty string,
     for (size_t i = 1; i < t->count; i++) {
-        HOLDS(*t->strings[i] != '\0'); // and no other is.
-        HOLDS(t->next[i] < i);         // The newest of a chain comes first, so walks end.
+        VALID(*t->strings[i] != '\0'); // and no other is.
+        VALID(t->next[i] < i);         // The newest of a chain comes first, so walks end.
     }
-    HOLDS(t->ids.count < t->count); // Each hash has a string.
+    VALID(t->ids.count < t->count); // Each hash has a string.
     return map_is_valid(&t->ids);
 }

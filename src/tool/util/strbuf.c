@@ -120,8 +120,8 @@ strbuf_release(struct strbuf *b)
 bool
 strbuf_is_valid(const struct strbuf *b)
 {
-    HOLDS(b->text != NULL || (b->capacity == 0 && b->length == 0)); // No text without memory.
-    HOLDS(b->text == NULL || b->length < b->capacity);              // The NUL has room,
-    HOLDS(b->text == NULL || b->text[b->length] == '\0');           // and is present.
+    VALID(b->text != NULL || (b->capacity == 0 && b->length == 0)); // No text without memory.
+    VALID(b->text == NULL || b->length < b->capacity);              // The NUL has room,
+    VALID(b->text == NULL || b->text[b->length] == '\0');           // and is present.
     return true;
 }

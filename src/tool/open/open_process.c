@@ -1,4 +1,4 @@
-/* open_held.c: find the profile in the memory of a process, by its id.
+/* open_process.c: find the profile in the memory of a process, by its id.
  *
  * Under `heaptap run --self-contained-core` the profile is in private memory, which dumps include,
  * so no mapped file leads to it. The profile on disk is a copy without the latest events; it may
@@ -10,14 +10,14 @@
 #include "open/open_set.h"
 
 #include "format/environment.h"
-#include "image/held_profile.h"
 #include "image/live_memory.h"
+#include "image/memory_profile.h"
 #include "load/load.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
 
 int
-open_held(const char *what, struct profile **ret, struct err *err)
+open_process(const char *what, struct profile **ret, struct err *err)
 {
     struct core_record record;
     struct strbuf file = {0};
@@ -35,9 +35,9 @@ open_held(const char *what, struct profile **ret, struct err *err)
     if (r == 0 && !(record.flags & CORE_SELF_CONTAINED))
         r = HEAPTAP_NOT_FOUND;
     if (r == 0)
-        r = held_profile(&memory, &record, &file, &missing, err);
+        r = memory_profile(&memory, &record, &file, &missing, err);
     if (r == 0)
-        r = load_held(file.text, file.length, memory.name, pid, ret, err);
+        r = load_from_memory(file.text, file.length, memory.name, pid, ret, err);
     strbuf_release(&file);
     memory_close(&memory);
     return r;

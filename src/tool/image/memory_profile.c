@@ -1,9 +1,9 @@
-/* held_profile.c: copy a profile that the recorder keeps in memory.
+/* memory_profile.c: copy a profile that the recorder keeps in memory.
  *
  * The tables have the same layout in memory as in the file, but are separate, each with room to
  * grow. The directory maps the parts of tables to offsets in the file. Each part is copied to its
  * offset, and the result is parsed like any other file. Only offsets and sizes are checked here. */
-#include "image/held_profile.h"
+#include "image/memory_profile.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 /* Return the address in memory of the bytes that SEGMENT describes; 0 if no table of R has them. */
 static uint64_t
-held_profile_address_of(const struct core_record *r, const struct disk_segment *segment)
+memory_profile_address_of(const struct core_record *r, const struct disk_segment *segment)
 {
     for (size_t i = 0; i < CORE_TABLES; i++) {
         const struct core_table *t = &r->tables[i];
@@ -29,25 +29,26 @@ held_profile_address_of(const struct core_record *r, const struct disk_segment *
 static uint64_t
 end_of(const struct memory *m, const struct core_record *r, const struct disk_segment *segments)
 {
-    uint64_t end = DISK_DATA_OFF, held = 0, sum = 0;
+    uint64_t end = DISK_DATA_OFF, readable = 0, sum = 0;
 
     for (size_t i = 0; i < m->region_count; i++)
-        held += m->regions[i].held_bytes;
+        readable += m->regions[i].readable_bytes;
     for (size_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
 
-        if (s->kind == DISK_UNUSED || held_profile_address_of(r, s) == 0 || s->off > FILE_BYTES_MAX)
+        if (s->kind == DISK_UNUSED || memory_profile_address_of(r, s) == 0 ||
+            s->off > FILE_BYTES_MAX)
             continue;
         sum += s->bytes;
         if (s->off + s->bytes > end)
             end = s->off + s->bytes;
     }
-    return end <= held + DISK_DATA_OFF && sum <= held ? end : 0;
+    return end <= readable + DISK_DATA_OFF && sum <= readable ? end : 0;
 }
 
 int
-held_profile(const struct memory *m, const struct core_record *r, struct strbuf *ret,
-             uint64_t *ret_missing, struct err *err)
+memory_profile(const struct memory *m, const struct core_record *r, struct strbuf *ret,
+               uint64_t *ret_missing, struct err *err)
 {
     struct disk_segment segments[DISK_SEGMENT_MAX];
     char head[DISK_DATA_OFF];
@@ -76,7 +77,7 @@ held_profile(const struct memory *m, const struct core_record *r, struct strbuf 
     }
     for (size_t i = 0; i < DISK_SEGMENT_MAX; i++) {
         const struct disk_segment *s = &segments[i];
-        uint64_t address = s->kind != DISK_UNUSED ? held_profile_address_of(r, s) : 0;
+        uint64_t address = s->kind != DISK_UNUSED ? memory_profile_address_of(r, s) : 0;
 
         if (address != 0 && s->off >= DISK_DATA_OFF && s->off <= end && s->bytes <= end - s->off)
             *ret_missing +=

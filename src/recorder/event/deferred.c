@@ -1,4 +1,5 @@
-/* held.c: holds back blocks that a function of the real allocator has requested, until it returns.
+/* deferred.c: holds back blocks that a function of the real allocator has requested, until it
+ * returns.
  *
  * Events inside such a function are recorded like any others: an operator may log, maintain lists,
  * raise an exception, or free other blocks. The one exception is the block that the outermost call
@@ -14,7 +15,7 @@
  *
  * If another thread frees a held block, it does not find it. But functions do not publish blocks
  * before operator new returns. */
-#include "event/held.h"
+#include "event/deferred.h"
 
 #include "account/recent.h"
 #include "event/block.h"
@@ -69,14 +70,14 @@ source_of_result(const struct thread *t, uint32_t mark, const void *p)
 }
 
 void
-held_count(struct thread *t, uint32_t mark)
+deferred_count(struct thread *t, uint32_t mark)
 {
     while (t->inner_count > mark)
         count(t, mark);
 }
 
 bool
-held_resolve(struct thread *t, uint32_t mark, const void *result)
+deferred_resolve(struct thread *t, uint32_t mark, const void *result)
 {
     uint32_t source = source_of_result(t, mark, result);
     bool unchanged = false;
@@ -85,12 +86,12 @@ held_resolve(struct thread *t, uint32_t mark, const void *result)
         unchanged = t->inner[source].p == result && !t->inner[source].odd;
         drop(t, source);
     }
-    held_count(t, mark);
+    deferred_count(t, mark);
     return unchanged;
 }
 
 void
-held_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch_caller caller)
+deferred_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch_caller caller)
 {
     uint32_t source = source_of(t, 0, p);
     struct inner_block b = {.p = p,
@@ -108,7 +109,7 @@ held_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch_cal
 }
 
 void
-held_count_before_free(struct thread *t, const void *p)
+deferred_count_before_free(struct thread *t, const void *p)
 {
     uint32_t i = t->inner_count;
 
