@@ -111,7 +111,7 @@ what_is_no_limit_is_refused(void **state)
 
 /* Compare the growth of a stack from BEFORE bytes to AFTER with the limits in TEXT. */
 static struct limit_results
-judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
+checked(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
 {
     const struct stacks_options options = {0};
     struct profile *p[] = {build_profile_new(), build_profile_new()};
@@ -140,20 +140,20 @@ judged(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak
 static void
 growth_is_held_against_its_limit(void **state)
 {
-    struct limit_results j = judged("alloc=5096", 1000, 2000, 0);
+    struct limit_results j = checked("alloc=5096", 1000, 2000, 0);
 
     (void)state;
     assert_int_equal(j.count, 1);
     assert_int_equal(j.v[0].before, 1000);
     assert_int_equal(j.v[0].value, 6096);
     assert_false(j.v[0].exceeded);
-    assert_true(judged("alloc=5095", 1000, 2000, 0).v[0].exceeded);
-    assert_false(judged("alloc=0", 10000, 2000, 0).v[0].exceeded);
-    j = judged("509.6%,allocations=1", 1000, 2000, 0);
+    assert_true(checked("alloc=5095", 1000, 2000, 0).v[0].exceeded);
+    assert_false(checked("alloc=0", 10000, 2000, 0).v[0].exceeded);
+    j = checked("509.6%,allocations=1", 1000, 2000, 0);
     assert_int_equal(j.count, 3);
     assert_false(j.v[0].exceeded || j.v[1].exceeded);
     assert_true(j.v[2].exceeded); // Two calls more.
-    assert_true(judged("509.5%", 1000, 2000, 0).v[0].exceeded);
+    assert_true(checked("509.5%", 1000, 2000, 0).v[0].exceeded);
 }
 
 /* If this fails, the buffer of stdout is a leak in every gate. */
@@ -161,9 +161,9 @@ static void
 suppressed_blocks_are_no_leaks(void **state)
 {
     (void)state;
-    assert_int_equal(judged("leaks", 1000, 2000, 0).v[0].value, 2000);
-    assert_true(judged("leaks=999", 1000, 2000, 0).v[0].exceeded);
-    assert_false(judged("leaks=100%", 1000, 2000, 0).v[0].exceeded);
+    assert_int_equal(checked("leaks", 1000, 2000, 0).v[0].value, 2000);
+    assert_true(checked("leaks=999", 1000, 2000, 0).v[0].exceeded);
+    assert_false(checked("leaks=100%", 1000, 2000, 0).v[0].exceeded);
 }
 
 /* If this fails, a new program passes every gate in percent. */
@@ -171,8 +171,8 @@ static void
 of_nothing_all_growth_is_too_much(void **state)
 {
     (void)state;
-    assert_true(judged("leaks=50%", 0, 8, 0).v[0].exceeded);
-    assert_int_equal(judged("leaks=50%", 0, 8, 0).v[0].allowed, 0);
+    assert_true(checked("leaks=50%", 0, 8, 0).v[0].exceeded);
+    assert_int_equal(checked("leaks=50%", 0, 8, 0).v[0].allowed, 0);
 }
 
 /* If this fails, a gate for the peak of a program with threads fails by chance. */
@@ -180,8 +180,8 @@ static void
 a_peak_that_may_have_been_higher_before_is_no_finding(void **state)
 {
     (void)state;
-    assert_true(judged("peak=5000", 1000, 2000, 95).v[0].exceeded);
-    assert_false(judged("peak=5000", 1000, 2000, 96).v[0].exceeded);
+    assert_true(checked("peak=5000", 1000, 2000, 95).v[0].exceeded);
+    assert_false(checked("peak=5000", 1000, 2000, 96).v[0].exceeded);
 }
 
 /* If this fails, --fail-on compares a limit with another process's numbers. */

@@ -136,12 +136,12 @@ static void *
 annotate_start_of(void *p, uint8_t state_of_p)
 {
     unsigned char *start = (unsigned char *)p - annotation_form.head_bytes;
-    struct annotation_state judged;
+    struct annotation_state checked;
 
     if ((state_of_p & CORE_ANNOTATED_PADDED) == 0)
         return start;
-    judged = annotation_validate(p);
-    return judged.whole ? start - annotation_padding(p) : NULL;
+    checked = annotation_validate(p);
+    return checked.whole ? start - annotation_padding(p) : NULL;
 }
 
 static void *
@@ -337,8 +337,8 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
 static void *
 annotate_reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
 {
-    struct annotation_state judged = annotate_examine(p, DISK_FOUND_BY_REALLOC, slot);
-    bool whole = judged.whole && (state_of_p & CORE_ANNOTATED_PADDED) == 0;
+    struct annotation_state checked = annotate_examine(p, DISK_FOUND_BY_REALLOC, slot);
+    bool whole = checked.whole && (state_of_p & CORE_ANNOTATED_PADDED) == 0;
 
     if (whole && annotated_takes(p))
         return annotate_resized(p, size_bytes, slot);

@@ -472,8 +472,8 @@ is_at_rest(const struct timeline *t, const struct timeline_row *row, const doubl
 
 /* Return the trend of T's ROW from its COUNT VALUES. LARGEST is its scale. */
 static enum timeline_trend
-timeline_judge(const struct timeline *t, const struct timeline_row *row, const double *values,
-               size_t count, double largest)
+timeline_classify(const struct timeline *t, const struct timeline_row *row, const double *values,
+                  size_t count, double largest)
 {
     double tau = kendall(values, count), half = kendall(values + HALF, count - HALF);
 
@@ -513,7 +513,7 @@ timeline_find_trend(const struct timeline *t, struct timeline_row *row)
     for (size_t i = 0; i < count; i++)
         largest = values[i] > largest ? values[i] : largest;
     row->trend = t->point_count < POINTS_MIN ? TREND_UNKNOWN
-                                             : timeline_judge(t, row, values, count, largest);
+                                             : timeline_classify(t, row, values, count, largest);
 }
 
 static void

@@ -229,9 +229,9 @@ write_flamegraph(const char *path, struct side *before, struct side *after, enum
 /* Compare the diff of *V with LIMITS, and store the results in *RET and *V. Returns the exit
  * code. */
 static int
-cmd_diff_judge(const struct diff_options *o, const struct limits *limits,
-               const struct diff_side *before, const struct diff_side *after, struct diff_view *v,
-               struct limit_results *ret)
+cmd_diff_check_limits(const struct diff_options *o, const struct limits *limits,
+                      const struct diff_side *before, const struct diff_side *after,
+                      struct diff_view *v, struct limit_results *ret)
 {
     const struct stacks_options options = pick_options(&o->view, true);
     struct err err = {""};
@@ -242,19 +242,19 @@ cmd_diff_judge(const struct diff_options *o, const struct limits *limits,
     rc = limit_check_growth(limits, v->diff, before, after, &options, v->arena, ret, &err);
     if (rc != 0)
         message_error("%s", err.text);
-    v->judged = ret;
+    v->checked = ret;
     return rc ? exit_code(rc) : 0;
 }
 
 /* Return the metric whose rows explain the result of the limits: the user's choice, else the metric
  * of the first limit exceeded, else METRIC. */
 static enum metric
-metric_to_explain(const struct diff_options *o, const struct limit_results *judged,
+metric_to_explain(const struct diff_options *o, const struct limit_results *checked,
                   enum metric metric)
 {
-    for (size_t i = 0; i < judged->count && !metric_was_chosen(&o->metric); i++)
-        if (judged->v[i].exceeded)
-            return limit_metric(judged->v[i].of);
+    for (size_t i = 0; i < checked->count && !metric_was_chosen(&o->metric); i++)
+        if (checked->v[i].exceeded)
+            return limit_metric(checked->v[i].of);
     return metric;
 }
 
@@ -267,7 +267,7 @@ cmd_diff_show(const struct diff_options *o, const struct limits *limits, struct 
     struct diff_side a = {before->set.v[0], &before->stacks}, b = {after->set.v[0], &after->stacks};
     struct sink to_stdout = {.is_text = !o->view.json};
     struct strbuf out = sink_begin(&to_stdout);
-    struct limit_results judged = {0};
+    struct limit_results checked = {0};
     struct diff diff;
     struct diff_view v = {.before = a.p,
                           .after = b.p,
@@ -282,10 +282,10 @@ cmd_diff_show(const struct diff_options *o, const struct limits *limits, struct 
     if (rc != 0)
         return rc;
     diff_build(&a, &b, v.by, metric, arena, &diff);
-    rc = cmd_diff_judge(o, limits, &a, &b, &v, &judged);
+    rc = cmd_diff_check_limits(o, limits, &a, &b, &v, &checked);
     if (rc != 0)
         return rc;
-    v.metric = metric_to_explain(o, &judged, metric);
+    v.metric = metric_to_explain(o, &checked, metric);
     if (v.metric != metric)
         diff_build(&a, &b, v.by, v.metric, arena, &diff);
     v.limit = o->view.limit ? o->view.limit : o->view.json ? SIZE_MAX : DIFF_TEXT_LIMIT;
@@ -298,7 +298,7 @@ cmd_diff_show(const struct diff_options *o, const struct limits *limits, struct 
     else
         text_diff(&v, &style, o->view.depth, &out);
     rc = sink_end(&out);
-    if (rc == 0 && report_limits(&judged, "fail-over", NULL))
+    if (rc == 0 && report_limits(&checked, "fail-over", NULL))
         rc = EXIT_FINDINGS;
     return rc;
 }

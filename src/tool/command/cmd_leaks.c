@@ -216,7 +216,7 @@ hint_at_most(const struct limit *l, const struct live *live)
 
 /* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
 static int
-cmd_leaks_judge(const struct limits *limits, const struct live *live, const char *at)
+cmd_leaks_check_limits(const struct limits *limits, const struct live *live, const char *at)
 {
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
@@ -261,7 +261,7 @@ run_leaks(const void *given, int count, char **arguments)
 
     if (rc == 0)
         rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
-    return rc ? rc : cmd_leaks_judge(&limits, &live, o->view.at);
+    return rc ? rc : cmd_leaks_check_limits(&limits, &live, o->view.at);
 }
 
 static const struct opt options[] = {

@@ -27,7 +27,7 @@ void report_unannotated(const char *option, const char *path);
 
 struct run_limits {
     struct limits limits;
-    size_t judged; // Number of processes checked.
+    size_t checked; // Number of processes checked.
     bool exceeded;
     bool unknown;     // Some process could not be checked.
     const char *view; // Command that shows the cause in the first process over a limit.

@@ -86,7 +86,7 @@ void
 run_limits_check(struct run_limits *r, struct profile *p, size_t number)
 {
     struct arena arena = {0};
-    struct limit_results judged;
+    struct limit_results checked;
     struct err err = {""};
     const char *name;
 
@@ -97,12 +97,12 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
         message_warning("%s still runs, so --fail-on does not judge it", name);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
                 symbolise_quietly(p, NULL) != 0) ||
-               limit_check_profile(&r->limits, p, &arena, &judged, &err) != 0) {
+               limit_check_profile(&r->limits, p, &arena, &checked, &err) != 0) {
         message_error("%s: --fail-on cannot judge it: %s", name, err.text);
         r->unknown = true;
     } else {
-        r->judged++;
-        run_limits_apply(r, p, number, &judged, name);
+        r->checked++;
+        run_limits_apply(r, p, number, &checked, name);
     }
     arena_release(&arena);
 }
@@ -119,8 +119,8 @@ run_limits_status(const struct run_limits *r)
 {
     if (!limits_are_given(&r->limits))
         return 0;
-    if (r->judged == 0 && !r->unknown)
+    if (r->checked == 0 && !r->unknown)
         message_error(
             "--fail-on: no process that has ended left a profile: nothing could be judged");
-    return r->exceeded || r->unknown || r->judged == 0 ? EXIT_OVER_LIMIT : 0;
+    return r->exceeded || r->unknown || r->checked == 0 ? EXIT_OVER_LIMIT : 0;
 }

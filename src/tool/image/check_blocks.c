@@ -105,7 +105,7 @@ check_guard(struct checker *c, struct state *s)
 /* Check the annotation and the guard of S, whose address is known. PADDED: the annotation has
  * padding. */
 static void
-check_blocks_judge(struct checker *c, struct state *s, bool padded)
+check_blocks_verify(struct checker *c, struct state *s, bool padded)
 {
     uint8_t bytes[ANNOTATION_BEFORE_BYTES + ANNOTATION_BYTES_MAX];
     size_t before = padded ? ANNOTATION_BEFORE_BYTES : 0, count = c->head_bytes + before;
@@ -148,7 +148,7 @@ check_blocks_take(void *arg, uint64_t address, uint8_t byte)
     *s = (struct state){.block = {.address = address}, .guard_first = c->guard_bytes};
     if (b != NULL && b->address == address)
         s->block = *b;
-    check_blocks_judge(c, s, (byte & CORE_ANNOTATED_PADDED) != 0);
+    check_blocks_verify(c, s, (byte & CORE_ANNOTATED_PADDED) != 0);
     if (s->known)
         c->out->looked++;
     else

@@ -176,13 +176,13 @@ json_diff_put_row(const struct diff_view *v, struct json_tables *t, const struct
 
 /* Write the result of --fail-over. */
 static void
-put_limits(struct json *j, const struct limit_results *judged)
+put_limits(struct json *j, const struct limit_results *checked)
 {
-    if (judged == NULL)
+    if (checked == NULL)
         return;
     json_array(j, "limits");
-    for (size_t i = 0; i < judged->count; i++) {
-        const struct limit_result *one = &judged->v[i];
+    for (size_t i = 0; i < checked->count; i++) {
+        const struct limit_result *one = &checked->v[i];
 
         json_object_line(j, NULL);
         json_string(j, "name", limit_name(one->of));
@@ -217,7 +217,7 @@ json_diff(struct json *j, const struct diff_view *v)
     json_growth(j, "growth", &d->before, &d->after);
     if (d->is_estimate)
         json_interval(j, "", &d->before, &d->before_errors, &d->after, &d->after_errors);
-    put_limits(j, v->judged);
+    put_limits(j, v->checked);
     json_uint(j, "unchanged_rows", unchanged);
     json_array(j, "rows");
     for (size_t i = 0; i < d->count && shown < v->limit; i++)

@@ -522,7 +522,7 @@ add_block(struct annotated_memory *m, size_t *block_capacity, size_t *corruption
 }
 
 static void
-annotated_memory_judge(struct finder *f)
+annotated_memory_evaluate(struct finder *f)
 {
     struct annotated_memory *m = f->m;
     size_t block_capacity = 0, corruption_capacity = 0, next_end = 0;
@@ -559,7 +559,7 @@ annotated_find(struct memory_part *parts, size_t count, const struct annotated_o
         scan_part(&f, (uint32_t)i);
     ret->kind = annotated_memory_choose_kind(&f);
     find_bases(&f);
-    annotated_memory_judge(&f);
+    annotated_memory_evaluate(&f);
     free(f.buffer);
     free(f.v);
     free(f.ends);

@@ -43,9 +43,9 @@ enum {
     WRAPPERS_MAX = 5,
     HEADER_MAX = 16,
     EXACT_SIZE_MAX = 1024,
-    JUDGED_MIN = 1 << 8,
-    JUDGED_MAX = 1 << 16,
-    SITES_PER_JUDGED = 8,
+    ANSWERS_MIN = 1 << 8,
+    ANSWERS_MAX = 1 << 16,
+    SITES_PER_ANSWER = 8,
     SMALL_MAX = 1 << 12, // Sizes below this are marked in a table.
 };
 
@@ -58,7 +58,7 @@ struct source_text {
 };
 
 /* A cached verdict. */
-struct judged {
+struct decided {
     const struct type_facts *facts; // NULL = the entry is empty.
     struct type_sizes sizes;
     struct type_answer answer;
@@ -84,8 +84,8 @@ struct cached_verdict {
 /* Query for a stack with at least one allocation. */
 struct asked {
     struct type_sizes sizes;
-    struct named_answer answer; // Valid if `judged`.
-    bool judged;
+    struct named_answer answer; // Valid if `decided`.
+    bool decided;
 };
 
 /* The types of one size. */
@@ -122,8 +122,8 @@ struct typer {
     uint32_t *place; // By node: index into `asked` plus 1; 0 = no allocations.
     struct asked *asked;
     size_t asked_count;
-    size_t judged_count;                   // Sizes of the next two tables, a power of two.
-    struct judged *judged;                 // Verdicts, by a hash of the query.
+    size_t answer_count;                   // Sizes of the next two tables, a power of two.
+    struct decided *decided;               // Verdicts, by a hash of the query.
     struct cached_verdict *cached_verdict; // Answers for stacks, by a hash of the calls.
     struct map type_names;                 // Fact and fit to string id of the type.
     struct name_facts *of_name;            // By string id, for strings from before types were
@@ -211,11 +211,11 @@ symbol_types(struct profile *p, const struct symbol_options *options)
 
     if (p->typed && (!p->types_outdated || p->extent != EXTENT_WHOLE))
         return;
-    t.judged_count = JUDGED_MIN;
-    while (t.judged_count < JUDGED_MAX && t.judged_count < p->site_count / SITES_PER_JUDGED)
-        t.judged_count *= 2;
-    t.judged = arena_array(&t.scratch, t.judged_count, sizeof *t.judged);
-    t.cached_verdict = arena_array(&t.scratch, t.judged_count, sizeof *t.cached_verdict);
+    t.answer_count = ANSWERS_MIN;
+    while (t.answer_count < ANSWERS_MAX && t.answer_count < p->site_count / SITES_PER_ANSWER)
+        t.answer_count *= 2;
+    t.decided = arena_array(&t.scratch, t.answer_count, sizeof *t.decided);
+    t.cached_verdict = arena_array(&t.scratch, t.answer_count, sizeof *t.cached_verdict);
     t.facts = arena_array(&t.scratch, p->location_count, sizeof *t.facts);
     t.name_count = p->strings.count;
     t.of_name = arena_array(&t.scratch, t.name_count, sizeof *t.of_name);
@@ -714,19 +714,19 @@ types_facts_of(struct typer *t, uint32_t location, uint32_t callee)
 
 /* Like type_verdict_decide, but cached, because many stacks have the same innermost call. */
 static bool
-types_judge(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
-            struct type_answer *ret)
+types_decide(struct typer *t, const struct type_facts *facts, const struct type_sizes *sizes,
+             struct type_answer *ret)
 {
     uint64_t hash;
-    struct judged *j;
+    struct decided *j;
 
     *ret = (struct type_answer){0};
     if (facts->count == 0)
         return facts == &silent_passing;
     hash = hash_u64((uintptr_t)facts ^ hash_u64(sizes->min * 31 + sizes->max));
-    j = &t->judged[hash & (t->judged_count - 1)];
+    j = &t->decided[hash & (t->answer_count - 1)];
     if (j->facts != facts || j->sizes.min != sizes->min || j->sizes.max != sizes->max) {
-        *j = (struct judged){.facts = facts, .sizes = *sizes};
+        *j = (struct decided){.facts = facts, .sizes = *sizes};
         j->passes_on = type_verdict_decide(facts, sizes, &j->answer);
     }
     *ret = j->answer;
@@ -753,7 +753,7 @@ types_decide_sizes(struct typer *t, uint32_t node, const struct type_sizes *size
         if (location == 0 || l->frame_count == 0)
             break;
         facts = types_facts_of(t, location, callee);
-        passes_on = types_judge(t, facts, sizes, &a);
+        passes_on = types_decide(t, facts, sizes, &a);
         knows |= facts->count > 0;
         // A function that adds a header does not know the type.
         if (header > 0 && i == 0 && !passes_on)
@@ -841,7 +841,7 @@ answer_of(struct typer *t, uint32_t node, const struct type_sizes *sizes)
         now.locations[i] = p->nodes[n].location;
         hash = hash * 0x9e3779b97f4a7c15u + now.locations[i];
     }
-    s = &t->cached_verdict[hash_u64(hash) & (t->judged_count - 1)];
+    s = &t->cached_verdict[hash_u64(hash) & (t->answer_count - 1)];
     if (memcmp(s->locations, now.locations, sizeof now.locations) == 0 &&
         s->sizes.min == sizes->min && s->sizes.max == sizes->max && now.locations[0] != 0)
         return s->answer;
@@ -900,9 +900,9 @@ decide_sites(struct typer *t)
     for (size_t i = 0; i < p->site_count; i++) {
         struct asked *a = asked_of(t, p->sites[i].node);
 
-        if (!a->judged)
+        if (!a->decided)
             a->answer = answer_of(t, p->sites[i].node, &a->sizes);
-        a->judged = true;
+        a->decided = true;
         give_type(t, &p->sites[i], &a->answer);
     }
 }

@@ -42,7 +42,7 @@ struct diff_view {
     enum metric metric;
     struct arena *arena;
     size_t limit; // Maximum number of rows.
-    const struct limit_results *judged; // Results of limits; NULL = no limits.
+    const struct limit_results *checked; // Results of limits; NULL = no limits.
 };
 
 /* Contents of a call graph, for display. */
