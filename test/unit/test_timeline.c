@@ -290,13 +290,13 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     assert_false(timeline_is_freed(row_of(p, &t, "grows")));
     // News is growth that matters beside the peak, in a run that was long enough.
     p->totals.peak_bytes = 1000 * SIZE;
-    assert_true(timeline_is_news(p, row_of(p, &t, "grows")));
-    assert_false(timeline_is_news(p, row_of(p, &t, "rests")));
+    assert_true(timeline_is_notable(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, row_of(p, &t, "rests")));
     p->totals.peak_bytes = INT64_C(1000000) * SIZE;
-    assert_false(timeline_is_news(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, row_of(p, &t, "grows")));
     p->totals.peak_bytes = 1000 * SIZE;
     p->process.elapsed_ns = UINT64_C(9000000000);
-    assert_false(timeline_is_news(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, row_of(p, &t, "grows")));
     assert_int_equal(t.growing, 2);
     arena_release(&arena);
     profile_free(p);

@@ -14,12 +14,12 @@
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-#define NEWS(each)                                                                                 \
+#define NEW_OPERATORS(each)                                                                        \
     each(_Znwm) each(_Znam) each(_ZnwmRKSt9nothrow_t) each(_ZnamRKSt9nothrow_t)                    \
         each(_ZnwmSt11align_val_t) each(_ZnamSt11align_val_t)                                      \
             each(_ZnwmSt11align_val_tRKSt9nothrow_t) each(_ZnamSt11align_val_tRKSt9nothrow_t)
 
-#define DELETES(each)                                                                              \
+#define DELETE_OPERATORS(each)                                                                     \
     each(_ZdlPv) each(_ZdaPv) each(_ZdlPvm) each(_ZdaPvm) each(_ZdlPvRKSt9nothrow_t)               \
         each(_ZdaPvRKSt9nothrow_t) each(_ZdlPvSt11align_val_t) each(_ZdaPvSt11align_val_t)         \
             each(_ZdlPvmSt11align_val_t) each(_ZdaPvmSt11align_val_t)                              \
@@ -40,8 +40,9 @@ typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
         heaptap_wrap##name(p, second, third);                                                      \
     }
 
-NEWS(NEW)
-DELETES(DELETE)
+NEW_OPERATORS(NEW)
+DELETE_OPERATORS(DELETE)
 
 #define ROW(name) {#name, (void *)__real_##name},
-const struct linked_operator heaptap_operators[] = {NEWS(ROW) DELETES(ROW){NULL, NULL}};
+const struct linked_operator heaptap_operators[] = {NEW_OPERATORS(ROW)
+                                                        DELETE_OPERATORS(ROW){NULL, NULL}};

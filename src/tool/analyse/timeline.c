@@ -56,28 +56,28 @@ struct builder {
 };
 
 // Minimum growth that users are warned of: live bytes of the stack, its gain in the run and its
-// gain per hour as shares of the peak. A run shorter than NEWS_RUN_NS shows no warning, because it
-// may only have started up.
-#define NEWS_RUN_NS (10 * UINT64_C(1000000000))
-#define NEWS_GAIN 0.001
-#define NEWS_GAIN_PER_HOUR 0.01
-enum { NEWS_BYTES = 1024 };
+// gain per hour as shares of the peak. A run shorter than NOTABLE_RUN_NS shows no warning, because
+// it may only have started up.
+#define NOTABLE_RUN_NS (10 * UINT64_C(1000000000))
+#define NOTABLE_GAIN 0.001
+#define NOTABLE_GAIN_PER_HOUR 0.01
+enum { NOTABLE_BYTES = 1024 };
 
 bool
-timeline_has_news(const struct profile *p)
+timeline_can_show_growth(const struct profile *p)
 {
-    return p->has_history && p->process.elapsed_ns >= NEWS_RUN_NS;
+    return p->has_history && p->process.elapsed_ns >= NOTABLE_RUN_NS;
 }
 
 bool
-timeline_is_news(const struct profile *p, const struct timeline_row *row)
+timeline_is_notable(const struct profile *p, const struct timeline_row *row)
 {
     double peak = (double)p->totals.peak_bytes;
     double gained = (double)(timeline_last(row) - row->rough[0]);
 
     return row->trend == TREND_GROWS && row->stack != NULL && row->stack->depth > 0 &&
-           timeline_has_news(p) && timeline_last(row) >= NEWS_BYTES &&
-           gained >= NEWS_GAIN * peak && row->per_minute * 60 >= NEWS_GAIN_PER_HOUR * peak;
+           timeline_can_show_growth(p) && timeline_last(row) >= NOTABLE_BYTES &&
+           gained >= NOTABLE_GAIN * peak && row->per_minute * 60 >= NOTABLE_GAIN_PER_HOUR * peak;
 }
 
 const char *

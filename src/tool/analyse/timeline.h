@@ -118,10 +118,10 @@ bool timeline_is_freed(const struct timeline_row *row);
 
 /* Return true if P can show growth: it has a history, and ran long enough to separate growth from
  * start-up. */
-bool timeline_has_news(const struct profile *p);
+bool timeline_can_show_growth(const struct profile *p);
 
 /* Return true if ROW, live bytes of P, grows enough to warn the user. */
-bool timeline_is_news(const struct profile *p, const struct timeline_row *row);
+bool timeline_is_notable(const struct profile *p, const struct timeline_row *row);
 
 /* Set the trend of ROW from its rough values, half_low, half_high and max. */
 void timeline_find_trend(const struct timeline *t, struct timeline_row *row);

@@ -149,7 +149,7 @@ fastest_growing(const struct profile *p, const struct timeline *line, size_t *re
 
     for (size_t i = 0; i < line->row_count; i++) {
         freed = timeline_is_freed(&line->rows[i]);
-        if (timeline_is_news(p, &line->rows[i]) && counts[freed]++ == 0)
+        if (timeline_is_notable(p, &line->rows[i]) && counts[freed]++ == 0)
             first[freed] = &line->rows[i];
     }
     freed = counts[false] == 0;
@@ -174,7 +174,7 @@ run_summary_report_growth(struct teller *t)
     size_t count;
     uint32_t at;
 
-    if (!timeline_has_news(p) || stacks_build(p, &whole, a, &stacks, &err) < 0)
+    if (!timeline_can_show_growth(p) || stacks_build(p, &whole, a, &stacks, &err) < 0)
         return;
     timeline_build(p, &stacks, &options, a, &line);
     first = fastest_growing(p, &line, &count);

@@ -286,7 +286,7 @@ put_growing(struct json *j, const struct view *v, const struct stacks_options *o
             json_uint(j, "number", t.rows[i].stack->number);
             json_string(j, "trend", timeline_trend_name(t.rows[i].trend));
             json_double(j, "per_minute", t.rows[i].per_minute);
-            json_bool(j, "news", timeline_is_news(v->p, &t.rows[i]));
+            json_bool(j, "news", timeline_is_notable(v->p, &t.rows[i]));
             json_bool(j, "freed", timeline_is_freed(&t.rows[i]));
             json_page_put_members(j, &members, i, sites);
             json_end(j);

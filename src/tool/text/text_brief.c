@@ -395,14 +395,14 @@ text_brief_put_growth(struct text_view *v)
     struct timeline t;
     bool title = false;
 
-    if (p->extent != EXTENT_WHOLE || !timeline_has_news(p))
+    if (p->extent != EXTENT_WHOLE || !timeline_can_show_growth(p))
         return;
     timeline_build(p, v->base.stacks, &options, v->base.arena, &t);
     user_code_init(&code, p, v->base.arena);
     for (size_t i = 0; i < t.row_count; i++) {
         const struct stack *s = t.rows[i].stack;
 
-        if (!timeline_is_news(p, &t.rows[i]))
+        if (!timeline_is_notable(p, &t.rows[i]))
             continue;
         if (!title)
             text_title(v, "Growing to the end", "");
