@@ -79,16 +79,16 @@ static void
 check_history(struct profile *p)
 {
     int64_t allocations = p->totals.allocations, freed_bytes = p->totals.freed_bytes;
-    struct profile_moment moment;
+    struct profile_point moment;
 
-    moment = at_moment(p, p->snapshot_count + 1);
+    moment = point_at(p, p->snapshot_count + 1);
     profile_cut(p, NULL, &moment);
     demand(p->totals.allocations == allocations && p->totals.freed_bytes == freed_bytes,
            "the changes add up to all counts");
     check_valid(p);
     if (!p->has_history)
         return;
-    moment = at_moment(p, (p->snapshot_count + 1) / 2);
+    moment = point_at(p, (p->snapshot_count + 1) / 2);
     profile_cut(p, NULL, &moment);
     check_valid(p);
     demand(p->totals.allocations ==

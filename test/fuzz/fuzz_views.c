@@ -426,7 +426,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     struct err err = {""};
     struct profile *p;
-    struct profile_moment moment;
+    struct profile_point moment;
 
     if (!is_moderate(data, size_bytes) || load_bytes(data, size_bytes, "input", &p, &err) < 0)
         return REFUSED;
@@ -434,7 +434,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (is_small(p)) {
         look_at(p);
         if (p->has_history) {
-            moment = at_moment(p, (p->snapshot_count + 1) / 2);
+            moment = point_at(p, (p->snapshot_count + 1) / 2);
             profile_cut(p, NULL, &moment);
             look_at(p);
         }

@@ -712,7 +712,7 @@ a_moment_has_a_time_and_a_stretch_a_duration(void **state)
 static void
 of_the_peak_only_what_was_live_is_exported(void **state)
 {
-    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const struct profile_point peak = {.name = "peak", .is_peak = true};
     static const char *const types[] = {"inuse_objects", "inuse_space"};
     static const uint64_t values[] = {2, 200};
     struct profile *p = build_profile_small(), *whole = build_profile_small();

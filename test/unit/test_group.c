@@ -120,7 +120,7 @@ types_are_rows_by_verdict(void **state)
 static void
 types_of_a_moment_are_apart_by_size(void **state)
 {
-    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const struct profile_point peak = {.name = "peak", .is_peak = true};
     static const char *const functions[] = {"f@a.c:1", "g@a.c:2", "h@a.c:3"};
     struct profile *p = build_profile_new();
     struct groups g;

@@ -221,7 +221,7 @@ builtin_suppressions_look_at_the_innermost(void **state)
 static void
 builtin_sizes_match_at_a_moment_too(void **state)
 {
-    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const struct profile_point peak = {.name = "peak", .is_peak = true};
     struct profile *p = build_profile_new();
     struct counters two_sizes = build_counters(2, 2 * 73728, 0, 0);
     struct suppressions s = {0};

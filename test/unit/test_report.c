@@ -637,7 +637,7 @@ sizes_say_where_their_ranges_end(void **state)
 static void
 types_at_a_moment_have_the_sizes_of_the_run(void **state)
 {
-    static const struct profile_moment peak = {.name = "peak", .is_peak = true};
+    static const struct profile_point peak = {.name = "peak", .is_peak = true};
     struct profile *p = build_profile_new();
     struct strbuf out = {0};
     struct text_view v;

@@ -99,7 +99,7 @@ make_past(void)
 static void
 finds(struct profile *p, const char *when, size_t snapshots)
 {
-    struct profile_moment m = {0};
+    struct profile_point m = {0};
     struct err err = {""};
 
     assert_int_equal(time_slice_find(p, when, &m, &err), 0);
@@ -112,7 +112,7 @@ static void
 moments_are_found_by_name_and_time(void **unused)
 {
     struct profile *p = make_past();
-    struct profile_moment span[2], m;
+    struct profile_point span[2], m;
     struct err err = {""};
 
     (void)unused;
@@ -162,7 +162,7 @@ a_cut_profile_is_what_it_was(void **unused)
     (void)unused;
     for (size_t n = 1; n <= SNAPSHOTS + 1; n++) {
         struct profile *p = make_past();
-        struct profile_moment from = at_moment(p, n / 2), to = at_moment(p, n);
+        struct profile_point from = point_at(p, n / 2), to = point_at(p, n);
         int64_t sum = 0;
 
         profile_cut(p, &from, &to);
@@ -189,7 +189,7 @@ the_peak_is_a_moment(void **unused)
 {
     struct profile *p = build_profile_new();
     struct counters freed = build_counters(10, 1000, 10, 1000);
-    struct profile_moment peak, span[2];
+    struct profile_point peak, span[2];
     struct err err = {""};
 
     (void)unused;
@@ -227,7 +227,7 @@ without_a_history_the_start_and_the_end_are_known(void **unused)
     for (size_t i = 0; i < 3; i++) {
         struct profile *p = build_profile_new();
         struct counters c = build_counters(7, 700, 3, 300);
-        struct profile_moment span[2];
+        struct profile_point span[2];
 
         build_thread_site(p, build_thread(p, "main"), build_site(p, c, "f@a.c:1", NULL), c);
         p->process.elapsed_ns = UINT64_C(2000000000);

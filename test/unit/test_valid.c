@@ -179,11 +179,11 @@ static void
 what_is_good_is_valid(void **unused)
 {
     struct profile *p = good_profile(), empty = {.path = "", .totals = COUNTERS_ZERO};
-    struct profile_moment moment;
+    struct profile_point moment;
 
     (void)unused;
     assert_true(profile_is_valid(p));
-    moment = at_moment(p, 1);
+    moment = point_at(p, 1);
     profile_cut(p, NULL, &moment);
     assert_true(profile_is_valid(p));
     profile_free(p);
@@ -317,18 +317,18 @@ a_moment_that_knows_too_much_is_found(void **unused)
     (void)unused;
     BREAKS("p->extent <= EXTENT_PEAK", p->extent = EXTENT_PEAK + 1);
     BREAKS("p->totals.partial == !whole", p->totals.partial = true);
-    BREAKS("whole || p->bin_count == 0", struct profile_moment m = at_moment(p, 1);
+    BREAKS("whole || p->bin_count == 0", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->bin_count = 1);
-    BREAKS("whole || p->unknown_free_count == 0", struct profile_moment m = at_moment(p, 1);
+    BREAKS("whole || p->unknown_free_count == 0", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->unknown_free_count = 1);
-    BREAKS("whole || p->backing_count == 0", struct profile_moment m = at_moment(p, 1);
+    BREAKS("whole || p->backing_count == 0", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->backing_count = 1);
-    BREAKS("whole || p->errors.allocated", struct profile_moment m = at_moment(p, 1);
+    BREAKS("whole || p->errors.allocated", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->errors.allocated.samples = 1);
-    BREAKS("whole || p->to.snapshots <=", struct profile_moment m = at_moment(p, 1);
+    BREAKS("whole || p->to.snapshots <=", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->to.snapshots = 4);
-    BREAKS("p->extent != EXTENT_BETWEEN ||", struct profile_moment m = at_moment(p, 1);
-           profile_cut(p, &m, &(struct profile_moment){2, 0, "", false}); p->from = p->to);
+    BREAKS("p->extent != EXTENT_BETWEEN ||", struct profile_point m = point_at(p, 1);
+           profile_cut(p, &m, &(struct profile_point){2, 0, "", false}); p->from = p->to);
 }
 
 /* If this fails, a merge may write a file with the counters of other sites. */

@@ -40,16 +40,16 @@ clock_now(const struct cycle_clock *c)
 }
 
 static inline uint32_t
-clock_cpu(uint64_t moment)
+clock_cpu(uint64_t time)
 {
-    return moment & ((1u << CLOCK_CPU_BITS) - 1);
+    return time & ((1u << CLOCK_CPU_BITS) - 1);
 }
 
-/* Convert MOMENT to microseconds since recording began. */
+/* Convert TIME to microseconds since recording began. */
 static inline uint64_t
-clock_us(struct cycle_clock *c, uint64_t moment)
+clock_us(struct cycle_clock *c, uint64_t time)
 {
-    uint64_t ticks = moment >> CLOCK_CPU_BITS;
+    uint64_t ticks = time >> CLOCK_CPU_BITS;
 
     if (unlikely(ticks > c->next_calibration))
         clock_calibrate(c, ticks);

@@ -349,9 +349,9 @@ wait_for_turn(void)
 }
 
 static uint64_t
-elapsed_us(uint64_t moment)
+elapsed_us(uint64_t time)
 {
-    return clock_us(&access_state->cycle_clock, moment);
+    return clock_us(&access_state->cycle_clock, time);
 }
 
 /* Continue the merge in progress, or begin one, for at most STEP_US. If END, continue up to its

@@ -231,7 +231,7 @@ find_points(struct builder *b)
     t->point_count = b->last - b->first + 1;
     t->points = arena_array(b->arena, t->point_count, sizeof *t->points);
     for (size_t i = 0; i < t->point_count; i++)
-        t->points[i] = at_moment(b->p, b->first + i);
+        t->points[i] = point_at(b->p, b->first + i);
     // The last event may be slightly older than the last snapshot, and the last point of a damaged
     // file may have no time.
     for (size_t i = 1; i < t->point_count; i++)

@@ -42,12 +42,12 @@ struct timeline_row {
 
 struct timeline {
     enum timeline_by by;
-    struct profile_moment *points; // Start of the window, the snapshots in it, its end.
-    size_t point_count;            // At least 2.
-    struct timeline_row total;     // Sum of the stacks that passed the filter.
-    struct timeline_row rest;      // Sum of the stacks without a row.
-    struct timeline_row *rows;     // Growing stacks, fastest first; then the others, largest first.
-    size_t row_count;              // Rows with values; further growing rows follow without.
+    struct profile_point *points; // Start of the window, the snapshots in it, its end.
+    size_t point_count;           // At least 2.
+    struct timeline_row total;    // Sum of the stacks that passed the filter.
+    struct timeline_row rest;     // Sum of the stacks without a row.
+    struct timeline_row *rows;    // Growing stacks, fastest first; then the others, largest first.
+    size_t row_count;             // Rows with values; further growing rows follow without.
     size_t growing; // Number of growing stacks among all.
     size_t stack_count;
     bool filtered; // The filter dropped some stacks.
@@ -57,8 +57,8 @@ struct timeline {
 
 struct timeline_options {
     enum timeline_by by;
-    const struct profile_moment *window; // Start and end; NULL = the whole run.
-    size_t limit;                        // Maximum number of rows.
+    const struct profile_point *window; // Start and end; NULL = the whole run.
+    size_t limit;                       // Maximum number of rows.
     // For pictures: at least half of the rows are the largest stacks, growing or not, and invisibly
     // small rows are dropped.
     bool by_size;

@@ -162,7 +162,7 @@ run_diff(const void *given, int count, char **arguments)
 /* Return the '@' of WHAT, FILE@WHEN, or NULL. Names of files and of snapshots may contain '@' too,
  * so the longest existing file decides; without any, as for a pid, the last '@'. */
 static const char *
-moment_of(const char *what, struct arena *arena)
+find_at_suffix(const char *what, struct arena *arena)
 {
     const char *last = strrchr(what, '@');
 
@@ -181,7 +181,7 @@ static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
     struct view_options of_side = o->view;
-    const char *at = moment_of(what, &ret->names);
+    const char *at = find_at_suffix(what, &ret->names);
     int rc;
 
     if (at != NULL) {

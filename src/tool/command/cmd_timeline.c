@@ -22,7 +22,7 @@ static const struct timeline_command_options defaults;
 /* State of a command, shared by the runner's steps. */
 struct timeline_run {
     const struct timeline_command_options *options;
-    struct profile_moment *window; // The two moments of --between; two elements.
+    struct profile_point *window; // The two moments of --between; two elements.
 };
 
 /* Check that pictures do not replace a profile, and that --between names existing moments. Returns
@@ -102,7 +102,7 @@ static int
 run_timeline(const void *given, int count, char **arguments)
 {
     const struct timeline_command_options *o = given;
-    struct profile_moment window[2];
+    struct profile_point window[2];
     const struct timeline_run run = {o, window};
     const struct runner r = {
         .options = &o->view,

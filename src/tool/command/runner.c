@@ -103,7 +103,7 @@ static void
 runner_put_damage(const struct runner *r, struct view_set *set, struct strbuf *out)
 {
     put_sentence(r, "Damaged: ", damage_of_set(set, &set->arena), &set->arena, out);
-    put_sentence(r, "Incomplete: ", damage_without_moment(set, &set->arena), &set->arena, out);
+    put_sentence(r, "Incomplete: ", damage_without_point(set, &set->arena), &set->arena, out);
 }
 
 /* Print the lines above the table of a session's processes, about the filters. */

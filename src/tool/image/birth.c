@@ -56,7 +56,7 @@ struct past {
 };
 
 static bool
-is_of_a_moment(const struct raw_file *raw)
+is_snapshot_profile(const struct raw_file *raw)
 {
     for (size_t i = 0; i < raw_count(raw, DISK_NOTES); i++)
         if (((const struct disk_note *)raw_record(raw, DISK_NOTES, i))->kind == DISK_NOTE_MOMENT)
@@ -191,7 +191,7 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
     struct past p = {.raw = &e->raw};
     uint32_t from;
 
-    if (is_of_a_moment(&e->raw) || snapshots > SNAPSHOTS_MAX)
+    if (is_snapshot_profile(&e->raw) || snapshots > SNAPSHOTS_MAX)
         return;
     p.snapshots = (uint32_t)snapshots;
     find_rows(&p, site, arena);

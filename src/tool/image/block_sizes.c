@@ -159,9 +159,9 @@ block_sizes_share(struct blocks *b, struct unsized *v, size_t count, uint64_t le
 /* Return the sum of the sizes of S's COUNT blocks of unknown size. *RET_EXACT is false if the sum
  * is an estimate. */
 static uint64_t
-block_sizes_sum_of(const struct site *s, size_t count, bool same_moment, bool *ret_exact)
+block_sizes_sum_of(const struct site *s, size_t count, bool consistent, bool *ret_exact)
 {
-    *ret_exact = same_moment && !s->sampled && s->live_blocks == s->listed_blocks &&
+    *ret_exact = consistent && !s->sampled && s->live_blocks == s->listed_blocks &&
                  s->live_bytes >= s->listed_bytes && s->live_bytes <= s->allocated_bytes;
     if (*ret_exact)
         return s->live_bytes - s->listed_bytes;
@@ -181,7 +181,7 @@ block_sizes_is_sampled(const struct raw_file *raw)
 }
 
 void
-block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_moment,
+block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool consistent,
                   struct blocks *b)
 {
     size_t site_count = (size_t)CORE_SITE_MASK + 1, count, last;
@@ -203,7 +203,7 @@ block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_
         for (last = i + 1; last < count && v[last].block->site == v[i].block->site;)
             last++;
         sum = block_sizes_sum_of(&sites[v[i].block->site], last - i,
-                                 same_moment && !block_sizes_is_sampled(raw), &is_exact);
+                                 consistent && !block_sizes_is_sampled(raw), &is_exact);
         block_sizes_share(b, &v[i], last - i, sum, is_exact);
     }
     free(v);

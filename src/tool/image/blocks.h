@@ -88,9 +88,9 @@ bool blocks_ended_before(const struct memory *m, const struct core_record *r,
 /* --- block_sizes.c: sizes of blocks whose sizes only their allocator stores. */
 
 /* Infer the sizes of B's blocks that are BLOCK_UNSIZED from RAW, the profile of M's process.
- * Inexact ones become BLOCK_GUESSED. SAME_MOMENT: RAW counts exactly the blocks that were live when
+ * Inexact ones become BLOCK_GUESSED. CONSISTENT: RAW counts exactly the blocks that were live when
  * M was read. Blocks of a site without counters in RAW stay BLOCK_UNSIZED. */
-void block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool same_moment,
+void block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool consistent,
                        struct blocks *b);
 
 #endif

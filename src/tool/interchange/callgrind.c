@@ -73,7 +73,7 @@ static const char *const event_names[EVENTS] = {
 };
 
 // Numbers of events: in a profile cut to its peak, and in one cut to a moment or a period.
-enum { EVENTS_OF_PEAK = 2, EVENTS_OF_MOMENTS = 4 };
+enum { EVENTS_OF_PEAK = 2, EVENTS_OF_POINTS = 4 };
 
 static const enum event event_of_metric[] = {
     [METRIC_INUSE] = INUSE_BYTES, [METRIC_PEAK] = PEAK_BYTES,
@@ -120,7 +120,7 @@ order_events(struct graph *g, enum metric metric)
 {
     const struct profile *p = g->p;
     size_t known = p->extent == EXTENT_PEAK      ? EVENTS_OF_PEAK
-                   : p->extent != EXTENT_WHOLE   ? EVENTS_OF_MOMENTS
+                   : p->extent != EXTENT_WHOLE   ? EVENTS_OF_POINTS
                    : p->totals.lives_unknown     ? SHORT_LIVED_OBJS
                                                  : EVENTS;
     enum event first = event_of_metric[metric];

@@ -223,7 +223,7 @@ event_plan_peak_interval(const struct planner *w, size_t intervals)
     size_t n = 1, best;
     int64_t least;
 
-    while (n < intervals && at_moment(w->p, n).elapsed_ns < w->p->peak_elapsed_ns)
+    while (n < intervals && point_at(w->p, n).elapsed_ns < w->p->peak_elapsed_ns)
         n++;
     best = n - 1;
     least = missing_for_peak(w, best);
@@ -240,7 +240,7 @@ event_plan_peak_interval(const struct planner *w, size_t intervals)
 
 /* Choose the moments, and store the step of each interval in STEP_OF. */
 static void
-choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint32_t *step_of)
+choose_points(struct planner *w, const int64_t *totals, size_t intervals, uint32_t *step_of)
 {
     const struct profile *p = w->p;
     struct plan *plan = w->plan;
@@ -264,7 +264,7 @@ choose_moments(struct planner *w, const int64_t *totals, size_t intervals, uint3
         step_of[i] = (uint32_t)plan->step_count;
         if (fits || last)
             plan->steps[plan->step_count++].elapsed_ns =
-                last ? p->process.elapsed_ns : at_moment(p, i + 1).elapsed_ns;
+                last ? p->process.elapsed_ns : point_at(p, i + 1).elapsed_ns;
     }
 }
 
@@ -276,7 +276,7 @@ make_steps(struct planner *w)
     uint32_t *step_of = arena_array(w->arena, intervals, sizeof *step_of);
 
     w->plan->steps = arena_array(w->arena, intervals + 1, sizeof *w->plan->steps);
-    choose_moments(w, sum_levels(w, intervals), intervals, step_of);
+    choose_points(w, sum_levels(w, intervals), intervals, step_of);
     for (size_t i = 0; i < w->row_count; i++) {
         uint32_t step = step_of[w->rows[i].interval];
 

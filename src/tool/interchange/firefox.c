@@ -237,7 +237,7 @@ find_ends(struct writer *w)
 
     w->ends_ns = arena_array(w->arena, w->p->snapshot_count + 1, sizeof *w->ends_ns);
     for (size_t i = 0; i <= w->p->snapshot_count; i++) {
-        struct profile_moment end = at_moment(w->p, i + 1);
+        struct profile_point end = point_at(w->p, i + 1);
 
         // The last event may be a little older than the last snapshot.
         if (end.elapsed_ns > latest_ns)

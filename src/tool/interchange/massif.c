@@ -345,7 +345,7 @@ is_detailed(struct writer *w, size_t n, size_t first, size_t last)
 
     if (n == last || (n - first) % step == step - 1)
         return true;
-    return *at_moment(w->p, n).name != '\0' && n > 0 && w->named_trees++ < NAMED_TREES;
+    return *point_at(w->p, n).name != '\0' && n > 0 && w->named_trees++ < NAMED_TREES;
 }
 
 /* Changes of the history by interval. The changes of interval I end at ends[I] of order. */
@@ -372,7 +372,7 @@ massif_sort_changes(struct writer *w, struct changes *c)
 }
 
 static void
-go_to_moment(struct writer *w, struct changes *c, size_t n)
+go_to_point(struct writer *w, struct changes *c, size_t n)
 {
     for (; n > 0 && c->done < c->ends[n - 1]; c->done++)
         apply_change(w, &w->p->changes[c->order[c->done]]);
@@ -380,13 +380,13 @@ go_to_moment(struct writer *w, struct changes *c, size_t n)
 
 /* Return the moment from FIRST to LAST at which most bytes were live. */
 static size_t
-largest_moment(struct writer *w, struct changes *c, size_t first, size_t last)
+largest_point(struct writer *w, struct changes *c, size_t first, size_t last)
 {
     size_t largest = first;
     int64_t bytes = 0;
 
     for (size_t n = first; n <= last; n++) {
-        go_to_moment(w, c, n);
+        go_to_point(w, c, n);
         if (w->total > bytes) {
             bytes = w->total;
             largest = n;
@@ -408,17 +408,17 @@ write_history(struct writer *w, size_t first, size_t last)
     size_t largest;
 
     massif_sort_changes(w, &changes);
-    largest = peak_due ? SIZE_MAX : largest_moment(w, &changes, first, last);
+    largest = peak_due ? SIZE_MAX : largest_point(w, &changes, first, last);
     for (size_t n = first; n <= last; n++) {
-        struct profile_moment moment = at_moment(p, n);
+        struct profile_point point = point_at(p, n);
         bool detailed = is_detailed(w, n, first, last);
 
-        if (peak_due && (n == last || moment.elapsed_ns >= p->peak_elapsed_ns)) {
+        if (peak_due && (n == last || point.elapsed_ns >= p->peak_elapsed_ns)) {
             write_counted(w, p->peak_elapsed_ns, true);
             peak_due = false;
         }
-        go_to_moment(w, &changes, n);
-        write_snapshot(w, moment.elapsed_ns,
+        go_to_point(w, &changes, n);
+        write_snapshot(w, point.elapsed_ns,
                        n == largest ? "peak"
                        : detailed   ? "detailed"
                                     : "empty",

@@ -214,7 +214,7 @@ json_snapshots(struct json *j, const struct profile *p)
 }
 
 static void
-json_moment(struct json *j, const char *key, const struct profile_moment *m)
+json_profile_point(struct json *j, const char *key, const struct profile_point *m)
 {
     json_object_line(j, key);
     json_uint(j, "elapsed_ns", m->elapsed_ns);
@@ -226,11 +226,11 @@ void
 json_extent(struct json *j, const struct profile *p)
 {
     if (p->extent == EXTENT_BETWEEN)
-        json_moment(j, "from", &p->from);
+        json_profile_point(j, "from", &p->from);
     if (p->extent == EXTENT_BETWEEN)
-        json_moment(j, "to", &p->to);
+        json_profile_point(j, "to", &p->to);
     if (p->extent == EXTENT_AT || p->extent == EXTENT_PEAK)
-        json_moment(j, "at", &p->to);
+        json_profile_point(j, "at", &p->to);
 }
 
 void

@@ -147,7 +147,7 @@ put_points(struct json *j, const struct profile *p)
 
     json_array(j, "points");
     for (size_t i = 0; i <= p->snapshot_count + 1; i++) {
-        struct profile_moment m = at_moment(p, i);
+        struct profile_point m = point_at(p, i);
         bool is_snapshot = i > 0 && i <= p->snapshot_count;
 
         // The last event may be a little older than the last snapshot.

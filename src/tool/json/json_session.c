@@ -9,7 +9,7 @@
 static const char *
 damage_of_all(const struct view_set *set, struct arena *arena)
 {
-    const char *damage = damage_of_set(set, arena), *lacks = damage_without_moment(set, arena);
+    const char *damage = damage_of_set(set, arena), *lacks = damage_without_point(set, arena);
 
     if (damage == NULL || lacks == NULL)
         return damage != NULL ? damage : lacks;

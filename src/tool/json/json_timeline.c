@@ -7,7 +7,7 @@
 static void
 json_point(struct json *j, const struct profile *p, const struct timeline *t, size_t i)
 {
-    const struct profile_moment *m = &t->points[i];
+    const struct profile_point *m = &t->points[i];
     bool is_snapshot = m->snapshots > 0 && m->snapshots <= p->snapshot_count;
 
     json_object_line(j, NULL);

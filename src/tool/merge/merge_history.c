@@ -17,26 +17,26 @@
 
 #include <string.h>
 
-/* Return the time of moment K of the sum. Requires K <= HISTORY_MOMENTS. */
+/* Return the time of moment K of the sum. Requires K <= HISTORY_POINTS. */
 static uint64_t
-moment_ns(const struct merge *m, size_t k)
+point_ns(const struct merge *m, size_t k)
 {
     uint64_t length = m->history_to_ns - m->history_from_ns;
 
     return m->history_from_ns +
-           (uint64_t)((double)length * (double)(k + 1) / (double)(HISTORY_MOMENTS + 1));
+           (uint64_t)((double)length * (double)(k + 1) / (double)(HISTORY_POINTS + 1));
 }
 
 /* Return the interval of the sum that contains the time UNIX_NS. */
 static uint32_t
 interval_of_time(const struct merge *m, uint64_t unix_ns)
 {
-    uint32_t low = 0, high = HISTORY_MOMENTS;
+    uint32_t low = 0, high = HISTORY_POINTS;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (moment_ns(m, middle) < unix_ns)
+        if (point_ns(m, middle) < unix_ns)
             low = middle + 1;
         else
             high = middle;
@@ -134,7 +134,7 @@ merge_history(struct merge *m, struct merge_input *in)
             merge_history_add_change(m, merge_history_row_of(m, in, i), end,
                                      &(struct profile_amounts){c->allocations, c->allocated_bytes,
                                                                c->frees, c->freed_bytes});
-        if (p->process.ended && end < HISTORY_MOMENTS)
+        if (p->process.ended && end < HISTORY_POINTS)
             merge_history_release(m, in, i, end + 1);
     }
 }
@@ -149,18 +149,18 @@ merge_history_begin(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns)
     m->history_from_ns = from_unix_ns;
     m->history_to_ns = to_unix_ns;
     p->has_history = true;
-    p->snapshots = arena_array(&p->arena, HISTORY_MOMENTS, sizeof *p->snapshots);
-    p->snapshot_count = HISTORY_MOMENTS;
-    for (size_t k = 0; k < HISTORY_MOMENTS; k++)
+    p->snapshots = arena_array(&p->arena, HISTORY_POINTS, sizeof *p->snapshots);
+    p->snapshot_count = HISTORY_POINTS;
+    for (size_t k = 0; k < HISTORY_POINTS; k++)
         p->snapshots[k] = (struct profile_snapshot){
-            .elapsed_ns = moment_ns(m, k) - from_unix_ns, .name = "", .kind = SNAPSHOT_TIMED};
+            .elapsed_ns = point_ns(m, k) - from_unix_ns, .name = "", .kind = SNAPSHOT_TIMED};
 }
 
 void
 merge_history_finish(struct merge *m)
 {
     struct profile *p = m->p;
-    struct profile_amounts gains[HISTORY_MOMENTS + 1] = {{0}}, sum = {0};
+    struct profile_amounts gains[HISTORY_POINTS + 1] = {{0}}, sum = {0};
 
     for (size_t i = 0; i < p->change_count; i++)
         profile_amounts_add(&gains[p->changes[i].interval], &p->changes[i].amounts);

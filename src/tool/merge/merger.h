@@ -39,7 +39,7 @@ uint64_t time_after(uint64_t start, uint64_t elapsed);
 uint64_t time_of_end(const struct profile *p);
 
 /* Number of moments in a sum's history: the number of snapshots in a packed profile. */
-enum { HISTORY_MOMENTS = 256 };
+enum { HISTORY_POINTS = 256 };
 
 struct merge {
     struct profile *p; // The sum so far.

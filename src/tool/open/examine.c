@@ -345,7 +345,7 @@ become_child(struct examined *e)
 static int
 read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *file, bool stopped)
 {
-    bool same_moment;
+    bool consistent;
     int r;
 
     e->read_ns = examine_now_ns();
@@ -362,9 +362,9 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     if (e->inherited.silent)
         become_child(e);
     inherited_read(e);
-    same_moment = e->memory.lives ? stopped
-                                  : e->profile == NULL || memory_has_died(&e->memory);
-    block_sizes_infer(&e->memory, &e->raw, same_moment, &e->blocks);
+    consistent = e->memory.lives ? stopped
+                                 : e->profile == NULL || memory_has_died(&e->memory);
+    block_sizes_infer(&e->memory, &e->raw, consistent, &e->blocks);
     memory_view_search(e, &e->arena, answer);
     return 0;
 }

@@ -97,7 +97,7 @@ open_set_by_size(const void *a, const void *b)
 static int
 open_set_cut(struct profile *p, const struct view_options *options, struct err *err)
 {
-    struct profile_moment span[2];
+    struct profile_point span[2];
     int rc = 0;
 
     if (options->between)
@@ -137,7 +137,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             message_error("%s", err.text);
             failure = exit_code(rc);
             ret->unread = EXIT_BAD_INPUT;
-            ret->without_moment++;
+            ret->without_point++;
             profile_free(p);
         } else {
             if (!profile_was_recorded(p))
@@ -227,7 +227,7 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     // A single readable profile is also treated as a sum, to report that others are missing. But a
     // sum has no moments.
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between)) {
-        if ((damage = damage_without_moment(set, &set->arena)) != NULL)
+        if ((damage = damage_without_point(set, &set->arena)) != NULL)
             message_warning("%s", damage);
         return 0;
     }

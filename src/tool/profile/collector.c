@@ -29,7 +29,7 @@ profile_collected(const struct profile *p)
 }
 
 uint64_t
-profile_collections_at(const struct profile *p, const struct profile_moment *m)
+profile_collections_at(const struct profile *p, const struct profile_point *m)
 {
     if (m->snapshots == 0)
         return 0;
@@ -38,7 +38,7 @@ profile_collections_at(const struct profile *p, const struct profile_moment *m)
 }
 
 bool
-profile_is_collection(const struct profile *p, const struct profile_moment *m)
+profile_is_collection(const struct profile *p, const struct profile_point *m)
 {
     return strncmp(m->name, "collection ", strlen("collection ")) == 0 &&
            profile_collections_at(p, m) != 0;

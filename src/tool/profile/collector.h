@@ -15,9 +15,9 @@ struct profile_collected {
 struct profile_collected profile_collected(const struct profile *p);
 
 /* Return the number of collections before M. */
-uint64_t profile_collections_at(const struct profile *p, const struct profile_moment *m);
+uint64_t profile_collections_at(const struct profile *p, const struct profile_point *m);
 
 /* Return true if M is a snapshot that was taken at the end of a collection. */
-bool profile_is_collection(const struct profile *p, const struct profile_moment *m);
+bool profile_is_collection(const struct profile *p, const struct profile_point *m);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* Return the length of the run according to its snapshots. */
 static uint64_t
-last_moment(const struct raw_file *raw)
+last_snapshot_ns(const struct raw_file *raw)
 {
     uint64_t last = 0;
 
@@ -57,7 +57,7 @@ history_prune_count_timed(const struct raw_file *raw)
 static void
 drop_snapshots(struct raw_file *raw, uint32_t parts)
 {
-    uint64_t last = last_moment(raw);
+    uint64_t last = last_snapshot_ns(raw);
     double part_ns = (double)last / parts, kept_part = -1;
 
     for (size_t i = raw_count(raw, DISK_SNAPSHOTS); i-- > 0;) {

@@ -43,13 +43,13 @@ static uint32_t
 nearness_of(const struct disk_header *h)
 {
     // A profile of live blocks lacks the lifetimes of all others.
-    bool is_moment = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
+    bool is_snapshot = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
 
     if (h->state != DISK_STATE_PACKED)
         return h->state == DISK_STATE_ENDED ? 5 : 3;
     if (h->process_flags & DISK_PROCESS_GONE)
-        return is_moment ? 2 : 4;
-    return is_moment ? 0 : 1;
+        return is_snapshot ? 2 : 4;
+    return is_snapshot ? 0 : 1;
 }
 
 /* Return the identity of the recording with header H. For a merged profile and for one made from a

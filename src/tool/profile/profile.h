@@ -380,7 +380,7 @@ struct profile_change {
 };
 
 /* A moment at which counters are known: a snapshot, the peak, the start or the end. */
-struct profile_moment {
+struct profile_point {
     size_t snapshots; // Number of snapshots up to and including this one; snapshot_count + 1 = the
                       // end.
     uint64_t elapsed_ns;
@@ -450,11 +450,12 @@ struct profile_program {
 /* Kind of a note; same values as in the file (enum disk_note_kind). A file may contain other
  * values. */
 enum profile_note_kind {
-    NOTE_UNSEEN = 1, // The process has memory that did not come through malloc.
-    NOTE_HOOK = 2,   // A function to record was never called.
-    NOTE_MOMENT = 3, // The profile was made from a process's memory: the live blocks of one moment.
-    NOTE_MEMORY = 4, // The profile has blocks found in a copy of memory; everything else is
-                     // unknown.
+    NOTE_UNSEEN = 1,   // The process has memory that did not come through malloc.
+    NOTE_HOOK = 2,     // A function to record was never called.
+    NOTE_SNAPSHOT = 3, // The profile was made from a process's memory: the live blocks of one
+                       // moment.
+    NOTE_MEMORY = 4,   // The profile has blocks found in a copy of memory; everything else is
+                       // unknown.
 };
 
 /* A tool's note on a fact about the recording that the recorder cannot know. No text is NULL. */
@@ -621,7 +622,7 @@ struct profile {
     size_t change_count;
     // If cut: counters are partial, and errors, bins and unknown frees are empty.
     enum profile_extent extent;
-    struct profile_moment from, to; // EXTENT_AT and EXTENT_PEAK use only `to`.
+    struct profile_point from, to; // EXTENT_AT and EXTENT_PEAK use only `to`.
     struct profile_type *types; // Types of the sizes that occur, by size, then most likely first.
     size_t type_count;
     bool typed; // types and the types of sites are filled in.

@@ -28,15 +28,15 @@
 /* Maximum time, a million hours, which keeps sums in range. */
 #define NS_MAX (1e6 * 3600e9)
 
-struct profile_moment
-at_moment(const struct profile *p, size_t n)
+struct profile_point
+point_at(const struct profile *p, size_t n)
 {
     if (n == 0)
-        return (struct profile_moment){.name = "start"};
+        return (struct profile_point){.name = "start"};
     if (n > p->snapshot_count)
-        return (struct profile_moment){p->snapshot_count + 1, p->process.elapsed_ns, "end", false};
-    return (struct profile_moment){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name,
-                                   false};
+        return (struct profile_point){p->snapshot_count + 1, p->process.elapsed_ns, "end", false};
+    return (struct profile_point){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name,
+                                  false};
 }
 
 /* Return the number of snapshots up to the one whose name is the first LENGTH bytes of NAME: the
@@ -133,29 +133,29 @@ read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
 
 /* Set *RET to the start or the end of P if WHEN means one of them. */
 static bool
-find_either_end(const struct profile *p, const char *when, struct profile_moment *ret)
+find_either_end(const struct profile *p, const char *when, struct profile_point *ret)
 {
     uint64_t ns;
     bool is_time = read_elapsed(p, when, &ns);
 
     // A run without events after its first tick has lasted 0 ns, as far as is known.
     if (strcmp(when, "start") == 0 || (is_time && ns == 0))
-        *ret = at_moment(p, 0);
+        *ret = point_at(p, 0);
     else if (strcmp(when, "end") == 0 || (is_time && ns >= p->process.elapsed_ns))
-        *ret = at_moment(p, p->snapshot_count + 1);
+        *ret = point_at(p, p->snapshot_count + 1);
     else
         return false;
     return true;
 }
 
-static struct profile_moment
-moment_before(const struct profile *p, uint64_t ns)
+static struct profile_point
+point_before(const struct profile *p, uint64_t ns)
 {
     size_t n = 0;
 
     while (n < p->snapshot_count && p->snapshots[n].elapsed_ns <= ns)
         n++;
-    return at_moment(p, n);
+    return point_at(p, n);
 }
 
 /* Return the names of P's first few snapshots, for a message. */
@@ -196,13 +196,13 @@ time_slice_need_history(const struct profile *p, struct err *err)
 }
 
 int
-time_slice_find(struct profile *p, const char *when, struct profile_moment *ret, struct err *err)
+time_slice_find(struct profile *p, const char *when, struct profile_point *ret, struct err *err)
 {
     size_t n = find_snapshot(p, when);
     uint64_t ns;
 
     if (n == 0 && strcmp(when, "peak") == 0) {
-        *ret = (struct profile_moment){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
+        *ret = (struct profile_point){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
         ret->is_peak = true;
         return 0;
     }
@@ -211,9 +211,9 @@ time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
     if (!p->has_history)
         return no_history(p, "; only its start, end and peak are known", err);
     if (n > 0)
-        *ret = at_moment(p, n);
+        *ret = point_at(p, n);
     else if (read_elapsed(p, when, &ns))
-        *ret = moment_before(p, ns);
+        *ret = point_before(p, ns);
     else
         return err_set(err, HEAPTAP_USAGE,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
@@ -224,23 +224,23 @@ time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
 
 /* Set RET to the span of the phase that begins with snapshot N. */
 static void
-span_of_phase(const struct profile *p, size_t n, struct profile_moment ret[2])
+span_of_phase(const struct profile *p, size_t n, struct profile_point ret[2])
 {
     size_t next = n + 1;
 
     while (next <= p->snapshot_count && p->snapshots[next - 1].kind != SNAPSHOT_PHASE)
         next++;
-    ret[0] = at_moment(p, n);
-    ret[1] = at_moment(p, next);
+    ret[0] = point_at(p, n);
+    ret[1] = point_at(p, next);
 }
 
 /* Set RET to the two moments around the ".." at DOTS in SPAN. */
 static int
-span_of_pair(struct profile *p, const char *span, const char *dots, struct profile_moment ret[2],
+span_of_pair(struct profile *p, const char *span, const char *dots, struct profile_point ret[2],
              struct err *err)
 {
     const char *first = arena_strndup(&p->arena, span, (size_t)(dots - span)), *last = dots + 2;
-    struct profile_moment found[2] = {at_moment(p, 0), at_moment(p, p->snapshot_count + 1)};
+    struct profile_point found[2] = {point_at(p, 0), point_at(p, p->snapshot_count + 1)};
     int r = 0;
 
     // An empty side means the start or the end, never a snapshot of that name.
@@ -267,7 +267,7 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
 }
 
 int
-time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
+time_slice_find_span(struct profile *p, const char *span, struct profile_point ret[2],
                      struct err *err)
 {
     const char *dots = strstr(span, "..");
@@ -403,7 +403,7 @@ cut_at_snapshots(struct profile *p, size_t first, size_t end)
 }
 
 void
-profile_cut(struct profile *p, const struct profile_moment *from, const struct profile_moment *to)
+profile_cut(struct profile *p, const struct profile_point *from, const struct profile_point *to)
 {
     p->to = *to;
     if (to->is_peak) {

@@ -14,7 +14,7 @@
  *
  * Returns 0, or an error with ERR set: HEAPTAP_USAGE if there is none, HEAPTAP_BAD_INPUT if P has
  * no history and WHEN is not its start, end or peak. */
-int time_slice_find(struct profile *p, const char *when, struct profile_moment *ret,
+int time_slice_find(struct profile *p, const char *when, struct profile_point *ret,
                     struct err *err);
 
 /* Return 0 if P has a history, else HEAPTAP_BAD_INPUT with ERR set. */
@@ -22,18 +22,18 @@ int time_slice_need_history(const struct profile *p, struct err *err);
 
 /* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
  * the name of a phase, which lasts until the next phase begins. Returns as time_slice_find. */
-int time_slice_find_span(struct profile *p, const char *span, struct profile_moment ret[2],
+int time_slice_find_span(struct profile *p, const char *span, struct profile_point ret[2],
                          struct err *err);
 
 /* Reduce P, which must be whole, to its counters at TO or, if FROM is not NULL, to the changes
  * between FROM and TO (enum profile_extent). Live values between two moments are growths, and may
  * be negative. */
-void profile_cut(struct profile *p, const struct profile_moment *from,
-                 const struct profile_moment *to);
+void profile_cut(struct profile *p, const struct profile_point *from,
+                 const struct profile_point *to);
 
 /* Return the moment of P's snapshot number N, counted from 1; 0 is the start, and snapshot_count +
  * 1 the end. */
-struct profile_moment at_moment(const struct profile *p, size_t n);
+struct profile_point point_at(const struct profile *p, size_t n);
 
 /* --- fold_runtime.c: remove an interpreter's frames from stacks with named frames. */
 

@@ -188,7 +188,7 @@ frame_names(const struct time_frame *f, double bottom)
     size_t count = 0;
 
     for (size_t i = 0; i < f->t->point_count; i++) {
-        const struct profile_moment *m = &f->t->points[i];
+        const struct profile_point *m = &f->t->points[i];
         struct flag flag = {.name = m->name, .x = frame_x(f, m->elapsed_ns)};
 
         if (*m->name != '\0' && !profile_is_collection(f->p, m) && m->snapshots != 0 &&

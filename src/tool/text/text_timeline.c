@@ -290,7 +290,7 @@ put_names(struct chart *c)
     size_t left_out = 0;
 
     for (size_t i = 0; i < c->t->point_count; i++) {
-        const struct profile_moment *m = &c->t->points[i];
+        const struct profile_point *m = &c->t->points[i];
         size_t column = AXIS + column_at(c, m->elapsed_ns), line = 0;
         const char *name = style_clean(c->v->base.arena, m->name);
 

@@ -50,11 +50,11 @@ damage_of_set(const struct view_set *set, struct arena *arena)
 }
 
 const char *
-damage_without_moment(const struct view_set *set, struct arena *arena)
+damage_without_point(const struct view_set *set, struct arena *arena)
 {
-    if (set->without_moment == 0 || set->count == 0)
+    if (set->without_point == 0 || set->count == 0)
         return NULL;
     return arena_printf(arena, "%zu %s of %s %s left out: the requested moment is not known there",
-                        set->without_moment, set->without_moment == 1 ? "process" : "processes",
-                        set->path, set->without_moment == 1 ? "is" : "are");
+                        set->without_point, set->without_point == 1 ? "process" : "processes",
+                        set->path, set->without_point == 1 ? "is" : "are");
 }

@@ -22,7 +22,7 @@ note_kind_name(const struct profile_note *n)
 {
     return n->kind == NOTE_UNSEEN   ? "memory-not-through-malloc"
            : n->kind == NOTE_HOOK   ? "hook-never-called"
-           : n->kind == NOTE_MOMENT ? "of-one-moment"
+           : n->kind == NOTE_SNAPSHOT ? "of-one-moment"
            : n->kind == NOTE_MEMORY ? "found-in-memory"
                                     : "other";
 }

@@ -169,6 +169,6 @@ const char *damage_of_set(const struct view_set *set, struct arena *arena);
 
 /* Return the sentence about the processes that SET lacks because they do not have the moment of
  * --at or --between, or NULL. From ARENA. */
-const char *damage_without_moment(const struct view_set *set, struct arena *arena);
+const char *damage_without_point(const struct view_set *set, struct arena *arena);
 
 #endif

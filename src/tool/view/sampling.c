@@ -34,7 +34,7 @@ sampling_how(struct arena *arena, const struct profile *p)
 }
 
 static const char *
-moment_text(const struct profile_moment *m, struct arena *arena)
+point_text(const struct profile_point *m, struct arena *arena)
 {
     return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
                         *m->name ? " (" : "", m->name, *m->name ? ")" : "");
@@ -49,9 +49,9 @@ sampling_extent(struct arena *arena, const struct profile *p)
         return arena_printf(arena, "As it was at the peak, after %s",
                             style_duration(arena, p->to.elapsed_ns));
     if (p->extent == EXTENT_AT)
-        return arena_printf(arena, "As it was at %s", moment_text(&p->to, arena));
-    return arena_printf(arena, "Events from %s to %s", moment_text(&p->from, arena),
-                        moment_text(&p->to, arena));
+        return arena_printf(arena, "As it was at %s", point_text(&p->to, arena));
+    return arena_printf(arena, "Events from %s to %s", point_text(&p->from, arena),
+                        point_text(&p->to, arena));
 }
 
 /* Readers trust a number with an error, so a rough number is shown only with its interval. */

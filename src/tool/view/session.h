@@ -19,8 +19,8 @@ struct view_set {
     struct arena arena; // Arena of the list, and of data computed from its profiles.
     struct merge *sum;  // Session with the profile as v[0]; NULL = none (set_merge, open_set.h).
     int unread; // Exit code of a profile that was left out; 0 = none was.
-    size_t unread_count;   // Profiles that could not be read.
-    size_t without_moment; // Profiles that lack the moment of --at or --between.
+    size_t unread_count;  // Profiles that could not be read.
+    size_t without_point; // Profiles that lack the moment of --at or --between.
     const char *unrecorded; // Path of a profile whose recording was never on; NULL = none.
 };
 
@@ -28,7 +28,7 @@ struct view_set {
 static inline uint32_t
 set_left_out(const struct view_set *set)
 {
-    return set->sum == NULL ? (uint32_t)(set->unread_count + set->without_moment) : 0;
+    return set->sum == NULL ? (uint32_t)(set->unread_count + set->without_point) : 0;
 }
 
 /* Make *RET a table with a row for each process of SET: its stacks that pass. Add the totals of all
