@@ -161,15 +161,15 @@ text_access_put_site(struct text_view *v, const struct access_table *t, const st
     size_t label_width = style_width(label) > NUMBER_WIDTH ? style_width(label) : NUMBER_WIDTH;
 
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, label, NUMBER_WIDTH);
-    style_ink(&v->style, v->out, INK_PLAIN);
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, value, VALUE_WIDTH - label_width);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     style_right(v->out, share, SHARE_WIDTH);
     strbuf_str(v->out, "   ");
-    style_text(&v->style, v->out, r->heat == HEAT_HOT ? INK_WARNING : INK_PLAIN,
+    style_text(&v->style, v->out, r->heat == HEAT_HOT ? ATTR_WARNING : ATTR_PLAIN,
                style_cut_end(v->base.arena, style_clean(v->base.arena, headline(v, r)),
                              style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH + 3)));
     strbuf_char(v->out, '\n');
@@ -193,7 +193,7 @@ text_access_put_section(struct text_view *v, const struct access_table *t, enum 
     if (count == 0) {
         strbuf_str(v->out, is_asked ? "\n" : "");
         if (is_asked)
-            text_line(v, INK_DIM, none[pick]);
+            text_line(v, ATTR_DIM, none[pick]);
         return;
     }
     text_title(v, titles[pick], style_plural(v->base.arena, (int64_t)count, "site"));
@@ -213,25 +213,25 @@ put_summary(struct text_view *v, const struct access_table *t)
     const char *remarks[ACCESS_REMARKS];
     size_t count = access_remarks(v->base.p, a, remarks);
 
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(
                   a, "  Never touched      %s, %s of these bytes",
                   style_bytes(a, (int64_t)x->untouched_bytes),
                   text_access_percent(v, (double)x->untouched_bytes, (double)x->size_bytes.total)));
     if (t->hot_count > 0)
         text_line(
-            v, INK_PLAIN,
+            v, ATTR_PLAIN,
             arena_printf(a, "  Hot                %s: %s of the accesses, %s of bytes x time",
                          style_plural(a, (int64_t)t->hot_count, "site"),
                          text_access_percent(v, (double)t->hot_accesses, (double)x->accesses.total),
                          text_access_percent(v, t->hot_byte_seconds, t->byte_seconds)));
     if (t->unseen_count > 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "  %s of %s are of libraries where nothing is counted",
                                style_bytes(a, (int64_t)t->unseen_bytes),
                                style_plural(a, (int64_t)t->unseen_count, "site")));
     for (size_t i = 0; i < count; i++)
-        text_line(v, INK_DIM, arena_printf(a, "  %s", remarks[i]));
+        text_line(v, ATTR_DIM, arena_printf(a, "  %s", remarks[i]));
 }
 
 void

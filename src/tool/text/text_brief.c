@@ -117,7 +117,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
         // Live blocks are mostly a part of the peak, whose rows were shown above.
         if (text_seen(v, c->largest) && metric == METRIC_INUSE)
             continue;
-        style_ink(&v->style, v->out, INK_DIM);
+        style_attr(&v->style, v->out, ATTR_DIM);
         style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",
                     VALUE_WIDTH);
         style_right(v->out, number, SHARE_WIDTH);
@@ -125,7 +125,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
             from = arena_printf(a, "    from %s", from);
         strbuf_str(v->out,
                    style_cut_end(a, from, style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH)));
-        style_ink(&v->style, v->out, INK_PLAIN);
+        style_attr(&v->style, v->out, ATTR_PLAIN);
         strbuf_char(v->out, '\n');
     }
 }
@@ -211,11 +211,11 @@ text_brief_put_function(struct text_view *v, const struct brief_place *p, size_t
     const char *name, *place;
 
     if (p->stack->depth == 0) {
-        style_text(&v->style, v->out, INK_BOLD, FRAME_NAME_OTHER);
+        style_text(&v->style, v->out, ATTR_BOLD, FRAME_NAME_OTHER);
         return;
     }
     name = text_brief_short_name(v, p->stack, p->own, room - room / PLACE_SHARE);
-    style_text(&v->style, v->out, INK_BOLD, name);
+    style_text(&v->style, v->out, ATTR_BOLD, name);
     width = style_width(name) + 2;
     if (width + TEXT_NAME_MIN > room)
         return;
@@ -223,7 +223,7 @@ text_brief_put_function(struct text_view *v, const struct brief_place *p, size_t
     if (*place == '\0')
         return;
     strbuf_str(v->out, "  ");
-    style_text(&v->style, v->out, INK_DIM, place);
+    style_text(&v->style, v->out, ATTR_DIM, place);
 }
 
 static struct brief_place
@@ -252,9 +252,9 @@ put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, 
     const struct brief_place place = place_of_holder(h, metric);
     size_t used = NAME_COLUMN;
 
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, text_metric(v, &h->counters, metric), VALUE_WIDTH);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     // If other rows shrank by more, a share of the growth would be meaningless.
     style_right(
         v->out,
@@ -262,7 +262,7 @@ put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, 
         SHARE_WIDTH);
     strbuf_str(v->out, "  ");
     if (*mark) {
-        style_text(&v->style, v->out, INK_DIM, mark);
+        style_text(&v->style, v->out, ATTR_DIM, mark);
         strbuf_str(v->out, "  ");
         used += style_width(mark) + 2;
     }
@@ -307,14 +307,14 @@ text_brief_put_rest(struct text_view *v, enum metric metric, int64_t value, size
 
     if (count == 0)
         return;
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_right(v->out, metric_is_bytes(metric) ? style_bytes(a, value) : style_count(a, value),
                 VALUE_WIDTH);
     style_right(v->out, total > 0 && value >= 0 ? style_percent(a, value, total) : "", SHARE_WIDTH);
     strbuf_fmt(v->out, "  in %s", style_plural(a, (int64_t)count, what));
     if (value < 0)
         strbuf_str(v->out, " that shrank");
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
 }
 
@@ -409,15 +409,15 @@ text_brief_put_growth(struct text_view *v)
         if (!title)
             strbuf_char(v->out, '\n');
         title = true;
-        style_ink(&v->style, v->out, INK_WARNING);
+        style_attr(&v->style, v->out, ATTR_WARNING);
         style_right(v->out,
                     arena_printf(v->base.arena, "+%s/min",
                                  style_bytes(v->base.arena, (int64_t)t.rows[i].per_minute)),
                     VALUE_WIDTH + 3);
-        style_ink(&v->style, v->out, INK_PLAIN);
-        style_ink(&v->style, v->out, INK_DIM);
+        style_attr(&v->style, v->out, ATTR_PLAIN);
+        style_attr(&v->style, v->out, ATTR_DIM);
         style_right(v->out, arena_printf(v->base.arena, "#%" PRIu32, s->number), SHARE_WIDTH - 3);
-        style_ink(&v->style, v->out, INK_PLAIN);
+        style_attr(&v->style, v->out, ATTR_PLAIN);
         strbuf_str(v->out, "  ");
         text_brief_put_function(v,
                                 &(struct brief_place){.stack = s,
@@ -450,10 +450,10 @@ put_hints(struct text_view *v)
     strbuf_char(v->out, '\n');
     views = arena_printf(v->base.arena, "More: report --full, --by function, --by type%s", more);
     if (style_width(views) + strlen(others) <= style_room(&v->style, 0)) {
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s%s", views, others));
+        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, others));
     } else {
-        text_line(v, INK_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena, "      %s", *others ? others + 2 : others));
     }
 }

@@ -235,7 +235,7 @@ text_callgraph_put_line(const struct lines *l, const struct line *line, const st
 
         name = arena_printf(v->base.arena, "%s%s", text_node(v, l->gv->g, line->node, left), index);
     }
-    style_ink(&v->style, v->out, line->index ? INK_BOLD : INK_DIM);
+    style_attr(&v->style, v->out, line->index ? ATTR_BOLD : ATTR_DIM);
     style_left(v->out, line->index ? line->index : "", INDEX_WIDTH);
     style_right(v->out, line->bytes, w->bytes);
     style_right(v->out, line->percent, 7);
@@ -245,9 +245,9 @@ text_callgraph_put_line(const struct lines *l, const struct line *line, const st
                w->bar);
     strbuf_str(v->out, "  ");
     style_right(v->out, line->called, w->called);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     style_left(v->out, "", indent + 2);
-    style_text(&v->style, v->out, line->index ? INK_BOLD : INK_PLAIN,
+    style_text(&v->style, v->out, line->index ? ATTR_BOLD : ATTR_PLAIN,
                style_cut_end(v->base.arena, name, room));
     strbuf_char(v->out, '\n');
 }
@@ -257,14 +257,14 @@ text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
 {
     struct text_view *v = l->v;
 
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, "index", INDEX_WIDTH);
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     style_right(v->out, "%", 7);
     style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 4);
     style_right(v->out, "called", w->called);
     strbuf_str(v->out, "  function");
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
 }
 

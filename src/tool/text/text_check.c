@@ -62,7 +62,7 @@ text_check_put_stack(struct text_view *v, const struct memory_view *m, const str
 
     if (!memory_view_stack(&v->base, m->e, b->site, &stack))
         return;
-    text_line(v, INK_DIM, words);
+    text_line(v, ATTR_DIM, words);
     text_stack(v, &stack, v->depth, 0);
 }
 
@@ -75,13 +75,13 @@ text_check_put_corruption(struct text_view *v, const struct memory_view *m,
     struct arena *a = v->base.arena;
 
     strbuf_char(v->out, '\n');
-    text_line(v, INK_WARNING,
+    text_line(v, ATTR_WARNING,
               arena_printf(a, "  %s at 0x%" PRIx64 " %s",
                            culprit == &d->neighbour && d->neighbour_freed
                                ? "A freed block"
                                : arena_printf(a, "A block %s", memory_block_size(a, culprit)),
                            culprit->address, corruption_words(a, d)));
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "    from 0x%" PRIx64 " on: %s", d->at, bytes_words(a, d)));
     text_check_put_stack(v, m, culprit, "    it was allocated by");
     if (other->address != 0)
@@ -101,7 +101,7 @@ text_check(struct text_view *v, const struct memory_view *m)
 
     if (!c->possible) {
         strbuf_char(v->out, '\n');
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   "  The memory between blocks of this allocator cannot be checked: record with "
                   "--annotate");
         return;
@@ -110,11 +110,11 @@ text_check(struct text_view *v, const struct memory_view *m)
                arena_printf(a, "%s of %s looked at", style_count(a, (int64_t)c->count),
                             style_count(a, (int64_t)c->looked)));
     if (!c->annotated)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "  by the allocator's own words between blocks: with --annotate each block is "
                   "known by itself");
     if (c->unknown > 0)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(a, "  %s could not be looked at: their memory is not there",
                                style_plural(a, (int64_t)c->unknown, "block")));
     for (; shown < c->count && shown < limit; shown++)

@@ -44,11 +44,11 @@ text_core_place(struct text_view *v, const struct examined *e, uint64_t address)
 
     bool ended = place.kind == PLACE_ENDED;
 
-    text_line(v, INK_PLAIN, arena_printf(v->base.arena, "    0x%" PRIx64 " is %s", address,
-                                         memory_place_words(v->base.arena, e, &place)));
+    text_line(v, ATTR_PLAIN, arena_printf(v->base.arena, "    0x%" PRIx64 " is %s", address,
+                                          memory_place_words(v->base.arena, e, &place)));
     if (!ended && place.block == NULL)
         return;
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(v->base.arena, "    0x%" PRIx64 " was allocated by",
                            ended ? place.ended.address : place.block->address));
     text_core_site(v, e, ended ? place.ended.site : place.block->site);
@@ -64,7 +64,7 @@ put_corrupted(struct text_view *v, const struct examined *e)
 
     if (e->blocks.damaged == 0)
         return;
-    text_line(v, INK_WARNING,
+    text_line(v, ATTR_WARNING,
               arena_printf(a, "  The allocator's word in front of %s has been written over",
                            style_plural(a, (int64_t)e->blocks.damaged, "block")));
     for (size_t i = 0; i < e->blocks.count && shown < CORRUPTED_SHOWN; i++) {
@@ -77,14 +77,14 @@ put_corrupted(struct text_view *v, const struct examined *e)
         shown++;
         front = place_in_front(e, b->address);
         if (front.address != 0 && (before == NULL || front.address != before->address)) {
-            text_line(v, INK_PLAIN,
+            text_line(v, ATTR_PLAIN,
                       arena_printf(a, "    in front of the block at 0x%" PRIx64
                                       ", behind this freed one:", b->address));
             text_note(v, arena_printf(a, "0x%" PRIx64 ", allocated by", front.address));
             text_core_site(v, e, front.site);
             continue;
         }
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "    in front of the block at 0x%" PRIx64 "%s", b->address,
                                before != NULL ? ", behind this one:" : ""));
         if (before != NULL) {
@@ -110,7 +110,7 @@ put_where(struct text_view *v, const struct examined *e)
         l->address != e->memory.threads[0].pc)
         return;
     for (uint32_t i = 0; i < l->frame_count; i++)
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "    in %s  %s",
                                frame_name(p, l->first_frame + i, last, a),
                                phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
@@ -123,8 +123,8 @@ text_core_put_culprit(struct text_view *v, const struct examined *e, const struc
 {
     struct arena *a = v->base.arena;
 
-    text_line(v, INK_PLAIN, arena_printf(a, "    0x%" PRIx64 " %s", b->address, happened));
-    text_line(v, INK_PLAIN, arena_printf(a, "    0x%" PRIx64 " was allocated by", b->address));
+    text_line(v, ATTR_PLAIN, arena_printf(a, "    0x%" PRIx64 " %s", b->address, happened));
+    text_line(v, ATTR_PLAIN, arena_printf(a, "    0x%" PRIx64 " was allocated by", b->address));
     text_core_site(v, e, b->site);
 }
 
@@ -138,10 +138,10 @@ text_core_put_abort(struct text_view *v, const struct examined *e)
     abort_cause_find(e, a, &cause);
     if (cause.message == NULL)
         return;
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "    malloc's message: %s", style_clean(a, cause.message)));
     if (cause.kind == ABORT_UNKNOWN)
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   "    the message does not show which block was damaged; `heaptap core --check` "
                   "checks all");
     else
@@ -157,7 +157,7 @@ put_end(struct text_view *v, const struct examined *e)
 
     if (s->number == 0)
         return;
-    text_line(v, INK_WARNING,
+    text_line(v, ATTR_WARNING,
               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
     put_where(v, e);
     text_core_put_abort(v, e);
@@ -173,22 +173,22 @@ text_core_put_inherited(struct text_view *v, const struct examined *e)
     struct arena *a = v->base.arena;
 
     if (i->count > 0)
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "  %s of them, with up to %s, %s allocated before the fork: %s "
                                   "not known",
                                style_count(a, (int64_t)i->count),
                                style_bytes(a, (int64_t)i->bytes), i->count == 1 ? "was" : "were",
                                i->count == 1 ? "its stack is" : "their stacks are"));
     if (i->sampled)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   "  Blocks allocated before the fork are left out: they look like the child's "
                   "unsampled blocks");
     else if (i->unknown)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   "  Some inherited memory cannot be separated into blocks: each word of the heap "
                   "counts as a pointer");
     if (i->silent && !e->stacks_carried)
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a,
                                "  It has recorded no event: names are from the profile of its "
                                "parent, process %" PRIu32,
@@ -206,12 +206,12 @@ put_own_heaps(struct text_view *v, const struct examined *e)
     if (!memory_view_lacks_heaps(p, e))
         return;
     if (e->profile == NULL) {
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   "  Objects of the program's heaps are not among them: `heaptap core -o FILE` "
                   "writes a profile that counts them");
         return;
     }
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a,
                            "  Objects of its own heaps are not among them: `heaptap report "
                            "%s` counts them, and so does a dump after `heaptap run "
@@ -225,19 +225,19 @@ text_core_head(struct text_view *v, const struct examined *e)
     struct arena *a = v->base.arena;
     const struct profile *p = v->base.p;
 
-    style_text(&v->style, v->out, INK_TITLE,
+    style_text(&v->style, v->out, ATTR_TITLE,
                style_cut_end(a, style_clean(a, profile_title(p, a)), v->style.width));
     strbuf_char(v->out, '\n');
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               e->memory.lives
                   ? arena_printf(a, "  %s, which runs", e->memory.name)
                   : arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
     if (e->stopped_ns != 0)
-        text_line(v, INK_DIM, arena_printf(a, "  It was stopped for %s.",
-                                           style_duration(a, e->stopped_ns)));
+        text_line(v, ATTR_DIM, arena_printf(a, "  It was stopped for %s.",
+                                            style_duration(a, e->stopped_ns)));
     put_end(v, e);
     put_corrupted(v, e);
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "  %s live with %s%s",
                            style_plural(a, counters_live_blocks(&p->totals), "block"),
                            style_bytes(a, counters_live_bytes(&p->totals)),

@@ -61,7 +61,7 @@ text_corruptions_put_stack(struct text_view *v, uint32_t node, const char *words
 
     if (node == 0)
         return;
-    text_line(v, INK_DIM, words);
+    text_line(v, ATTR_DIM, words);
     text_stack(v, &stack, v->depth, 0);
 }
 
@@ -76,8 +76,8 @@ text_corruptions_put_corruption(struct text_view *v, const struct profile_corrup
     const char *found;
 
     strbuf_char(v->out, '\n');
-    text_line(v, INK_WARNING, head_words(a, d));
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_WARNING, head_words(a, d));
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "    from 0x%" PRIx64 " on: %s", d->at, written_words(a, d)));
     found = arena_printf(a, "    found by %s%s after %s; it was whole at %s",
                          by_front ? "the next one: " : "", finders[d->found],
@@ -85,7 +85,7 @@ text_corruptions_put_corruption(struct text_view *v, const struct profile_corrup
     if (d->node != 0)
         text_corruptions_put_stack(v, d->node, found);
     else
-        text_line(v, INK_DIM, found);
+        text_line(v, ATTR_DIM, found);
     text_corruptions_put_stack(v, by_front ? d->front_node : d->site_node,
                                "    it was allocated by");
     if (by_front)

@@ -74,12 +74,12 @@ text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apa
     if (count == 0)
         return;
     strbuf_str(v->out, "  ");
-    style_ink(&v->style, v->out, INK_WARNING);
+    style_attr(&v->style, v->out, ATTR_WARNING);
     if (blocks == 0)
         strbuf_str(v->out, "\xe2\x96\x8f"); // Hardly any, but not none.
     for (size_t i = 0; i < blocks && i < room; i++)
         strbuf_str(v->out, "\xe2\x96\x88");
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
 }
 
 /* End the line that begins at START after removing blanks at its end. */
@@ -100,7 +100,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
     struct arena *a = v->base.arena;
     bool apart = v->base.p->accesses.apart;
     const char *name = field_name(v->base.p, r);
-    enum ink ink = r->member == NULL || r->counts.accesses == 0 ? INK_DIM : INK_PLAIN;
+    enum attr attr = r->member == NULL || r->counts.accesses == 0 ? ATTR_DIM : ATTR_PLAIN;
     size_t start = v->out->length;
 
     style_right(v->out, arena_printf(a, "%" PRIu64, r->offset), PLACE_WIDTH);
@@ -110,15 +110,15 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
                     : arena_printf(a, "%" PRIu64, r->size),
                 PLACE_WIDTH);
     strbuf_str(v->out, "  ");
-    style_ink(&v->style, v->out, ink);
+    style_attr(&v->style, v->out, attr);
     if (r->member == NULL) {
         strbuf_str(v->out, name);
-        style_ink(&v->style, v->out, INK_PLAIN);
+        style_attr(&v->style, v->out, ATTR_PLAIN);
         strbuf_char(v->out, '\n');
         return;
     }
     style_left(v->out, style_cut_end(a, style_clean(a, name), NAME_WIDTH - 1), NAME_WIDTH - 1);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     if (apart) {
         put_count(v, r->counts.accesses - r->counts.writes, false);
         put_count(v, r->counts.writes, r->together);
@@ -206,11 +206,11 @@ text_fields_put_line(struct text_view *v, const struct fields *all, const struct
     if (is_large && (double)accesses < (double)f->accesses * COLD_SHARE) {
         text = accesses == 0 ? text
                              : arena_printf(a, "%s accesses", access_number(a, (double)accesses));
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   style_clean(a, arena_printf(a, "  line %" PRIu64 ": %s: %s", line, text, names)));
         return rows;
     }
-    text_line(v, INK_DIM, arena_printf(a, "  line %" PRIu64 ": %s", line, text));
+    text_line(v, ATTR_DIM, arena_printf(a, "  line %" PRIu64 ": %s", line, text));
     return 0;
 }
 
@@ -224,13 +224,13 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
         if (f->rows[i].counts.accesses > most)
             most = f->rows[i].counts.accesses;
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     strbuf_str(v->out, "    at  size  field                  ");
     style_right(v->out, apart ? "reads " : "accesses ", COUNT_WIDTH + 1);
     if (apart)
         style_right(v->out, "writes ", COUNT_WIDTH + 1);
     strbuf_str(v->out, "  blocks\n");
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     for (size_t i = 0; i < f->row_count;) {
         size_t folded =
             text_fields_line_of(&f->rows[i]) != line ? text_fields_put_line(v, all, f, i) : 0;
@@ -286,7 +286,7 @@ text_fields_put_structure(struct text_view *v, const struct fields *all,
                             style_plural(a, (int64_t)f->blocks, "block"),
                             style_plural(a, (int64_t)f->sites, "site"),
                             style_bytes(a, (int64_t)f->bytes)));
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "%" PRIu64 " bytes%s, %s accesses (%s of all)%s", f->s->size,
                            f->elements > f->blocks
                                ? arena_printf(a, ", %s of them in arrays",
@@ -311,13 +311,13 @@ text_fields_put_known(struct text_view *v, const struct fields *f)
     struct arena *a = v->base.arena;
     double accesses = (double)f->accesses + (double)f->other_accesses;
 
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "  Fields known       of %s of the accesses and %s of the bytes",
                            text_fields_percent(v, (double)f->accesses, accesses),
                            text_fields_percent(v, (double)f->bytes,
                                                (double)f->bytes + (double)f->other_bytes)));
     if (f->beyond_bytes > 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "  Not of             %s of the accesses, behind the first %s of "
                                   "a block",
                                text_fields_percent(v, (double)f->beyond_accesses, accesses),
@@ -328,7 +328,7 @@ text_fields_put_known(struct text_view *v, const struct fields *f)
         const struct profile_frame *top =
             o->stack->depth > 0 ? &v->base.p->frames[o->stack->frames[0]] : NULL;
 
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   style_clean(a, arena_printf(
                       a, "  %-18s %s in %s of %s%s%s", i == 0 ? "Not of" : "",
                       text_fields_percent(v, (double)o->accesses, accesses),
@@ -349,13 +349,13 @@ put_remarks(struct text_view *v, const struct fields *f)
             together = together || f->v[i].rows[k].together;
     strbuf_char(v->out, '\n');
     if (together)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena,
                                "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
                                "was counted of them",
                                x->granule_bytes));
     if (x->granule_bytes != 8)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "Advice needs counts of words: build with --granule=8 (docs/guide/access.md)");
 }
 
@@ -368,7 +368,7 @@ text_fields(struct text_view *v, const struct fields *f)
     text_fields_put_known(v, f);
     if (f->count == 0) {
         strbuf_char(v->out, '\n');
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "No block is known to be a structure and was used (types need -g)");
         return;
     }

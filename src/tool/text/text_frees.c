@@ -22,7 +22,7 @@ put_free(struct text_view *v, const struct profile_unknown_free *f)
     struct stack stack = stack_of_node(v->base.p, f->node, v->base.arena);
 
     strbuf_char(v->out, '\n');
-    text_line(v, INK_WARNING,
+    text_line(v, ATTR_WARNING,
               arena_printf(v->base.arena, "    %12s   %s",
                            style_plural(v->base.arena, (int64_t)f->count, "free"),
                            kind_text(v, f)));
@@ -30,7 +30,7 @@ put_free(struct text_view *v, const struct profile_unknown_free *f)
     if (f->site_node != 0) {
         struct stack site = stack_of_node(v->base.p, f->site_node, v->base.arena);
 
-        text_line(v, INK_DIM, "      the block had been allocated by");
+        text_line(v, ATTR_DIM, "      the block had been allocated by");
         text_stack(v, &site, v->depth, 0);
     }
 }
@@ -54,7 +54,7 @@ text_unknown_frees(struct text_view *v)
     if (shown < count) {
         strbuf_char(v->out, '\n');
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(v->base.arena, "    \xe2\x80\xa6 %s; --limit shows more",
                          style_plural(v->base.arena, (int64_t)(count - shown), "more stack")));
     }

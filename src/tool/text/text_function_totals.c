@@ -65,7 +65,7 @@ static void
 text_function_totals_put_titles(struct text_view *v, const struct functions_layout *l,
                                 enum metric metric)
 {
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_right(v->out, "%", 5);
     style_right(v->out, phrase_metric_column(v->base.p, metric), l->value + 2);
     style_left(v->out, "", l->bar + 2);
@@ -75,7 +75,7 @@ text_function_totals_put_titles(struct text_view *v, const struct functions_layo
     }
     style_right(v->out, "calls", l->calls + 2);
     strbuf_str(v->out, "  function");
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
 }
 
@@ -84,9 +84,9 @@ text_function_totals_put_bar(struct text_view *v, const struct amount *part,
                              const struct amount *whole, size_t width)
 {
     strbuf_str(v->out, "  ");
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, text_classes(v->base.arena, part, amount_sum(whole), width), width);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
 }
 
 static void
@@ -100,9 +100,9 @@ text_function_totals_put_row(struct text_view *v, const struct functions_layout 
                 arena_printf(v->base.arena, "%.1f",
                              whole > 0 ? 100.0 * (double)value / (double)whole : 0.0),
                 5);
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, text_short(v->base.arena, value, metric), l->value + 2);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     text_function_totals_put_bar(v, &r->amount, &total->amount, l->bar);
     if (l->has_kept) {
         style_right(v->out, style_bytes_short(v->base.arena, amount_sum(&r->kept)), l->kept + 2);
@@ -110,7 +110,7 @@ text_function_totals_put_row(struct text_view *v, const struct functions_layout 
     }
     style_right(v->out, style_count(v->base.arena, r->amount.calls), l->calls + 2);
     strbuf_str(v->out, "  ");
-    style_text(&v->style, v->out, r == total ? INK_BOLD : INK_PLAIN, name);
+    style_text(&v->style, v->out, r == total ? ATTR_BOLD : ATTR_PLAIN, name);
     strbuf_char(v->out, '\n');
 }
 
@@ -135,7 +135,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
         text_function_totals_put_row(v, &l, r, &d->total, text_function(v, f, r->function, room),
                                      metric);
         if (*error != '\0')
-            text_line(v, INK_DIM, arena_printf(v->base.arena, "%*s%s", (int)used, "", error + 1));
+            text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%*s%s", (int)used, "", error + 1));
     }
     text_more(v, limit, d->count, "function");
     text_classes_legend(v);

@@ -15,7 +15,7 @@ put_verdicts(struct text_view *v, const struct groups *groups, enum metric metri
 
     group_table_verdicts(groups, metric, sums);
     strbuf_char(v->out, '\n');
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_DIM,
               arena_printf(v->base.arena,
                            "certain %s \xc2\xb7 likely %s \xc2\xb7 same size %s \xc2\xb7 "
                            "unknown %s",
@@ -36,7 +36,7 @@ put_truncated(struct text_view *v, enum group_by by)
     if ((by != BY_FUNCTION && by != BY_LINE && by != BY_FILE && by != BY_MODULE) ||
         !stacks_truncated(v->base.p, v->base.stacks, &c))
         return;
-    text_wrapped(v, INK_WARNING, "",
+    text_wrapped(v, ATTR_WARNING, "",
                  arena_printf(a,
                               "%s: %s or %s of the calls, %s or %s of the allocated bytes. Their "
                               "callers are not known, so inclusive values (\xe2\x89\xa5) are lower "
@@ -60,16 +60,16 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
         put_verdicts(v, &groups, metric);
     strbuf_char(v->out, '\n');
     if (profile_has_errors(v->base.p) && !group_table_has_errors(&v->base, by))
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);
     if ((metric == METRIC_INUSE && groups.live_is_shared) ||
         (metric == METRIC_PEAK && groups.peak_is_shared))
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "Blocks of one site that threads free for each other are shared in proportion.");
     put_truncated(v, by);
     if (table_rows(&t) > limit)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(
                       v->base.arena, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(v->base.arena, (int64_t)(table_rows(&t) - limit), "more row")));

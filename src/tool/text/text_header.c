@@ -40,8 +40,8 @@ put_merged(struct text_view *v)
     if (p->program_count > PROGRAMS_SHOWN)
         programs = arena_printf(a, "%s \xc2\xb7 \xe2\x80\xa6", programs);
     if (p->program_count > 1)
-        text_line(v, INK_DIM, programs);
-    text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM, programs);
+    text_line(v, ATTR_DIM,
               arena_printf(a, "%s from %s \xc2\xb7 %s", style_duration(a, p->process.elapsed_ns),
                            start_time(v), sampling_how(a, p)));
 }
@@ -69,10 +69,10 @@ put_process(struct text_view *v)
 
     // A process in a container has two ids, which may leave no room for the recording mode.
     if (style_width(both) <= style_room(&v->style, 0)) {
-        text_line(v, INK_DIM, both);
+        text_line(v, ATTR_DIM, both);
     } else {
-        text_line(v, INK_DIM, who);
-        text_line(v, INK_DIM, how);
+        text_line(v, ATTR_DIM, who);
+        text_line(v, ATTR_DIM, how);
     }
 }
 
@@ -92,7 +92,7 @@ text_frames_kept(struct text_view *v)
 {
     if (v->base.p->frames_kept != 0)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(v->base.arena, "stacks are cut to %s",
                          style_plural(v->base.arena, v->base.p->frames_kept, "innermost frame")));
 }
@@ -101,20 +101,20 @@ void
 text_filters(struct text_view *v)
 {
     if (v->base.filter)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena, "Only stacks that match %s", v->base.filter));
     if (v->base.tags.heap)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena, "Only blocks of the heap %s", v->base.tags.heap));
     if (v->base.tags.label)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena, "Only blocks with the label %s", v->base.tags.label));
 }
 
 void
 text_header(struct text_view *v)
 {
-    text_line(v, INK_BOLD, profile_title(v->base.p, v->base.arena));
+    text_line(v, ATTR_BOLD, profile_title(v->base.p, v->base.arena));
     if (v->base.p->merged_processes > 0)
         put_merged(v);
     else
@@ -122,13 +122,13 @@ text_header(struct text_view *v)
     text_incomplete(v);
     text_frames_kept(v);
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   "Some stacks have no functions of the interpreter: the call tree was filling");
     if (has_luajit(v->base.p))
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   "LuaJIT's functions and objects are not shown: its stacks show C functions");
     if (v->base.p->extent != EXTENT_WHOLE)
-        text_line(v, INK_WARNING, sampling_extent(v->base.arena, v->base.p));
+        text_line(v, ATTR_WARNING, sampling_extent(v->base.arena, v->base.p));
     text_filters(v);
     strbuf_char(v->out, '\n');
     text_header_put_totals(v);
@@ -148,15 +148,15 @@ text_header_put_total(struct text_view *v, const struct totals_widths *w, const 
     style_left(v->out, label, 19);
     style_right(v->out, blocks, w->blocks);
     strbuf_str(v->out, "  ");
-    style_ink(&v->style, v->out, INK_BOLD);
+    style_attr(&v->style, v->out, ATTR_BOLD);
     style_right(v->out, bytes, w->bytes);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     if (*more) {
         size_t used =
             25 + w->blocks + (style_width(bytes) > w->bytes ? style_width(bytes) : w->bytes);
 
         strbuf_str(v->out, "  ");
-        style_text(&v->style, v->out, INK_DIM,
+        style_text(&v->style, v->out, ATTR_DIM,
                    style_cut_end(v->base.arena, more, style_room(&v->style, used)));
     }
     strbuf_char(v->out, '\n');

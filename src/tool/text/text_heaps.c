@@ -76,7 +76,7 @@ put_table(struct text_view *v, const struct groups *groups, enum group_by by, si
     table_text(&t, &v->style, limit, v->out);
     if (table_rows(&t) > limit)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(v->base.arena, "\xe2\x80\xa6 %s; --by %s shows them",
                          style_plural(v->base.arena, (int64_t)(table_rows(&t) - limit), "more row"),
                          heaps ? "heap" : "label"));
@@ -85,8 +85,8 @@ put_table(struct text_view *v, const struct groups *groups, enum group_by by, si
 static void
 put_lists(struct text_view *v)
 {
-    text_line(v, INK_DIM, "libgc lists: objects given out many at once, at the stack that asked");
-    text_line(v, INK_DIM, "for the list. The code that took one of them, if any, is not seen.");
+    text_line(v, ATTR_DIM, "libgc lists: objects given out many at once, at the stack that asked");
+    text_line(v, ATTR_DIM, "for the list. The code that took one of them, if any, is not seen.");
 }
 
 void
@@ -109,7 +109,7 @@ put_backing(struct text_view *v, const struct profile_backing *b)
     struct stack stack = stack_of_node(v->base.p, b->node, v->base.arena);
 
     strbuf_char(v->out, '\n');
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(v->base.arena, "    %12s   %s of %s, for %s",
                            style_bytes(v->base.arena, counters_live_bytes(&b->counters)),
                            style_plural(v->base.arena, counters_live_blocks(&b->counters), "block"),
@@ -134,7 +134,7 @@ text_backings(struct text_view *v, size_t limit)
         put_backing(v, all[i]);
     if (count > limit)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(v->base.arena, "\xe2\x80\xa6 %s; --limit shows more",
                          style_plural(v->base.arena, (int64_t)(count - limit), "more stack")));
 }
@@ -159,7 +159,7 @@ text_not_in_size_totals(struct text_view *v)
 
     // The bins count blocks of malloc: the chunks that back heaps, but not the objects of heaps.
     if (calls > 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena,
                                "Without %s of the program's own heaps, but with what backs them.",
                                style_plural(v->base.arena, calls, "call")));

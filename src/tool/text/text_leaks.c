@@ -22,7 +22,7 @@ text_suppressions(struct text_view *v, const struct leaks *leaks,
 
         if (s->counters.allocations == 0)
             continue;
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "    %12s %8s   %s  (%s)",
                                style_bytes(a, counters_live_bytes(&s->counters)),
                                style_count(a, counters_live_blocks(&s->counters)), s->pattern,
@@ -36,7 +36,7 @@ text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, co
     const struct counters *total = &leaks->stacks.total;
     struct arena *a = v->base.arena;
 
-    text_line(v, INK_BOLD,
+    text_line(v, ATTR_BOLD,
               arena_printf(a, "%s: %s in %s, %s%s", phrase_live(v->base.p),
                            style_bytes(a, counters_live_bytes(total)),
                            style_plural(a, counters_live_blocks(total), "block"),
@@ -44,7 +44,7 @@ text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, co
                            sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_incomplete(v);
     text_frames_kept(v);
-    text_line(v, INK_DIM, "Whether anything still points to these blocks has not been checked.");
+    text_line(v, ATTR_DIM, "Whether anything still points to these blocks has not been checked.");
 }
 
 void
@@ -59,7 +59,7 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
         text_site(v, leaks->v[i], METRIC_INUSE);
     if (shown < leaks->count) {
         strbuf_char(v->out, '\n');
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "\xe2\x80\xa6 %s; --limit shows more",
                                style_plural(a, (int64_t)(leaks->count - shown), "more site")));
     }

@@ -42,7 +42,7 @@ put_largest(struct text_view *v, const struct memory_view *m)
     for (; shown < m->block_count && shown < limit_of(v); shown++) {
         const struct block *b = m->blocks[shown];
 
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "  0x%012" PRIx64 " %14s  %s", b->address,
                                b->flags & (BLOCK_UNSIZED | BLOCK_CORRUPTED)
                                    ? "?"
@@ -59,7 +59,7 @@ put_neighbour(struct text_view *v, const struct memory_view *m, const char *wher
 {
     struct arena *a = v->base.arena;
 
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "  %s: 0x%" PRIx64 ", %s, %s between; allocated by %s", where,
                            b->address, memory_block_size(a, b),
                            style_plural(a, (int64_t)gap_bytes, "byte"),
@@ -76,13 +76,13 @@ text_memory_put_birth(struct text_view *v, const struct memory_view *m)
     const char *time = memory_birth_time(a, m->e, birth);
 
     if (thread != NULL)
-        text_line(v, INK_PLAIN, arena_printf(a, "  allocated: %s", thread));
+        text_line(v, ATTR_PLAIN, arena_printf(a, "  allocated: %s", thread));
     if (time != NULL)
-        text_line(v, INK_PLAIN, arena_printf(a, "  allocated: %s", time));
+        text_line(v, ATTR_PLAIN, arena_printf(a, "  allocated: %s", time));
     if (birth->annotated)
         return;
     if (thread == NULL || time == NULL)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a,
                                "  %s is not known; `heaptap run --annotate` stores it in each "
                                "block",
@@ -119,7 +119,7 @@ text_memory_put_address(struct text_view *v, const struct memory_view *m)
     if (b == NULL || place->kind == PLACE_ENDED)
         return;
     strbuf_char(v->out, '\n');
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "  the block: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", b->address,
                            b->address + b->size_bytes, memory_block_size(a, b),
                            b->flags & BLOCK_HOOKED ? ", not of malloc" : ""));
@@ -142,9 +142,9 @@ text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
     text_core_place(v, m->e, m->answer->address);
     strbuf_char(v->out, '\n');
     if (all->found == 0)
-        text_line(v, INK_PLAIN, "  Nothing points to it.");
+        text_line(v, ATTR_PLAIN, "  Nothing points to it.");
     else
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "  %s to it:",
                                all->found == 1
                                    ? "1 word points"
@@ -156,22 +156,22 @@ text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
                              ? ""
                              : arena_printf(a, "0x%" PRIx64, p->at);
 
-        text_line(v, INK_PLAIN,
+        text_line(v, ATTR_PLAIN,
                   arena_printf(a, "    %-14s  %s", at, memory_view_holder(&v->base, m->e, p)));
     }
     text_more(v, shown, all->count, "pointer");
 }
 
 static void
-text_memory_put_sum(struct text_view *v, const struct memory_view *m, enum reach how, enum ink ink,
-                    const char *words)
+text_memory_put_sum(struct text_view *v, const struct memory_view *m, enum reach how,
+                    enum attr attr, const char *words)
 {
     uint64_t blocks = m->answer->reached.sums[how].blocks;
     uint64_t bytes = m->answer->reached.sums[how].bytes;
     struct arena *a = v->base.arena;
 
     if (blocks > 0 || how == REACH_NONE)
-        text_line(v, ink,
+        text_line(v, attr,
                   arena_printf(a, "  %12s in %s %s", style_bytes(a, (int64_t)bytes),
                                style_plural(a, (int64_t)blocks, "block"), words));
 }
@@ -183,7 +183,7 @@ put_lost(struct text_view *v, const struct lost *l)
     const char *note = arena_printf(a, "the first at 0x%" PRIx64, l->first);
 
     strbuf_char(v->out, '\n');
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "#%-3" PRIu32 " %12s   %s that nothing points to%s",
                            l->stack->number,
                            style_bytes(a, (int64_t)(l->none.bytes + l->through.bytes)),
@@ -201,14 +201,14 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
 {
     size_t shown = 0;
 
-    text_memory_put_sum(v, m, REACH_NONE, INK_WARNING,
+    text_memory_put_sum(v, m, REACH_NONE, ATTR_WARNING,
                         m->e->memory.missing_bytes > 0
                             ? "perhaps lost: nothing in the rest of the dump points there"
                             : "lost: nothing points there");
-    text_memory_put_sum(v, m, REACH_THROUGH, INK_WARNING, "lost with these: only they lead there");
-    text_memory_put_sum(v, m, REACH_MAPPED, INK_PLAIN,
+    text_memory_put_sum(v, m, REACH_THROUGH, ATTR_WARNING, "lost with these: only they lead there");
+    text_memory_put_sum(v, m, REACH_MAPPED, ATTR_PLAIN,
                         "kept only by memory that the program mapped without malloc");
-    text_memory_put_sum(v, m, REACH_YES, INK_PLAIN, "can be reached");
+    text_memory_put_sum(v, m, REACH_YES, ATTR_PLAIN, "can be reached");
     for (; shown < m->lost_count && shown < limit_of(v); shown++)
         put_lost(v, &m->lost[shown]);
     if (shown < m->lost_count)

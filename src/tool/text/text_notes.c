@@ -19,7 +19,7 @@ put_advice(struct text_view *v, const char *advice)
     while (*advice != '\0') {
         size_t length = strcspn(advice, "\n");
 
-        text_wrapped(v, INK_PLAIN, "    ", arena_strndup(v->base.arena, advice, length));
+        text_wrapped(v, ATTR_PLAIN, "    ", arena_strndup(v->base.arena, advice, length));
         advice += length + (advice[length] == '\n');
     }
 }
@@ -33,11 +33,11 @@ text_notes(struct text_view *v)
     for (size_t i = 0; i < p->run_note_count && i < NOTES_SHOWN; i++) {
         if (i == 0)
             strbuf_char(v->out, '\n');
-        text_wrapped(v, INK_WARNING, "  Note: ", note_sentence(a, &p->run_notes[i]));
+        text_wrapped(v, ATTR_WARNING, "  Note: ", note_sentence(a, &p->run_notes[i]));
         put_advice(v, p->run_notes[i].advice);
     }
     if (p->run_note_count > NOTES_SHOWN)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "  \xe2\x80\xa6 and %s",
                                style_plural(a, (int64_t)(p->run_note_count - NOTES_SHOWN),
                                             "more note")));

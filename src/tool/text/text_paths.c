@@ -181,17 +181,17 @@ word_width(const struct word *w)
 }
 
 static void
-put_word(struct text_view *v, const struct word *w, enum ink ink)
+put_word(struct text_view *v, const struct word *w, enum attr attr)
 {
-    if (ink != INK_PLAIN)
-        style_ink(&v->style, v->out, ink);
+    if (attr != ATTR_PLAIN)
+        style_attr(&v->style, v->out, attr);
     strbuf_str(v->out, w->before);
     strbuf_str(v->out, w->name);
     if (*w->site != '\0')
         strbuf_fmt(v->out, " (%s)", w->site);
     strbuf_str(v->out, w->after);
-    if (ink != INK_PLAIN)
-        style_ink(&v->style, v->out, INK_PLAIN);
+    if (attr != ATTR_PLAIN)
+        style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_pause(v->out);
 }
 
@@ -216,7 +216,7 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
             used = indent + PATH_INDENT - 1;
         }
         strbuf_str(v->out, " > ");
-        put_word(v, &words.v[i], i + 1 == words.count ? INK_BOLD : INK_PLAIN);
+        put_word(v, &words.v[i], i + 1 == words.count ? ATTR_BOLD : ATTR_PLAIN);
         used += 3 + width;
     }
     strbuf_char(v->out, '\n');
@@ -252,9 +252,9 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
     const char *error = sampling_error(v->base.arena, c, &path->errors, METRIC_INUSE);
 
     style_right(v->out, style_count(v->base.arena, counters_live_blocks(c)), w->blocks);
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, style_bytes(v->base.arena, counters_live_bytes(c)), w->bytes + 2);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     style_right(v->out,
                 style_percent(v->base.arena, counters_live_bytes(c),
                               counters_live_bytes(&l->leaks->stacks.total)),
@@ -263,7 +263,7 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
     put_path(v, l, path, w->blocks + w->bytes + 13);
     if (*error != '\0')
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(v->base.arena, "%*s%s", (int)(w->blocks + w->bytes + 13), "", error + 1));
 }
 
@@ -277,19 +277,19 @@ text_paths(struct text_view *v, const struct leak_paths *l)
     text_leaks_head(v, l->leaks, l->paths->count, "path");
     if (shown > 0) {
         strbuf_char(v->out, '\n');
-        style_ink(&v->style, v->out, INK_DIM);
+        style_attr(&v->style, v->out, ATTR_DIM);
         style_right(v->out, "blocks", w.blocks);
         style_right(v->out, "live", w.bytes + 2);
         style_right(v->out, "%", 9);
         strbuf_str(v->out, "  path");
-        style_ink(&v->style, v->out, INK_PLAIN);
+        style_attr(&v->style, v->out, ATTR_PLAIN);
         strbuf_char(v->out, '\n');
     }
     for (size_t i = 0; i < shown; i++)
         text_paths_put_row(v, l, &l->paths->v[i], &w);
     text_more(v, shown, l->paths->count, "path");
     if (shown > 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "Paths: || is where the program begins, each > a call; the last one allocates");
     text_suppressions(v, l->leaks, l->suppressions);
     text_losses(v, loss_stack_field_count);

@@ -20,13 +20,13 @@
 enum { SIZES_SHOWN = 8, CORRUPTIONS_SHOWN = 10, CORRUPTION_DEPTH = 8 };
 
 static void
-text_rawdump_put_row(struct text_view *v, enum ink ink, const char *label, uint64_t count,
+text_rawdump_put_row(struct text_view *v, enum attr attr, const char *label, uint64_t count,
                      const char *more)
 {
     struct arena *a = v->base.arena;
 
-    text_line(v, ink, arena_printf(a, "  %-12s %10s  %s", label, style_count(a, (int64_t)count),
-                                   more));
+    text_line(v, attr, arena_printf(a, "  %-12s %10s  %s", label, style_count(a, (int64_t)count),
+                                    more));
 }
 
 static void
@@ -38,22 +38,22 @@ text_rawdump_put_head(struct text_view *v, const struct annotated_memory *m)
 
     for (size_t i = 0; i < REFUSALS; i++)
         total += m->refused[i];
-    text_line(v, INK_BOLD, profile_title(v->base.p, a));
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_BOLD, profile_title(v->base.p, a));
+    text_line(v, ATTR_DIM,
               arena_printf(a, "%s of memory \xc2\xb7 %s",
                            style_bytes(a, (int64_t)(m->read_bytes + m->hole_bytes)),
                            annotated_kind_words(m->kind)));
     if (v->base.filter)
-        text_line(v, INK_WARNING, arena_printf(a, "Only stacks that match %s", v->base.filter));
+        text_line(v, ATTR_WARNING, arena_printf(a, "Only stacks that match %s", v->base.filter));
     strbuf_char(v->out, '\n');
-    text_rawdump_put_row(v, INK_PLAIN, "Blocks", m->count, style_bytes(a, (int64_t)m->bytes));
+    text_rawdump_put_row(v, ATTR_PLAIN, "Blocks", m->count, style_bytes(a, (int64_t)m->bytes));
     if (refused != NULL)
-        text_rawdump_put_row(v, INK_DIM, "Refused", total, refused);
+        text_rawdump_put_row(v, ATTR_DIM, "Refused", total, refused);
     if (m->cut_off > 0)
-        text_rawdump_put_row(v, INK_WARNING, "Cut off", m->cut_off,
+        text_rawdump_put_row(v, ATTR_WARNING, "Cut off", m->cut_off,
                              "reach beyond the end of the memory, which is incomplete");
     if (m->corruption_count > 0)
-        text_rawdump_put_row(v, INK_WARNING, "Damaged", m->corruption_count, "see the end");
+        text_rawdump_put_row(v, ATTR_WARNING, "Damaged", m->corruption_count, "see the end");
 }
 
 static void
@@ -117,14 +117,14 @@ text_rawdump_put_corruption(struct text_view *v, const struct annotated_view *fo
         const struct annotated_corruption *d = &m->corruptions[i];
 
         strbuf_char(v->out, '\n');
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(a, "  %s%s", corruption_sentence(v, m, d),
                                d->block.head_bytes != 0 ? ", allocated by" : ""));
         if (d->block.head_bytes != 0)
             put_stack_of(v, found, d->block.stack);
         if (d->kind != CORRUPTION_OVERWRITTEN || d->front == 0)
             continue;
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(a,
                                "  most likely from the block in front, of %s at %s, allocated by",
                                style_plural(a, (int64_t)m->v[d->front - 1].size, "byte"),

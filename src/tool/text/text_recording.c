@@ -17,19 +17,19 @@ text_recording_put_modes(struct text_view *v)
 
     if (p->merged_processes > 1) {
         for (size_t i = 0; i < p->mode_count && i < MODES_SHOWN; i++)
-            text_line(v, INK_DIM,
+            text_line(v, ATTR_DIM,
                       arena_printf(a, "  %s %s", i ? "               some" : "Recording      some",
                                    sampling_mode(a, &p->modes[i])));
         return;
     }
     for (size_t i = 0; i < p->mode_count && i < MODES_SHOWN; i++)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(
                       a, "  %s %-10s  %s", i ? "               from" : "Recording      from",
                       style_duration(a, p->modes[i].elapsed_ns), sampling_mode(a, &p->modes[i])));
     if (p->mode_count > MODES_SHOWN)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(a, "                     \xe2\x80\xa6 and %s",
                          style_plural(a, (int64_t)(p->mode_count - MODES_SHOWN), "more change")));
 }
@@ -41,21 +41,21 @@ put_unseen(struct text_view *v)
     struct arena *a = v->base.arena;
 
     if (bytes != 0 || calls != 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "  Estimates: \xc2\xb1 is a 95 % interval; \"few\": too few samples to trust the "
                   "number");
     if (bytes != 0)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(a, "  A site without a sample is not listed, and may have had %s",
                          style_bytes(a, interval_rounded(interval_unseen() * (double)bytes))));
     if (calls != 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(a, "  A site without a sample is not listed, and may have had %s",
                                style_plural(a, interval_rounded(interval_unseen() * (double)calls),
                                             "call")));
     if (calls != 0)
-        text_line(v, INK_DIM, "  By calls, bytes are not to be trusted where sizes vary");
+        text_line(v, ATTR_DIM, "  By calls, bytes are not to be trusted where sizes vary");
 }
 
 static void
@@ -64,7 +64,7 @@ put_snapshot(struct text_view *v, const struct profile_snapshot *s)
     const struct profile_amounts *m = &s->amounts;
     struct arena *a = v->base.arena;
 
-    text_line(v, INK_PLAIN,
+    text_line(v, ATTR_PLAIN,
               arena_printf(a, "  %s %-10s %s: live %s; so far %s, %s",
                            s->kind == SNAPSHOT_PHASE ? "Phase from" : "Snapshot at",
                            style_duration(a, s->elapsed_ns), s->name,
@@ -88,7 +88,7 @@ text_snapshots(struct text_view *v)
             put_snapshot(v, &p->snapshots[i]);
     }
     if (named > SNAPSHOTS_SHOWN)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena, "  \xe2\x80\xa6 and %s",
                                style_plural(v->base.arena, (int64_t)(named - SNAPSHOTS_SHOWN),
                                             "more snapshot")));
@@ -104,7 +104,7 @@ text_recording(struct text_view *v)
         text_recording_put_modes(v);
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "  Estimates; error bounds exist for the whole run only");
 }
 
@@ -119,12 +119,12 @@ text_losses(struct text_view *v, size_t count)
 
         if (n == 0)
             continue;
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
                                f->meaning));
         for (size_t k = 0; k < countof(more); k++)
             if (more[k] != NULL)
-                text_wrapped(v, INK_DIM, "    ", more[k]);
+                text_wrapped(v, ATTR_DIM, "    ", more[k]);
     }
 }
 
@@ -133,8 +133,8 @@ text_incomplete(struct text_view *v)
 {
     if (!v->base.p->losses.file_failed)
         return;
-    text_line(v, INK_WARNING, arena_printf(v->base.arena, "Incomplete: %s", loss_of_file));
-    text_line(v, INK_DIM, arena_printf(v->base.arena, "  %s", loss_of_file_remedy));
+    text_line(v, ATTR_WARNING, arena_printf(v->base.arena, "Incomplete: %s", loss_of_file));
+    text_line(v, ATTR_DIM, arena_printf(v->base.arena, "  %s", loss_of_file_remedy));
 }
 
 /* Return the time that recording took, or "" if it was not measured. */
@@ -162,13 +162,13 @@ text_recorder(struct text_view *v)
     struct arena *a = v->base.arena;
 
     strbuf_char(v->out, '\n');
-    text_line(v, v->base.p->losses.events ? INK_WARNING : INK_DIM,
+    text_line(v, v->base.p->losses.events ? ATTR_WARNING : ATTR_DIM,
               arena_printf(a, "  Recorder           %s lost \xc2\xb7 uses %s%s",
                            style_plural(a, (int64_t)v->base.p->losses.events, "event"),
                            style_bytes(a, (int64_t)r->memory_bytes), recorder_share(v)));
     if (frames)
         text_line(
-            v, INK_DIM,
+            v, ATTR_DIM,
             arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
                          100.0 * (double)r->frames_reused / (double)frames));
     text_losses(v, loss_field_count);

@@ -75,12 +75,12 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     size_t used = 17 + (style_width(value) > 12 ? style_width(value) : 12);
 
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, label, NUMBER_WIDTH);
-    style_ink(&v->style, v->out, INK_PLAIN);
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, value, 16 - (label_width > NUMBER_WIDTH ? label_width : NUMBER_WIDTH));
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     style_right(
         v->out,
         // If other sites shrank by more, a share of the total growth would be meaningless.
@@ -88,7 +88,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
         10);
     strbuf_str(v->out, "   ");
     style_text(
-        &v->style, v->out, INK_DIM,
+        &v->style, v->out, ATTR_DIM,
         style_cut_end(v->base.arena,
                       arena_printf(v->base.arena, "%s%s", site_details(v, &s->counters, metric),
                                    sampling_error(v->base.arena, &s->counters, &s->errors, metric)),
@@ -114,7 +114,7 @@ put_shrunk(struct text_view *v)
     if (count == 0)
         return 0;
     strbuf_char(v->out, '\n');
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_DIM,
               arena_printf(v->base.arena, "    %12s  in %s that shrank",
                            style_bytes(v->base.arena, sum),
                            style_plural(v->base.arena, count, "site")));
@@ -167,7 +167,7 @@ text_section(struct text_view *v, enum metric metric, size_t limit, double perce
     if (shown == count)
         return;
     strbuf_char(v->out, '\n');
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_DIM,
               arena_printf(v->base.arena, "    %12s  in %s",
                            metric_is_bytes(metric) ? style_bytes(v->base.arena, rest)
                                                    : style_count(v->base.arena, rest),
@@ -178,7 +178,7 @@ void
 text_sites(struct text_view *v, enum metric metric)
 {
     if (metric_value(&v->base.stacks->total, metric) <= 0)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena, "%s: nothing.",
                                metric == METRIC_INUSE ? metric_titles[metric]
                                                       : text_site_section_title(v, metric)));

@@ -221,7 +221,7 @@ text_size_totals_put_rest(struct text_view *v, const struct size_totals *bins,
         return;
     for (size_t i = shown; i < bins->count; i++)
         bytes = counters_sum(bytes, rows[i]->counters.allocated_bytes);
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_DIM,
               arena_printf(v->base.arena, "\xe2\x80\xa6 %s with %s of the bytes; --all shows them",
                            style_plural(v->base.arena, (int64_t)(bins->count - shown), "more size"),
                            style_percent(v->base.arena, bytes, bins->total.allocated_bytes)));
@@ -246,7 +246,7 @@ text_size_totals(struct text_view *v, size_t top)
     text_size_totals_put_rest(v, &bins, rows, shown);
     text_not_in_size_totals(v);
     if (v->base.p->type_count > 0)
-        text_wrapped(v, INK_DIM, "", LEGEND);
+        text_wrapped(v, ATTR_DIM, "", LEGEND);
 }
 
 void
@@ -257,12 +257,12 @@ text_lisp_size_totals(struct text_view *v)
     text_header(v);
     lisp_table_build(&v->base, &t);
     if (table_rows(&t) == 0) {
-        text_line(v, INK_PLAIN, "There are no Lisp objects in this profile.");
+        text_line(v, ATTR_PLAIN, "There are no Lisp objects in this profile.");
         return;
     }
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, SIZE_MAX, v->out);
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_DIM,
               "Kept is what no collection has reclaimed yet. Bytes are with all that belongs to an "
               "object.");
 }
@@ -349,7 +349,7 @@ classic_size_totals(struct text_view *v)
             strbuf_fmt(&line, "  %s", types);
         while (line.length > 0 && line.text[line.length - 1] == ' ')
             line.text[--line.length] = '\0';
-        text_line(v, INK_PLAIN, strbuf_text(&line));
+        text_line(v, ATTR_PLAIN, strbuf_text(&line));
         strbuf_release(&line);
     }
 }

@@ -135,11 +135,11 @@ put_columns(const struct shown_file *s, const char *const *numbers)
         if (s->widths[k] == 0)
             continue;
         if (k == LINE)
-            style_ink(&s->v->style, s->v->out, INK_DIM);
+            style_attr(&s->v->style, s->v->out, ATTR_DIM);
         style_right(s->v->out, numbers[k], s->widths[k] + (k == LIVE ? 0 : 1));
         used += s->widths[k] + (k == LIVE ? 0 : 1);
     }
-    style_ink(&s->v->style, s->v->out, INK_PLAIN);
+    style_attr(&s->v->style, s->v->out, ATTR_PLAIN);
     return used;
 }
 
@@ -157,7 +157,7 @@ text_source_put_line(const struct shown_file *s, const struct source_line *line,
     strbuf_str(v->out, has_data && line->self.allocations ? "*" : *text ? " " : "");
     if (*text) {
         strbuf_char(v->out, ' ');
-        style_text(&v->style, v->out, has_data ? INK_BOLD : INK_PLAIN,
+        style_text(&v->style, v->out, has_data ? ATTR_BOLD : ATTR_PLAIN,
                    style_cut_end(v->base.arena, text, style_room(&v->style, used + 2)));
     }
     strbuf_char(v->out, '\n');
@@ -169,9 +169,10 @@ text_source_put_titles(const struct shown_file *s)
     const struct text_view *v = s->v;
     const char *clean = style_clean(v->base.arena, s->f->path);
 
-    style_text(&v->style, v->out, INK_TITLE, style_cut_start(v->base.arena, clean, v->style.width));
+    style_text(&v->style, v->out, ATTR_TITLE,
+               style_cut_start(v->base.arena, clean, v->style.width));
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     put_columns(s, titles);
     strbuf_char(v->out, '\n');
 }
@@ -206,7 +207,7 @@ text_source_put_text(const struct shown_file *s, const struct text_lines *text)
         if (!whole && !data && !before && !after)
             continue;
         if (n != last + 1 && last != 0)
-            style_text(&s->v->style, s->v->out, INK_DIM, "\xe2\x80\xa6\n");
+            style_text(&s->v->style, s->v->out, ATTR_DIM, "\xe2\x80\xa6\n");
         text_source_put_line(s, data, n, text->v[n]);
         last = n;
     }
@@ -244,7 +245,7 @@ text_source(const struct text_view *v, const struct source_text *t)
             strbuf_char(v->out, '\n');
         put_file(v, t, &s->files[i]);
     }
-    style_text(&v->style, v->out, INK_DIM,
+    style_text(&v->style, v->out, ATTR_DIM,
                t->self ? "\n* allocates itself; only that is counted\n"
                        : "\n* allocates itself; numbers include callees\n");
 }

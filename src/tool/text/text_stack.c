@@ -50,12 +50,12 @@ put_frame(struct text_view *v, const struct frame_text *t, size_t width, bool is
     size_t place_width = style_room(&v->style, STACK_INDENT + 2 + width);
 
     strbuf_str(v->out, "      ");
-    style_ink(&v->style, v->out, is_first ? INK_BOLD : INK_PLAIN);
+    style_attr(&v->style, v->out, is_first ? ATTR_BOLD : ATTR_PLAIN);
     style_left(v->out, t->function, *t->place ? width : 0);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     if (*t->place) {
         strbuf_str(v->out, "  ");
-        style_text(&v->style, v->out, INK_DIM,
+        style_text(&v->style, v->out, ATTR_DIM,
                    style_cut_start(v->base.arena, t->place, place_width));
     }
     strbuf_char(v->out, '\n');
@@ -86,7 +86,7 @@ describe_frame(const struct text_view *v, const struct stack *s, uint32_t i)
 void
 text_note(struct text_view *v, const char *text)
 {
-    text_line(v, INK_DIM, arena_printf(v->base.arena, "      %s", text));
+    text_line(v, ATTR_DIM, arena_printf(v->base.arena, "      %s", text));
 }
 
 enum { PERIOD_MAX = 4 };

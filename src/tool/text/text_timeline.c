@@ -206,7 +206,7 @@ text_timeline_put_lines(struct chart *c)
             strbuf_str(&bar, blocks[eighths(c, c->values[i], line)]);
         while (bar.length > 0 && bar.text[bar.length - 1] == ' ')
             bar.text[--bar.length] = '\0';
-        style_text(&v->style, v->out, INK_NUMBER, strbuf_text(&bar));
+        style_text(&v->style, v->out, ATTR_NUMBER, strbuf_text(&bar));
         strbuf_char(v->out, '\n');
         strbuf_release(&bar);
     }
@@ -230,7 +230,7 @@ put_times(struct chart *c, uint64_t first, uint64_t step)
         strbuf_str(&line, text);
     }
     style_right(&line, last, AXIS + c->columns - style_width(strbuf_text(&line)));
-    text_line(c->v, INK_PLAIN, strbuf_text(&line));
+    text_line(c->v, ATTR_PLAIN, strbuf_text(&line));
     strbuf_release(&line);
 }
 
@@ -273,8 +273,8 @@ text_timeline_put_collections(struct chart *c)
     }
     while (line.length > 0 && line.text[line.length - 1] == ' ')
         line.text[--line.length] = '\0';
-    text_line(v, INK_PLAIN, strbuf_text(&line));
-    text_line(v, INK_DIM,
+    text_line(v, ATTR_PLAIN, strbuf_text(&line));
+    text_line(v, ATTR_DIM,
               arena_printf(v->base.arena, "%*s%s; what died counts as live until the next", AXIS,
                            "",
                            style_plural(v->base.arena, (int64_t)(all & INT64_MAX),
@@ -309,11 +309,11 @@ put_names(struct chart *c)
     }
     for (size_t i = 0; i < NAME_LINES; i++) {
         if (lines[i].length > 0)
-            text_line(c->v, INK_PLAIN, lines[i].text);
+            text_line(c->v, ATTR_PLAIN, lines[i].text);
         strbuf_release(&lines[i]);
     }
     if (left_out)
-        text_line(c->v, INK_DIM,
+        text_line(c->v, ATTR_DIM,
                   arena_printf(c->v->base.arena, "%*s\xe2\x80\xa6 and %s", AXIS, "",
                                style_plural(c->v->base.arena, (int64_t)left_out, "more snapshot")));
 }
@@ -405,16 +405,16 @@ text_timeline_put_row(struct text_view *v, const struct timeline *t, const struc
     struct arena *a = v->base.arena;
 
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, arena_printf(a, "#%-2" PRIu32 " ", row->stack->number), 4);
-    style_ink(&v->style, v->out, INK_PLAIN);
-    style_ink(&v->style, v->out, row->trend == TREND_GROWS ? INK_WARNING : INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
+    style_attr(&v->style, v->out, row->trend == TREND_GROWS ? ATTR_WARNING : ATTR_PLAIN);
     style_left(v->out, timeline_trend_name(row->trend), 8);
-    style_ink(&v->style, v->out, INK_PLAIN);
-    style_text(&v->style, v->out, INK_NUMBER, sparkline(a, t, row));
+    style_attr(&v->style, v->out, ATTR_PLAIN);
+    style_text(&v->style, v->out, ATTR_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
     style_left(v->out, text_timeline_row_text(a, t, row), AMOUNTS_WIDTH);
-    style_text(&v->style, v->out, INK_BOLD,
+    style_text(&v->style, v->out, ATTR_BOLD,
                style_cut_end(a, slope_text(a, t, row),
                              style_room(&v->style, 4 + 8 + SPARK + 2 + AMOUNTS_WIDTH)));
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
@@ -454,14 +454,14 @@ text_timeline_put_rows(struct text_view *v, const struct timeline *t)
             text_timeline_put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
     if (t->total.trend == TREND_UNKNOWN)
-        text_line(v, INK_WARNING, "Too few snapshots to determine growth.");
+        text_line(v, ATTR_WARNING, "Too few snapshots to determine growth.");
     if (t->growing > t->row_count)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(
                       a, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(a, (int64_t)(t->growing - t->row_count), "more growing stack")));
     if (t->growing > 0 && timeline_is_level(t->by))
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   "Whether anything still points to these blocks has not been checked.");
 }
 
@@ -472,9 +472,9 @@ text_timeline(struct text_view *v, const struct timeline *t)
 
     text_header(v);
     if (v->base.p->merged_processes > 1)
-        text_line(v, INK_DIM, "Blocks that a process still held at its end count as freed then.");
+        text_line(v, ATTR_DIM, "Blocks that a process still held at its end count as freed then.");
     if (v->base.p->losses.history_records > 0)
-        text_line(v, INK_WARNING,
+        text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena,
                                "The curve is too late in places: %s or snapshots found no room",
                                style_plural(v->base.arena,

@@ -72,9 +72,9 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
                 style_percent(v->base.arena, metric_value(&n->inclusive, t->metric),
                               metric_value(&t->tree->nodes[0].inclusive, t->metric)),
                 8);
-    style_ink(&v->style, v->out, INK_NUMBER);
+    style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, text_metric(v, &n->inclusive, t->metric), 14);
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     if (t->has_errors)
         style_right(v->out,
                     sampling_mark(v->base.arena, &n->inclusive, &n->inclusive_errors, t->metric),
@@ -82,7 +82,7 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     if (t->has_self)
         style_right(v->out, self, 12);
     strbuf_str(v->out, "  ");
-    style_text(&v->style, v->out, INK_DIM,
+    style_text(&v->style, v->out, ATTR_DIM,
                arena_printf(v->base.arena, "%s%s", strbuf_text(&t->prefix), branch));
     name = style_clean(v->base.arena, name);
     if (style_width(name) > room)
@@ -154,7 +154,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
     if (v->base.limit || depth)
         tree_prune(&tree, metric, v->base.limit, depth, v->base.arena);
     strbuf_char(v->out, '\n');
-    style_ink(&v->style, v->out, INK_DIM);
+    style_attr(&v->style, v->out, ATTR_DIM);
     style_right(v->out, "%", 8);
     style_right(v->out, phrase_metric_column(v->base.p, metric), 14);
     if (t.has_errors)
@@ -166,12 +166,12 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                              direction == TREE_TOP_DOWN ? "  function, callees below"
                                                         : "  function, callers below",
                              2 + style_room(&v->style, numbers_width(&t))));
-    style_ink(&v->style, v->out, INK_PLAIN);
+    style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
     put_children(&t, 0);
     strbuf_release(&t.prefix);
     if (t.rows < all)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena, "\xe2\x80\xa6 %s; %s",
                                style_plural(v->base.arena, (int64_t)(all - t.rows), "more row"),
                                !depth            ? "--limit shows more"

@@ -20,16 +20,16 @@ text_is_wide(const struct text_view *v)
 }
 
 void
-text_line(struct text_view *v, enum ink ink, const char *text)
+text_line(struct text_view *v, enum attr attr, const char *text)
 {
-    style_text(&v->style, v->out, ink,
+    style_text(&v->style, v->out, attr,
                style_cut_end(v->base.arena, style_clean(v->base.arena, text), v->style.width));
     strbuf_char(v->out, '\n');
     strbuf_pause(v->out);
 }
 
 void
-text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text)
+text_wrapped(struct text_view *v, enum attr attr, const char *before, const char *text)
 {
     struct arena *a = v->base.arena;
     const char *line = before, *gap = "";
@@ -40,7 +40,7 @@ text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *
         const char *word = arena_strndup(a, text, length);
 
         if (*gap != '\0' && style_width(line) + 1 + style_width(word) > v->style.width) {
-            style_text(&v->style, v->out, ink, line);
+            style_text(&v->style, v->out, attr, line);
             strbuf_char(v->out, '\n');
             line = "    ";
             gap = "";
@@ -49,7 +49,7 @@ text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *
         gap = " ";
         text += length + strspn(text + length, " ");
     }
-    style_text(&v->style, v->out, ink, line);
+    style_text(&v->style, v->out, attr, line);
     strbuf_char(v->out, '\n');
 }
 
@@ -61,7 +61,7 @@ text_damaged(const struct style *style, const char *title, const char *sentence,
 
     if (text_is_wide(&v))
         v.style.width = DAMAGED_WIDTH;
-    text_wrapped(&v, INK_WARNING, title, sentence);
+    text_wrapped(&v, ATTR_WARNING, title, sentence);
 }
 
 /* Write a section's title on the left, and its total on the right. */
@@ -73,10 +73,10 @@ text_title(struct text_view *v, const char *title, const char *total)
     title = style_cut_end(v->base.arena, title, v->style.width);
     room = style_room(&v->style, style_width(title) + 2);
     strbuf_char(v->out, '\n');
-    style_text(&v->style, v->out, INK_TITLE, title);
+    style_text(&v->style, v->out, ATTR_TITLE, title);
     if (*total && room > 0) {
         strbuf_str(v->out, "  ");
-        style_text(&v->style, v->out, INK_DIM, style_cut_end(v->base.arena, total, room));
+        style_text(&v->style, v->out, ATTR_DIM, style_cut_end(v->base.arena, total, room));
     }
     strbuf_str(v->out, "\n");
 }
@@ -112,7 +112,7 @@ text_more(struct text_view *v, size_t shown, size_t count, const char *noun)
     struct arena *a = v->base.arena;
 
     if (shown < count)
-        text_line(v, INK_DIM,
+        text_line(v, ATTR_DIM,
                   arena_printf(
                       a, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(a, (int64_t)(count - shown), arena_printf(a, "more %s", noun))));

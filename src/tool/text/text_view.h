@@ -26,11 +26,11 @@ enum { TEXT_NAME_MIN = 12 };
 /* Return true if lines are never cut. */
 bool text_is_wide(const struct text_view *v);
 
-/* Write TEXT in INK on a separate line, cleaned and cut to the width. */
-void text_line(struct text_view *v, enum ink ink, const char *text);
+/* Write TEXT in ATTR on a separate line, cleaned and cut to the width. */
+void text_line(struct text_view *v, enum attr attr, const char *text);
 
-/* Write BEFORE and TEXT in INK, wrapped at blanks to the width. A longer word is not broken. */
-void text_wrapped(struct text_view *v, enum ink ink, const char *before, const char *text);
+/* Write BEFORE and TEXT in ATTR, wrapped at blanks to the width. A longer word is not broken. */
+void text_wrapped(struct text_view *v, enum attr attr, const char *before, const char *text);
 
 /* Put TITLE, such as "Damaged: ", and the SENTENCE about it (view/phrases.h), wrapped at 80 columns
  * where STYLE sets no width. */

@@ -12,7 +12,7 @@
 #include "view/style.h"
 
 static void
-say(enum ink ink, const char *prefix, const char *format, va_list args)
+say(enum attr attr, const char *prefix, const char *format, va_list args)
 {
     struct style style = style_for(STDERR_FILENO, false);
     struct arena arena = {0};
@@ -20,7 +20,7 @@ say(enum ink ink, const char *prefix, const char *format, va_list args)
     char text[2048];
 
     vsnprintf(text, sizeof(text), format, args);
-    style_text(&style, &line, ink, prefix);
+    style_text(&style, &line, attr, prefix);
     strbuf_str(&line, style_clean(&arena, text));
     strbuf_char(&line, '\n');
     fflush(stdout); // Keep the two streams in order, for a terminal or a log.
@@ -35,7 +35,7 @@ message_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(INK_BOLD, "heaptap: ", format, args);
+    say(ATTR_BOLD, "heaptap: ", format, args);
     va_end(args);
 }
 
@@ -45,7 +45,7 @@ message_warning(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(INK_WARNING, "heaptap: warning: ", format, args);
+    say(ATTR_WARNING, "heaptap: warning: ", format, args);
     va_end(args);
 }
 
@@ -55,6 +55,6 @@ message_hint(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(INK_DIM, "hint: ", format, args);
+    say(ATTR_DIM, "hint: ", format, args);
     va_end(args);
 }

@@ -72,25 +72,25 @@ style_for(int fd, bool wide)
 }
 
 void
-style_ink(const struct style *s, struct strbuf *b, enum ink ink)
+style_attr(const struct style *s, struct strbuf *b, enum attr attr)
 {
     static const char *const codes[] = {
-        [INK_PLAIN] = "\x1b[0m",    [INK_DIM] = "\x1b[2m",     [INK_BOLD] = "\x1b[1m",
-        [INK_TITLE] = "\x1b[1;36m", [INK_NUMBER] = "\x1b[33m", [INK_WARNING] = "\x1b[1;33m",
+        [ATTR_PLAIN] = "\x1b[0m",    [ATTR_DIM] = "\x1b[2m",     [ATTR_BOLD] = "\x1b[1m",
+        [ATTR_TITLE] = "\x1b[1;36m", [ATTR_NUMBER] = "\x1b[33m", [ATTR_WARNING] = "\x1b[1;33m",
     };
 
     if (s->colour)
-        strbuf_str(b, codes[ink]);
+        strbuf_str(b, codes[attr]);
 }
 
 void
-style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *text)
+style_text(const struct style *s, struct strbuf *b, enum attr attr, const char *text)
 {
-    if (ink != INK_PLAIN)
-        style_ink(s, b, ink);
+    if (attr != ATTR_PLAIN)
+        style_attr(s, b, attr);
     strbuf_str(b, text);
-    if (ink != INK_PLAIN)
-        style_ink(s, b, INK_PLAIN);
+    if (attr != ATTR_PLAIN)
+        style_attr(s, b, ATTR_PLAIN);
 }
 
 const char *

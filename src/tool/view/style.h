@@ -8,7 +8,7 @@
 #include "util/arena.h"
 #include "util/strbuf.h"
 
-enum ink { INK_PLAIN, INK_DIM, INK_BOLD, INK_TITLE, INK_NUMBER, INK_WARNING };
+enum attr { ATTR_PLAIN, ATTR_DIM, ATTR_BOLD, ATTR_TITLE, ATTR_NUMBER, ATTR_WARNING };
 
 #define STYLE_NO_LIMIT SIZE_MAX
 
@@ -26,11 +26,11 @@ struct style style_for(int fd, bool wide);
  * "dumb". */
 bool style_shows_progress(void);
 
-/* Switch B to INK; INK_PLAIN ends colours. Does nothing without colours. */
-void style_ink(const struct style *s, struct strbuf *b, enum ink ink);
+/* Switch B to ATTR; ATTR_PLAIN ends colours. Does nothing without colours. */
+void style_attr(const struct style *s, struct strbuf *b, enum attr attr);
 
-/* Append TEXT in INK, then switch back to plain. */
-void style_text(const struct style *s, struct strbuf *b, enum ink ink, const char *text);
+/* Append TEXT in ATTR, then switch back to plain. */
+void style_text(const struct style *s, struct strbuf *b, enum attr attr, const char *text);
 
 /* Return a number for people, from ARENA: "12.3 MiB", "512 B", "-1.0 KiB"; "1,234,567"; "45.2 %"
  * (any part of zero is "0.0 %"); "1 min 12 s", "3.25 s", "12 ms". */

@@ -190,7 +190,7 @@ fit(const struct table *t, size_t column, const char *text, size_t width)
 
 static void
 table_put_cell(const struct table *t, const struct style *style, size_t column, const char *text,
-               size_t width, enum ink ink, struct strbuf *out)
+               size_t width, enum attr attr, struct strbuf *out)
 {
     bool is_last = true;
 
@@ -201,8 +201,8 @@ table_put_cell(const struct table *t, const struct style *style, size_t column, 
             out->text[--out->length] = '\0';
         return;
     }
-    if (ink != INK_PLAIN)
-        style_ink(style, out, ink);
+    if (attr != ATTR_PLAIN)
+        style_attr(style, out, attr);
     if (t->columns[column].kind != COLUMN_TEXT)
         style_right(out, text, width);
     else
@@ -210,8 +210,8 @@ table_put_cell(const struct table *t, const struct style *style, size_t column, 
                    is_last                                                       ? 0
                    : style->width == STYLE_NO_LIMIT && width > ALIGNED_MAX ? ALIGNED_MAX
                                                                                  : width);
-    if (ink != INK_PLAIN)
-        style_ink(style, out, INK_PLAIN);
+    if (attr != ATTR_PLAIN)
+        style_attr(style, out, ATTR_PLAIN);
 }
 
 static void
@@ -225,7 +225,7 @@ table_put_row(const struct table *t, const struct style *style, const size_t *wi
             continue;
         strbuf_str(out, gap);
         table_put_cell(t, style, i, cell_text(t, row, i), widths[i],
-                       t->columns[i].dim ? INK_DIM : INK_PLAIN, out);
+                       t->columns[i].dim ? ATTR_DIM : ATTR_PLAIN, out);
         gap = "  ";
     }
     strbuf_char(out, '\n');
@@ -244,7 +244,7 @@ table_text(const struct table *t, const struct style *style, size_t limit, struc
         if (fitted.columns[i].title == NULL)
             continue;
         strbuf_str(out, gap);
-        table_put_cell(&fitted, style, i, t->columns[i].title, widths[i], INK_DIM, out);
+        table_put_cell(&fitted, style, i, t->columns[i].title, widths[i], ATTR_DIM, out);
         gap = "  ";
     }
     strbuf_char(out, '\n');
