@@ -63,13 +63,13 @@ work(void *arg)
     heap_enter();
     for (uintptr_t i = 0; i < EACH; i++) {
         char *p = (char *)0x10000 + 16 * (number * EACH + i);
-        uint64_t there;
+        uint64_t current;
 
         r->alloc(pool, p, 1, 10);
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        there = __atomic_exchange_n(&ring[seed >> 55], (uint64_t)(uintptr_t)p, __ATOMIC_ACQ_REL);
-        if (there != 0)
-            r->release(pool, (void *)(uintptr_t)there);
+        current = __atomic_exchange_n(&ring[seed >> 55], (uint64_t)(uintptr_t)p, __ATOMIC_ACQ_REL);
+        if (current != 0)
+            r->release(pool, (void *)(uintptr_t)current);
         if (i % 16 == 0)
             use_arena();
         if (i % 8 == 0)

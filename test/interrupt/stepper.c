@@ -74,13 +74,13 @@ static void
 interrupt(pid_t tid, long count, int number)
 {
     long steps;
-    bool there = step(tid, count, &steps);
+    bool current = step(tid, count, &steps);
 
-    if (there)
+    if (current)
         sent++;
     else if (number == SIGUSR1)
         longest = steps;
-    ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(there ? number : 0));
+    ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(current ? number : 0));
 }
 
 /* Handle a stop of TID. */

@@ -256,12 +256,12 @@ enum { HEAP_AT = 5, HEAP_SPAN = 1 << LEDGER_SPAN_BITS, LEAF_PAGES = 5 * HEAP_SPA
 static size_t
 pages_of(const void *leaf)
 {
-    unsigned char there[LEAF_PAGES];
+    unsigned char current[LEAF_PAGES];
     size_t count = 0;
 
-    assert_int_equal(sys_mincore((void *)(uintptr_t)leaf, sizeof there << 12, there), 0);
-    for (size_t i = 0; i < sizeof there; i++)
-        count += there[i] & 1;
+    assert_int_equal(sys_mincore((void *)(uintptr_t)leaf, sizeof current << 12, current), 0);
+    for (size_t i = 0; i < sizeof current; i++)
+        count += current[i] & 1;
     return count;
 }
 

@@ -154,8 +154,8 @@ a_grown_index_is_given_back_behind_the_nodes_in_use(void **unused)
     assert_int_equal(t->used, used);
     assert_int_equal(nodes_child(last, 5, 0), DISK_NODE_OTHER);
     // The page behind the last node in use is gone.
-    assert_true(mem_is_there(nodes_first_child((uint32_t)used - 1)));
-    assert_false(mem_is_there(nodes_first_child((uint32_t)used) + 4096));
+    assert_true(mem_is_mapped(nodes_first_child((uint32_t)used - 1)));
+    assert_false(mem_is_mapped(nodes_first_child((uint32_t)used) + 4096));
 }
 
 /* If this fails, memory that a function allocates for one caller is charged to another. */

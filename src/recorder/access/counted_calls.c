@@ -331,33 +331,33 @@ counted_fgets(char *to, int size_bytes, FILE *f)
 
 /* Define the variants that programs built with _FORTIFY_SOURCE call. */
 EXPORT void *
-counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
+counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t object_bytes)
 {
     look();
     R(from, size_bytes);
     W(to, size_bytes);
-    return real.__memcpy_chk(to, from, size_bytes, there_bytes);
+    return real.__memcpy_chk(to, from, size_bytes, object_bytes);
 }
 
 EXPORT void *
-counted___memmove_chk(void *to, const void *from, size_t size_bytes, size_t there_bytes)
+counted___memmove_chk(void *to, const void *from, size_t size_bytes, size_t object_bytes)
 {
     look();
     R(from, size_bytes);
     W(to, size_bytes);
-    return real.__memmove_chk(to, from, size_bytes, there_bytes);
+    return real.__memmove_chk(to, from, size_bytes, object_bytes);
 }
 
 EXPORT void *
-counted___memset_chk(void *to, int c, size_t size_bytes, size_t there_bytes)
+counted___memset_chk(void *to, int c, size_t size_bytes, size_t object_bytes)
 {
     look();
     W(to, size_bytes);
-    return real.__memset_chk(to, c, size_bytes, there_bytes);
+    return real.__memset_chk(to, c, size_bytes, object_bytes);
 }
 
 EXPORT char *
-counted___strcpy_chk(char *to, const char *from, size_t there_bytes)
+counted___strcpy_chk(char *to, const char *from, size_t object_bytes)
 {
     size_t n;
     bool was;
@@ -367,19 +367,19 @@ counted___strcpy_chk(char *to, const char *from, size_t there_bytes)
     R(from, n);
     W(to, n);
     was = counting_enter();
-    real.__strcpy_chk(to, from, there_bytes);
+    real.__strcpy_chk(to, from, object_bytes);
     counting_leave(was);
     return to;
 }
 
 EXPORT char *
-counted___strcat_chk(char *to, const char *from, size_t there_bytes)
+counted___strcat_chk(char *to, const char *from, size_t object_bytes)
 {
     bool was;
 
     look();
     was = counting_enter();
-    real.__strcat_chk(to, from, there_bytes);
+    real.__strcat_chk(to, from, object_bytes);
     counting_leave(was);
     joined(to, from, SIZE_MAX);
     return to;
@@ -399,7 +399,8 @@ counted___strcat_chk(char *to, const char *from, size_t there_bytes)
 
 FILLS(bzero, (void *to, size_t n), (to, n), W(to, n))
 FILLS(explicit_bzero, (void *to, size_t n), (to, n), W(to, n))
-FILLS(__explicit_bzero_chk, (void *to, size_t n, size_t there), (to, n, there), W(to, n))
+FILLS(__explicit_bzero_chk, (void *to, size_t n, size_t object_bytes), (to, n, object_bytes),
+      W(to, n))
 FILLS(arc4random_buf, (void *to, size_t n), (to, n), W(to, n))
 
 EXPORT void

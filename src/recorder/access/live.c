@@ -106,9 +106,9 @@ static bool
 read_memory(uintptr_t address, void *to, uint64_t size_bytes)
 {
     struct iovec here = {to, size_bytes};
-    struct iovec there = {(void *)address, size_bytes};
+    struct iovec remote = {(void *)address, size_bytes};
 
-    return arch_syscall(SYS_process_vm_readv, sys_getpid(), (long)&here, 1, (long)&there, 1, 0) ==
+    return arch_syscall(SYS_process_vm_readv, sys_getpid(), (long)&here, 1, (long)&remote, 1, 0) ==
            (long)size_bytes;
 }
 

@@ -188,18 +188,18 @@ records_read(struct access_block *b)
 static inline void
 lower(uint64_t *p, uint64_t v)
 {
-    uint64_t there = load_relaxed(p);
+    uint64_t current = load_relaxed(p);
 
-    while (v < there && !cas_acq_rel(p, &there, v))
+    while (v < current && !cas_acq_rel(p, &current, v))
         continue;
 }
 
 static inline void
 raise(uint64_t *p, uint64_t v)
 {
-    uint64_t there = load_relaxed(p);
+    uint64_t current = load_relaxed(p);
 
-    while (v > there && !cas_acq_rel(p, &there, v))
+    while (v > current && !cas_acq_rel(p, &current, v))
         continue;
 }
 

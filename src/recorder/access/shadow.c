@@ -127,13 +127,13 @@ COLD void
 shadow_start(uint32_t granule_bytes, bool apart)
 {
     static uint32_t begun; // Atomic: granule size and APART of the first call; 0 before it.
-    uint32_t there = 0, wanted = granule_bytes | (uint32_t)apart;
+    uint32_t current = 0, wanted = granule_bytes | (uint32_t)apart;
 
-    if (!cas_acq_rel(&begun, &there, wanted)) {
-        if ((there & ~1u) != granule_bytes)
+    if (!cas_acq_rel(&begun, &current, wanted)) {
+        if ((current & ~1u) != granule_bytes)
             shadow_fails("its parts were built with different --granule sizes. Build all of them "
                          "with heaptap cc and one size");
-        if (there != wanted)
+        if (current != wanted)
             shadow_fails("only some parts count reads and writes separately, as gcc does. Build "
                          "all parts with heaptap cc --reads-writes");
         return;

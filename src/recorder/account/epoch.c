@@ -11,9 +11,9 @@
 static void
 epoch_raise_to(uint64_t *word, uint64_t value)
 {
-    uint64_t there = load_relaxed(word);
+    uint64_t current = load_relaxed(word);
 
-    while (there < value && !cas_acq_rel(word, &there, value))
+    while (current < value && !cas_acq_rel(word, &current, value))
         continue;
 }
 

@@ -133,16 +133,16 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
     hash = hash_bytes(&f, sizeof f);
     for (uint32_t i = 0; i < WINDOW; i++) {
         uint32_t *place = &n->places[(hash + i) % FRAME_PLACES];
-        uint32_t there = load_acquire(place);
+        uint32_t current = load_acquire(place);
 
-        if (there == 0) {
+        if (current == 0) {
             if (made == 0 && (made = named_add_frame(n, &f)) == 0)
                 return 0;
-            if (cas_acq_rel(place, &there, made))
+            if (cas_acq_rel(place, &current, made))
                 return made;
         }
-        if (memcmp(&n->frames[there - 1], &f, sizeof f) == 0)
-            return there;
+        if (memcmp(&n->frames[current - 1], &f, sizeof f) == 0)
+            return current;
     }
     return 0;
 }

@@ -283,35 +283,35 @@ overflow_add(uint32_t parent, uint64_t frame, uint32_t flags)
             break;
         for (uint32_t i = 0; i < WINDOW; i++) {
             uint32_t *place = &table[(hash + i) & level_mask(level)];
-            uint32_t there = load_acquire(place);
+            uint32_t current = load_acquire(place);
 
-            if (there == 0 && cas_acq_rel(place, &there, made))
+            if (current == 0 && cas_acq_rel(place, &current, made))
                 return made;
-            if (is_child(there, parent, frame))
-                return there;
+            if (is_child(current, parent, frame))
+                return current;
         }
     }
     return DISK_NODE_OTHER;
 }
 
-/* Return the child of PARENT for FRAME at PLACE, whose frame is cached in *FRAME_THERE. If the
+/* Return the child of PARENT for FRAME at PLACE, whose frame is cached in *CHILD_FRAME. If the
  * place is free, publish *MADE there, created if it is 0. Return 0 if the place holds another
  * child. */
 static uint32_t
-find_or_publish(uint32_t *place, uint64_t *frame_there, uint32_t parent, uint64_t frame,
+find_or_publish(uint32_t *place, uint64_t *child_frame, uint32_t parent, uint64_t frame,
                 uint32_t flags, uint32_t *made)
 {
-    uint32_t there = load_acquire(place);
+    uint32_t current = load_acquire(place);
 
-    if (there == 0) {
+    if (current == 0) {
         if (*made == 0 && (*made = make_node(parent, frame, flags)) == 0)
             return DISK_NODE_OTHER;
-        if (cas_acq_rel(place, &there, *made)) {
-            store_release(frame_there, frame);
+        if (cas_acq_rel(place, &current, *made)) {
+            store_release(child_frame, frame);
             return *made;
         }
     }
-    return account_state()->nodes[there].frame == frame ? there : 0;
+    return account_state()->nodes[current].frame == frame ? current : 0;
 }
 
 /* Return the line with the other children of the node of FIRST, created on demand; NULL without
@@ -381,11 +381,11 @@ COLD uint32_t
 nodes_make_site(uint32_t *sites, uint32_t size_class)
 {
     uint32_t other = size_class + 1; // See nodes_start.
-    uint32_t there = load_relaxed(&sites[size_class]);
+    uint32_t current = load_relaxed(&sites[size_class]);
     uint64_t site;
 
-    if (there != 0) // Another thread has set it by now, or it is garbage.
-        return nodes_is_site(there) ? there : other;
+    if (current != 0) // Another thread has set it by now, or it is garbage.
+        return nodes_is_site(current) ? current : other;
     // A new site without counters would be lost; "other" at least counts it.
     if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_used_up())
         return other;
@@ -394,9 +394,9 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
         store_relaxed(&account_state()->sites, (uint64_t)LIMIT_SITES + 1);
         return other;
     }
-    if (cas_acq_rel(&sites[size_class], &there, (uint32_t)site))
+    if (cas_acq_rel(&sites[size_class], &current, (uint32_t)site))
         return (uint32_t)site;
-    return nodes_is_site(there) ? there : other;
+    return nodes_is_site(current) ? current : other;
 }
 
 /* Return the frame for the item with number ID of KIND, in place of an address. Set FLAG in the

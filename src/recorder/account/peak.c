@@ -155,10 +155,10 @@ fit_floor(uint32_t flushes)
 static bool
 raise_bytes(int64_t *word, int64_t value)
 {
-    int64_t there = load_relaxed(word);
+    int64_t current = load_relaxed(word);
 
-    while (value > there)
-        if (cas_acq_rel(word, &there, value))
+    while (value > current)
+        if (cas_acq_rel(word, &current, value))
             return true;
     return false;
 }

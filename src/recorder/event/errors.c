@@ -15,29 +15,29 @@ static void
 add_double(double *sum, double value)
 {
     uint64_t *bits = (uint64_t *)(void *)sum;
-    uint64_t there = load_relaxed(bits), next_bits;
+    uint64_t current = load_relaxed(bits), next_bits;
     double d;
 
     do {
-        __builtin_memcpy(&d, &there, sizeof d);
+        __builtin_memcpy(&d, &current, sizeof d);
         d += value;
         __builtin_memcpy(&next_bits, &d, sizeof next_bits);
-    } while (!cas_acq_rel(bits, &there, next_bits));
+    } while (!cas_acq_rel(bits, &current, next_bits));
 }
 
 static void
 raise_double(double *largest, double value)
 {
     uint64_t *bits = (uint64_t *)(void *)largest;
-    uint64_t there = load_relaxed(bits), next_bits;
+    uint64_t current = load_relaxed(bits), next_bits;
     double d;
 
     __builtin_memcpy(&next_bits, &value, sizeof next_bits);
     do {
-        __builtin_memcpy(&d, &there, sizeof d);
+        __builtin_memcpy(&d, &current, sizeof d);
         if (d >= value)
             return;
-    } while (!cas_acq_rel(bits, &there, next_bits));
+    } while (!cas_acq_rel(bits, &current, next_bits));
 }
 
 static void

@@ -22,9 +22,9 @@ enum { FILTER_MANY = 255 };
 void
 filter_add(const void *p)
 {
-    uint8_t *count = filter_of(p), there = load_relaxed(count);
+    uint8_t *count = filter_of(p), current = load_relaxed(count);
 
-    while (there != FILTER_MANY && !cas_acq_rel(count, &there, (uint8_t)(there + 1)))
+    while (current != FILTER_MANY && !cas_acq_rel(count, &current, (uint8_t)(current + 1)))
         continue;
 }
 
@@ -37,9 +37,10 @@ filter_keep(const void *p)
 void
 filter_drop(const void *p)
 {
-    uint8_t *count = filter_of(p), there = load_relaxed(count);
+    uint8_t *count = filter_of(p), current = load_relaxed(count);
 
-    while (there != FILTER_MANY && there != 0 && !cas_acq_rel(count, &there, (uint8_t)(there - 1)))
+    while (current != FILTER_MANY && current != 0 &&
+           !cas_acq_rel(count, &current, (uint8_t)(current - 1)))
         continue;
 }
 

@@ -458,7 +458,7 @@ NOINLINE void
 heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t site,
                   uint32_t birth)
 {
-    struct heap_instance *h = heap_instance_there(handle);
+    struct heap_instance *h = heap_instance_exists(handle);
     struct heap_block b = {.site = site, .birth = birth, .count = 1, .size_bytes = size_bytes}, old;
     struct thread *t = tls.self;
     int64_t change = (int64_t)size_bytes;

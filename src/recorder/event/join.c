@@ -300,7 +300,7 @@ COLD void
 join_refresh(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready), generation;
-    bool languages = language_is_there();
+    bool languages = language_is_present();
 
     tls.needs_slow_path = tls.labels != 0 || languages;
     while (ready != THREAD_NOT &&
@@ -309,7 +309,7 @@ join_refresh(struct thread *t)
         continue;
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).
-    if (unlikely(language_is_there() != languages))
+    if (unlikely(language_is_present() != languages))
         thread_invalidate(t); // An adapter has registered in the meantime: check again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {

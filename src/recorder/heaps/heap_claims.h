@@ -49,10 +49,10 @@ static inline uint32_t
 heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
 {
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
-        uint64_t there = 0;
+        uint64_t current = 0;
 
         // Another thread may have added the same claim.
-        if (cas_acq_rel(&claims[i], &there, claim) || there == claim)
+        if (cas_acq_rel(&claims[i], &current, claim) || current == claim)
             return i;
     }
     return HEAP_CLAIMS;
@@ -66,10 +66,10 @@ heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
     uint32_t gone = 0;
 
     for (uint32_t i = 0; i < HEAP_CLAIMS; i++) {
-        uint64_t there = load_acquire(&claims[i]);
+        uint64_t current = load_acquire(&claims[i]);
 
-        if (there > HEAP_CLAIM_TURN_MASK && !heap_claim_is_current(there) &&
-            cas_acq_rel(&claims[i], &there, HEAP_CLAIM_BUSY))
+        if (current > HEAP_CLAIM_TURN_MASK && !heap_claim_is_current(current) &&
+            cas_acq_rel(&claims[i], &current, HEAP_CLAIM_BUSY))
             gone |= 1u << i;
     }
     return gone;

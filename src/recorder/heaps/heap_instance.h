@@ -100,7 +100,7 @@ heap_instance_peek(uint32_t number)
 
 /* Return the instance of HANDLE if it exists and belongs to HANDLE; else NULL. */
 static inline struct heap_instance *
-heap_instance_there(uint64_t handle)
+heap_instance_exists(uint64_t handle)
 {
     struct heap_instance *h =
         heap_instance_peek(heap_handle_part(handle, HANDLE_INDEX, HANDLE_INDEX_BITS));
@@ -112,7 +112,7 @@ heap_instance_there(uint64_t handle)
 static inline struct heap_instance *
 heap_instance(uint64_t handle)
 {
-    struct heap_instance *h = heap_instance_there(handle);
+    struct heap_instance *h = heap_instance_exists(handle);
 
     return likely(h != NULL) ? h : heap_instance_inherit(handle);
 }

@@ -265,13 +265,13 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Replace *THERE by WORD at PLACE. If *PLACE has changed, store its value in *THERE and return
+/* Replace *CURRENT by WORD at PLACE. If *PLACE has changed, store its value in *CURRENT and return
  * false. */
 static inline bool
-heap_objects_exchange(uint64_t *place, uint64_t *there, uint64_t word)
+heap_objects_exchange(uint64_t *place, uint64_t *current, uint64_t word)
 {
-    return likely(!load_relaxed(&state->multi)) ? arch_cas_alone(place, there, word)
-                                                : cas_acq_rel(place, there, word);
+    return likely(!load_relaxed(&state->multi)) ? arch_cas_alone(place, current, word)
+                                                : cas_acq_rel(place, current, word);
 }
 
 /* Return the first address of the region at ADDRESS. */
@@ -292,10 +292,10 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
         for (uint32_t i = 0; i < HEAP_REGION_WORDS; i++) {
             uint64_t *place = heap_word(leaf, tier, way,
                                         first + ((uintptr_t)i << heap_granule_bits(tier)));
-            uint64_t there = load_relaxed(place);
+            uint64_t current = load_relaxed(place);
 
-            while (there != 0 && gone >> heap_word_claim(there) & 1)
-                if (heap_objects_exchange(place, &there, 0))
+            while (current != 0 && gone >> heap_word_claim(current) & 1)
+                if (heap_objects_exchange(place, &current, 0))
                     break;
         }
     }
@@ -331,14 +331,14 @@ claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
 static bool
 heap_objects_put(uint64_t *place, const struct heap_region *region, uint64_t word, uint64_t claim)
 {
-    uint64_t there = load_relaxed(place);
+    uint64_t current = load_relaxed(place);
 
-    while (likely(there == 0) ||
-           !heap_claim_is_current(load_acquire(&region->claims[heap_word_claim(there)]))) {
-        if (there != 0 &&
-            load_acquire(&region->claims[heap_word_claim(there)]) == HEAP_CLAIM_BUSY)
+    while (likely(current == 0) ||
+           !heap_claim_is_current(load_acquire(&region->claims[heap_word_claim(current)]))) {
+        if (current != 0 &&
+            load_acquire(&region->claims[heap_word_claim(current)]) == HEAP_CLAIM_BUSY)
             return false;
-        if (!heap_objects_exchange(place, &there, word))
+        if (!heap_objects_exchange(place, &current, word))
             continue;
         // Paired with take_stale: either it sees the word, or this thread sees that the claim is
         // gone.
@@ -393,15 +393,15 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
     uint32_t ways = tier == 0 ? HEAP_WAYS : COARSE_WAYS;
 
     for (uint32_t way = 0; way < ways; way++) {
-        uint32_t there = load_acquire(&region->ways);
+        uint32_t current = load_acquire(&region->ways);
 
-        if (way > there && ((thrifty && !is_way_worth(o, leaf, tier, way, address)) ||
-                            !is_affordable(leaf, tier, way, address) ||
-                            !begin_way(leaf, tier, way, address)))
+        if (way > current && ((thrifty && !is_way_worth(o, leaf, tier, way, address)) ||
+                              !is_affordable(leaf, tier, way, address) ||
+                              !begin_way(leaf, tier, way, address)))
             return false;
         // Raise the number of ways before storing the word, so that a thread that frees the object
         // finds it.
-        while (way > there && !cas_acq_rel(&region->ways, &there, way))
+        while (way > current && !cas_acq_rel(&region->ways, &current, way))
             ;
         if (heap_objects_put(heap_word(leaf, tier, way, address), region, word, claim))
             return true;
@@ -448,7 +448,7 @@ last_region(uintptr_t address)
 static void
 count_tabled(struct heap_objects *o, uintptr_t address)
 {
-    uint64_t claim = load_acquire(&o->claim), there;
+    uint64_t claim = load_acquire(&o->claim), current;
     struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
     struct heap_region *region;
 
@@ -460,10 +460,11 @@ count_tabled(struct heap_objects *o, uintptr_t address)
         return;
     }
     region = heap_region(leaf, HEAP_TIERS - 1, address);
-    there = load_relaxed(&region->elsewhere);
-    while (there != claim && there != HEAP_CLAIM_SEVERAL &&
-           !cas_acq_rel(&region->elsewhere, &there,
-                        there == 0 || !heap_claim_is_current(there) ? claim : HEAP_CLAIM_SEVERAL))
+    current = load_relaxed(&region->elsewhere);
+    while (
+        current != claim && current != HEAP_CLAIM_SEVERAL &&
+        !cas_acq_rel(&region->elsewhere, &current,
+                     current == 0 || !heap_claim_is_current(current) ? claim : HEAP_CLAIM_SEVERAL))
         ;
 }
 
@@ -472,18 +473,18 @@ static bool
 is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
 {
     struct heap_region *region;
-    uint64_t there;
+    uint64_t current;
 
     if (load_relaxed(&o->untold))
         return true;
     if (likely(load_acquire(&o->table.levels[0]) == NULL))
         return false;
     region = last_region(address);
-    there = region != NULL ? load_relaxed(&region->elsewhere) : 0;
+    current = region != NULL ? load_relaxed(&region->elsewhere) : 0;
     // The claim belongs to an instance that was reset since.
-    if (unlikely(there > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(there))
-        cas_acq_rel(&region->elsewhere, &there, UINT64_C(0));
-    return there == claim || there == HEAP_CLAIM_SEVERAL;
+    if (unlikely(current > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(current))
+        cas_acq_rel(&region->elsewhere, &current, UINT64_C(0));
+    return current == claim || current == HEAP_CLAIM_SEVERAL;
 }
 
 /* --- Elsewhere -------------------------------------------------------------------------------- */

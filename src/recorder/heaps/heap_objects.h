@@ -235,15 +235,15 @@ heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uin
            likely(load_acquire(&region->claims[heap_word_claim(word)]) == claim);
 }
 
-/* Replace THERE by WORD at PLACE in REGION. CLAIM is WORD's claim. Return false if another thread
+/* Replace CURRENT by WORD at PLACE in REGION. CLAIM is WORD's claim. Return false if another thread
  * has changed PLACE or removed the claim. */
 static inline bool
-heap_word_put(uint64_t *place, uint64_t there, const struct heap_region *region, uint64_t word,
+heap_word_put(uint64_t *place, uint64_t current, const struct heap_region *region, uint64_t word,
               uint64_t claim)
 {
     if (likely(!load_relaxed(&state->multi)))
-        return likely(arch_cas_alone(place, &there, word));
-    if (unlikely(!cas_seq_cst(place, &there, word)))
+        return likely(arch_cas_alone(place, &current, word));
+    if (unlikely(!cas_seq_cst(place, &current, word)))
         return false;
     // Paired with take_stale: either it sees the word, or this thread sees that the claim is gone.
     if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
@@ -269,16 +269,16 @@ heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint
     return number;
 }
 
-/* Return true if THERE, a word of REGION, is free: it is 0, or the instance with CLAIM stored it
+/* Return true if CURRENT, a word of REGION, is free: it is 0, or the instance with CLAIM stored it
  * before its latest reset. */
 static inline bool
-heap_word_is_free(uint64_t there, const struct heap_region *region, uint64_t claim)
+heap_word_is_free(uint64_t current, const struct heap_region *region, uint64_t claim)
 {
     uint64_t of;
 
-    if (there == 0)
+    if (current == 0)
         return true;
-    of = load_acquire(&region->claims[heap_word_claim(there)]);
+    of = load_acquire(&region->claims[heap_word_claim(current)]);
     return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
 }
 
@@ -331,7 +331,7 @@ static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
     uintptr_t address = (uintptr_t)p;
-    uint64_t claim = load_relaxed(&o->claim), *place, there;
+    uint64_t claim = load_relaxed(&o->claim), *place, current;
     const struct heap_region *region;
     struct heap_leaf *leaf;
     uint32_t number;
@@ -353,9 +353,9 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
     place = heap_objects_free_place(leaf, 0, region, address, claim);
     if (unlikely(place == NULL))
         return false;
-    there = load_relaxed(place);
-    return likely(heap_word_is_free(there, region, claim)) &&
-           heap_word_put(place, there, region, heap_word_of(0, address, b, number), claim);
+    current = load_relaxed(place);
+    return likely(heap_word_is_free(current, region, claim)) &&
+           heap_word_put(place, current, region, heap_word_of(0, address, b, number), claim);
 }
 
 /* Fast path of heap_objects_insert_slow, with the same contract. */

@@ -50,19 +50,19 @@ heap_quota_take(struct heap_quota *s, uint64_t piece, heap_waste_fn *waste,
                 uint64_t *evicted_bytes)
 {
     uint64_t now = load_relaxed(&state->charged), refused = load_relaxed(&s->refused_at);
-    uint64_t wasted, there = 0;
+    uint64_t wasted, current = 0;
     uint32_t i;
 
     if (heap_quota_has(s, piece))
         return true;
     if (refused != 0 && now - refused < RETRY_BYTES)
         return false;
-    i = find_cheapest(s, waste, &wasted, &there);
+    i = find_cheapest(s, waste, &wasted, &current);
     if (load_relaxed(evicted_bytes) + wasted > now / EVICTED_SHARE && wasted > 0) {
         store_relaxed(&s->refused_at, now);
         return false;
     }
-    if (!cas_acq_rel(&s->open[i], &there, piece))
+    if (!cas_acq_rel(&s->open[i], &current, piece))
         return false; // Another thread was faster.
     if (wasted > 0)
         add_relaxed(evicted_bytes, wasted);

@@ -149,9 +149,9 @@ find_place(uint64_t *entries, uint32_t table, uint64_t key)
         uint64_t *place = directory_bucket(entries, table, key, bucket);
 
         for (uint32_t i = 0; i < BUCKET_ENTRIES; i++) {
-            uint64_t there = load_acquire(&place[i]);
+            uint64_t current = load_acquire(&place[i]);
 
-            if (there == 0 || there >> NUMBER_BITS == key)
+            if (current == 0 || current >> NUMBER_BITS == key)
                 return &place[i];
         }
     }
@@ -177,10 +177,10 @@ present_word(struct heap_sparse *sparse, uint32_t level, uint64_t key, uint64_t 
 }
 
 uint32_t
-sparse_levels_there(uint32_t levels, uintptr_t address)
+sparse_levels_present(uint32_t levels, uintptr_t address)
 {
     struct heap_sparse *sparse = load_acquire(&heaps_state()->heap_sparse);
-    uint32_t there = 0;
+    uint32_t current = 0;
 
     if (sparse == NULL)
         return 0;
@@ -190,13 +190,13 @@ sparse_levels_there(uint32_t levels, uintptr_t address)
 
         if (load_acquire(present_word(sparse, level, address >> sparse_region_bits(level), &bit)) &
             bit)
-            there |= 1u << level;
+            current |= 1u << level;
     }
-    return there;
+    return current;
 }
 
 struct sparse_region *
-sparse_region_there(uint32_t level, uintptr_t address)
+sparse_region_find(uint32_t level, uintptr_t address)
 {
     struct heap_sparse *sparse = load_acquire(&heaps_state()->heap_sparse);
     uint64_t key = address >> sparse_region_bits(level);
@@ -231,17 +231,17 @@ make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key
         return 0;
     }
     while ((place = find_place(entries, table, key)) != NULL) {
-        uint64_t there = load_acquire(place);
+        uint64_t current = load_acquire(place);
 
-        if (there != 0 && there >> NUMBER_BITS == key)
-            return there;
-        if (there != 0)
+        if (current != 0 && current >> NUMBER_BITS == key)
+            return current;
+        if (current != 0)
             continue; // Another thread has taken the place.
         if (*made == 0 && (*made = piece_take(&sparse->regions, REGION_SEGMENT_BITS)) == 0) {
             *made = UINT32_MAX;
             return 0;
         }
-        if (cas_acq_rel(place, &there, key << NUMBER_BITS | *made))
+        if (cas_acq_rel(place, &current, key << NUMBER_BITS | *made))
             return key << NUMBER_BITS | *made;
     }
     return 0;

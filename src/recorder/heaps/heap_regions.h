@@ -44,10 +44,10 @@ sparse_region_bits(uint32_t level)
 
 /* Return the subset of LEVELS, a bit for each level, that may have a region at ADDRESS. The other
  * levels have none there. */
-uint32_t sparse_levels_there(uint32_t levels, uintptr_t address);
+uint32_t sparse_levels_present(uint32_t levels, uintptr_t address);
 
 /* Return the region of LEVEL at ADDRESS; NULL if there is none. */
-struct sparse_region *sparse_region_there(uint32_t level, uintptr_t address);
+struct sparse_region *sparse_region_find(uint32_t level, uintptr_t address);
 
 /* Return the region of LEVEL at ADDRESS, created on demand; NULL without memory. */
 struct sparse_region *sparse_region_make(uint32_t level, uintptr_t address);

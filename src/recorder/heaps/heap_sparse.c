@@ -20,7 +20,7 @@
  * (heap_quota.c), otherwise in the coarsest level. A chain has room for 100 objects; an object
  * that finds it full goes to the next finer level. Objects are never moved, so a lookup tries all
  * levels. It begins with the level of the object found last, and skips levels without a region
- * there (sparse_levels_there). An insertion uses the first free entry that its lookup has passed.
+ * there (sparse_levels_present). An insertion uses the first free entry that its lookup has passed.
  *
  * Bound. A region is claimed with a slot, below a full region, or in the coarsest level. All
  * regions with a slot fill up, except for a constant number. Four new regions with a line in each
@@ -60,7 +60,7 @@ enum {
     WORD_BYTES = WORD_BIRTH + 8,
 };
 
-#define KEY_THERE (UINT32_C(1) << 31)
+#define KEY_PRESENT (UINT32_C(1) << 31)
 #define KEY_BUSY UINT32_C(1)
 #define BYTES_MAX ((UINT64_C(1) << (64 - WORD_BYTES)) - 1)
 
@@ -80,7 +80,7 @@ chain_of(struct sparse_region *r, uintptr_t address)
 static uint32_t
 heap_sparse_key_of(uint32_t level, uintptr_t address, uint32_t number)
 {
-    return KEY_THERE | number << KEY_CLAIM |
+    return KEY_PRESENT | number << KEY_CLAIM |
            (uint32_t)(address & ((UINT64_C(1) << sparse_region_bits(level)) - 1));
 }
 
@@ -96,7 +96,7 @@ is_entry_free(const struct sparse_region *r, uint32_t key)
 {
     uint64_t claim;
 
-    if ((key & KEY_THERE) == 0)
+    if ((key & KEY_PRESENT) == 0)
         return key == 0;
     claim = load_acquire(&r->claims[key_claim(key)]);
     return claim != HEAP_CLAIM_BUSY && !heap_claim_is_current(claim);
@@ -108,9 +108,9 @@ static bool
 heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i, uint32_t key,
                       uint64_t word, uint64_t claim)
 {
-    uint32_t there = load_relaxed(&l->keys[i]);
+    uint32_t current = load_relaxed(&l->keys[i]);
 
-    if (!is_entry_free(r, there) || !cas_acq_rel(&l->keys[i], &there, KEY_BUSY))
+    if (!is_entry_free(r, current) || !cas_acq_rel(&l->keys[i], &current, KEY_BUSY))
         return false;
     store_relaxed(&l->words[i], word);
     exchange_seq_cst(&l->keys[i], key);
@@ -151,7 +151,7 @@ wipe_region(struct sparse_region *r, uint32_t gone)
             for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
                 uint32_t key = load_relaxed(&l->keys[i]);
 
-                if ((key & KEY_THERE) != 0 && (gone >> key_claim(key) & 1) != 0)
+                if ((key & KEY_PRESENT) != 0 && (gone >> key_claim(key) & 1) != 0)
                     cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
             }
             number = load_acquire(&l->next);
@@ -177,12 +177,12 @@ search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct sp
         struct sparse_line *l = sparse_line_at(number);
 
         for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
-            uint32_t there = load_acquire(&l->keys[i]);
+            uint32_t current = load_acquire(&l->keys[i]);
 
-            if (there != key && (there != 0 || ret_found->line != NULL))
+            if (current != key && (current != 0 || ret_found->line != NULL))
                 continue;
             *ret_found = (struct spot){r, l, i, key};
-            if (there == key)
+            if (current == key)
                 return true;
         }
         number = load_acquire(&l->next);
@@ -194,7 +194,7 @@ search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct sp
 static bool
 search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret_found)
 {
-    struct sparse_region *r = sparse_region_there(level, address);
+    struct sparse_region *r = sparse_region_find(level, address);
     uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;
 
     return number != HEAP_CLAIMS &&
@@ -212,7 +212,7 @@ search(struct heap_objects *o, uintptr_t address, struct spot *ret_found)
     *ret_found = (struct spot){0};
     if (search_level(latest, address, claim, ret_found))
         return true;
-    levels = sparse_levels_there(levels & ~(1u << latest), address);
+    levels = sparse_levels_present(levels & ~(1u << latest), address);
     for (; levels != 0; levels &= levels - 1) {
         uint32_t level = (uint32_t)__builtin_ctz(levels);
 
@@ -267,7 +267,7 @@ static uint64_t
 region_waste(uint64_t quota_key)
 {
     uint32_t level = (uint32_t)(quota_key & ((1 << SPARSE_FINEST_BITS) - 1)) - 1;
-    struct sparse_region *r = sparse_region_there(level, quota_key);
+    struct sparse_region *r = sparse_region_find(level, quota_key);
     uint64_t cost_bytes = SPARSE_REGION_BYTES, worth_bytes = 0;
 
     for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)
@@ -336,7 +336,7 @@ level_to_claim(uintptr_t address)
         uint64_t *evicted;
         struct heap_quota *s = sparse_quota(level, &evicted);
 
-        if (s == NULL || sparse_region_there(level, address) != NULL ||
+        if (s == NULL || sparse_region_find(level, address) != NULL ||
             heap_quota_take(s, quota_key_of(level, address), region_waste, evicted))
             return level;
     }
@@ -350,10 +350,10 @@ heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block 
 
     if (b.count != 1 || b.size_bytes > BYTES_MAX)
         return false;
-    for (uint32_t levels = sparse_levels_there(load_relaxed(&o->sparse_used), address); levels != 0;
-         levels &= levels - 1) {
+    for (uint32_t levels = sparse_levels_present(load_relaxed(&o->sparse_used), address);
+         levels != 0; levels &= levels - 1) {
         uint32_t level = (uint32_t)__builtin_ctz(levels);
-        struct sparse_region *r = sparse_region_there(level, address);
+        struct sparse_region *r = sparse_region_find(level, address);
         uint32_t number = r != NULL ? heap_claims_find(r->claims, claim) : (uint32_t)HEAP_CLAIMS;
 
         if (number != HEAP_CLAIMS && insert_entry(r, level, address, b, number, claim))
@@ -385,7 +385,7 @@ granules_in(uint32_t number, uintptr_t region, uintptr_t start, uintptr_t granul
             uintptr_t at = region + (key & ((UINT32_C(1) << KEY_CLAIM) - 1));
             uintptr_t granule = (at - start) / granule_bytes;
 
-            if ((key & KEY_THERE) != 0 && granule < 64)
+            if ((key & KEY_PRESENT) != 0 && granule < 64)
                 bits |= UINT64_C(1) << granule;
         }
         number = load_acquire(&l->next);
@@ -403,7 +403,7 @@ heap_sparse_granules(uintptr_t start, uintptr_t granule_bytes)
 
         // Regions of the finest levels are shorter than the 64 granules.
         for (; at - start < 64 * granule_bytes; at += region_bytes) {
-            struct sparse_region *r = sparse_region_there(level, at);
+            struct sparse_region *r = sparse_region_find(level, at);
             uintptr_t first = round_down(at, region_bytes);
 
             for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)

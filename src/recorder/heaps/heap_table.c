@@ -101,19 +101,19 @@ void *
 heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
 {
     void **at = place;
-    void *there = load_acquire(at), *own;
+    void *current = load_acquire(at), *own;
 
-    if (there != NULL)
-        return there;
+    if (current != NULL)
+        return current;
     if (state->arena != NULL || !mem_charge(charged_bytes))
         return NULL;
     own = mem_private(size_bytes);
-    if (own != NULL && cas_acq_rel(at, &there, own))
+    if (own != NULL && cas_acq_rel(at, &current, own))
         return own;
     mem_uncharge(charged_bytes);
     if (own != NULL)
         mem_release(own, size_bytes);
-    return there;
+    return current;
 }
 
 /* Return the level at PLACE, created on demand with COUNT slots of PLACE_BYTES; NULL without
@@ -121,16 +121,16 @@ heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
 static void *
 level_make(void **place, size_t count, size_t place_bytes)
 {
-    uint64_t *there = load_acquire(place);
+    uint64_t *current = load_acquire(place);
     void *none = NULL;
 
-    if (likely(there != NULL))
-        return there;
-    there = heap_memory(LINE_BYTES + count * place_bytes);
-    if (there == NULL)
+    if (likely(current != NULL))
+        return current;
+    current = heap_memory(LINE_BYTES + count * place_bytes);
+    if (current == NULL)
         return NULL;
-    *there = count - 1; // Levels of both kinds begin with their mask.
-    return cas_acq_rel(place, &none, (void *)there) ? there : none;
+    *current = count - 1; // Levels of both kinds begin with their mask.
+    return cas_acq_rel(place, &none, (void *)current) ? current : none;
 }
 
 static struct heap_block *
@@ -162,11 +162,11 @@ map_find(const struct heap_map_level *level, uint64_t word)
         uint32_t first = heap_table_bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {
-            uint64_t there = load_acquire(&level->words[place]);
+            uint64_t current = load_acquire(&level->words[place]);
 
-            if (there == word)
+            if (current == word)
                 return place;
-            if ((there ^ word) & EMPTYING_MASK)
+            if ((current ^ word) & EMPTYING_MASK)
                 return NOWHERE;
         }
     }
@@ -183,11 +183,11 @@ map_claim(struct heap_map_level *level, uint64_t word)
         uint32_t first = heap_table_bucket_of(level, word, attempt);
 
         for (uint32_t place = first; place < first + BUCKET; place++) {
-            uint64_t there = load_relaxed(&level->words[place]);
+            uint64_t current = load_relaxed(&level->words[place]);
 
-            if ((there & EMPTYING_MASK) == emptying && there != (WORD_GONE | emptying))
+            if ((current & EMPTYING_MASK) == emptying && current != (WORD_GONE | emptying))
                 continue;
-            if (cas_acq_rel(&level->words[place], &there, WORD_CLAIMED | emptying))
+            if (cas_acq_rel(&level->words[place], &current, WORD_CLAIMED | emptying))
                 return place;
         }
     }
@@ -197,19 +197,19 @@ map_claim(struct heap_map_level *level, uint64_t word)
 /* Store B. If a reset is concurrent with events, a slot may be assigned to a writing thread while
  * another thread still reads it. The reader detects this by its CAS of the word. */
 static void
-heap_table_put_block(struct heap_block *there, struct heap_block b)
+heap_table_put_block(struct heap_block *current, struct heap_block b)
 {
-    store_relaxed(&there->site, b.site);
-    store_relaxed(&there->birth, b.birth);
-    store_relaxed(&there->count, b.count);
-    store_relaxed(&there->size_bytes, b.size_bytes);
+    store_relaxed(&current->site, b.site);
+    store_relaxed(&current->birth, b.birth);
+    store_relaxed(&current->count, b.count);
+    store_relaxed(&current->size_bytes, b.size_bytes);
 }
 
 static struct heap_block
-get_block(const struct heap_block *there)
+get_block(const struct heap_block *current)
 {
-    return (struct heap_block){load_relaxed(&there->site), load_relaxed(&there->birth),
-                               load_relaxed(&there->count), load_relaxed(&there->size_bytes)};
+    return (struct heap_block){load_relaxed(&current->site), load_relaxed(&current->birth),
+                               load_relaxed(&current->count), load_relaxed(&current->size_bytes)};
 }
 
 static uint64_t
@@ -333,11 +333,11 @@ live_make(struct heap_lives *l, uint32_t site)
         }
         for (uint32_t k = 0; k < LIVE_WINDOW; k++) {
             struct heap_live *p = &level->places[(hash + k) & level->mask];
-            uint32_t there = load_acquire(&p->site);
+            uint32_t current = load_acquire(&p->site);
 
-            if (there == 0 && cas_acq_rel(&p->site, &there, site))
+            if (current == 0 && cas_acq_rel(&p->site, &current, site))
                 return p;
-            if (there == site)
+            if (current == site)
                 return p;
         }
     }
@@ -351,13 +351,13 @@ heap_live_find(struct heap_lives *l, uint32_t site)
 
     for (uint32_t i = load_acquire(&l->used); i-- > 0;) {
         struct heap_live_level *level = load_acquire(&l->levels[i]);
-        uint32_t there = 1;
+        uint32_t current = 1;
 
-        for (uint32_t k = 0; level != NULL && k < LIVE_WINDOW && there != 0; k++) {
+        for (uint32_t k = 0; level != NULL && k < LIVE_WINDOW && current != 0; k++) {
             struct heap_live *p = &level->places[(hash + k) & level->mask];
 
-            there = load_acquire(&p->site);
-            if (there == site)
+            current = load_acquire(&p->site);
+            if (current == site)
                 return p;
         }
     }
@@ -392,12 +392,12 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
 static int64_t
 heap_table_take(const int64_t *own, int64_t *others)
 {
-    int64_t there = load_relaxed(others), mine;
+    int64_t current = load_relaxed(others), mine;
 
     do
         mine = load_relaxed(own);
-    while (!cas_seq_cst(others, &there, -mine));
-    return mine + there;
+    while (!cas_seq_cst(others, &current, -mine));
+    return mine + current;
 }
 
 void

@@ -54,13 +54,13 @@ ecl_code_place_of(struct place *table, size_t count, uint64_t address, bool make
 {
     for (size_t i = 0, at = hash(address); i < WINDOW; i++, at++) {
         struct place *p = &table[at % count];
-        uint64_t there = load_acquire(&p->address);
+        uint64_t current = load_acquire(&p->address);
 
-        if (there == address)
+        if (current == address)
             return p;
-        if (there == 0 && !make)
+        if (current == 0 && !make)
             return NULL;
-        if (there == 0 && (cas_acq_rel(&p->address, &there, address) || there == address))
+        if (current == 0 && (cas_acq_rel(&p->address, &current, address) || current == address))
             return p;
     }
     return NULL;

@@ -151,9 +151,9 @@ extern struct python_pages python_arenas, python_chunks;
  * of an object that contains a frame, or of a code object. */
 extern uint64_t python_gone;
 
-/* Add the pages of the BYTES at P to PAGES if THERE, else remove them. Without memory they are not
- * added. */
-void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there);
+/* Add the pages of the BYTES at P to PAGES if PRESENT, else remove them. Without memory they are
+ * not added. */
+void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool present);
 
 /* Count such an event. Call before the memory is reused. */
 static inline void

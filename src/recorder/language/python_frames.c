@@ -340,7 +340,7 @@ add_damaged(struct walk *w, const void *in)
 
 /* Return true if the frame that W has reached is readable. NULL is the regular end of the chain. */
 static inline bool
-python_frames_is_there(struct walk *w, const void *p, const void *in)
+python_frames_is_present(struct walk *w, const void *p, const void *in)
 {
     if (likely(python_can_reach(&w->reach, p)))
         return true;
@@ -353,10 +353,10 @@ python_frames_is_there(struct walk *w, const void *p, const void *in)
 /* Return true if CFRAME is readable. When no Python code runs, it is the one inside the thread's
  * state. */
 static inline bool
-is_cframe_there(struct walk *w, const void *cframe, const void *in)
+is_cframe_present(struct walk *w, const void *cframe, const void *in)
 {
     return cframe == (const char *)w->thread + layout->thread_root ||
-           python_frames_is_there(w, cframe, in);
+           python_frames_is_present(w, cframe, in);
 }
 
 /* Read the frame that W has reached, and step outwards. Return false at the end of the chain. A
@@ -368,7 +368,7 @@ take_link(enum python_chain kind, struct walk *w)
     const void *frame = w->frame, *inner = w->in;
     struct link *l = &w->m->new_links[w->new_count];
 
-    if (!python_frames_is_there(w, frame, w->in))
+    if (!python_frames_is_present(w, frame, w->in))
         return false;
     w->new_count++;
     l->frame = frame;
@@ -388,10 +388,10 @@ take_link(enum python_chain kind, struct walk *w)
     }
     if (kind == PYTHON_CHAIN_ENTRIES && l->mark) {
         w->in = python_pointer(w->in, layout->cframe_previous);
-        return is_cframe_there(w, w->in, inner);
+        return is_cframe_present(w, w->in, inner);
     }
     if (kind == PYTHON_CHAIN_CFRAMES && w->in != NULL) {
-        if (!is_cframe_there(w, w->in, NULL))
+        if (!is_cframe_present(w, w->in, NULL))
             return false;
         w->in = python_pointer(w->in, layout->cframe_previous);
     }
@@ -571,8 +571,8 @@ python_frames_start(struct walk *w)
     // In 3.12 the cframe only leads to the frames.
     if (layout->chain == PYTHON_CHAIN_ENTRIES)
         w->in = w->frame;
-    w->frame = is_cframe_there(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
-                                                  : NULL;
+    w->frame = is_cframe_present(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
+                                                    : NULL;
 }
 
 /* Return the stop for the events after W, whose innermost link is number TOP. */

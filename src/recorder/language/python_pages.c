@@ -36,7 +36,7 @@ page_word(struct python_pages *pages, uintptr_t address)
 }
 
 void
-python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool there)
+python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool present)
 {
     for (size_t at = 0; at < bytes; at += (size_t)1 << PYTHON_PAGE_BITS) {
         uintptr_t address = (uintptr_t)p + at;
@@ -45,11 +45,11 @@ python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool 
 
         if (word == NULL)
             continue;
-        if (there)
+        if (present)
             or_relaxed(word, bit);
         else
             __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
     }
-    if (!there)
+    if (!present)
         python_goes();
 }

@@ -14,17 +14,17 @@
 static struct core_leaf *
 chunk(struct core_record *r, uint64_t i)
 {
-    uint64_t there = load_acquire(&r->leaf_chunks[i]);
+    uint64_t current = load_acquire(&r->leaf_chunks[i]);
     size_t size_bytes = sizeof(struct core_leaf) * CORE_CHUNK_LEAVES;
     struct core_leaf *made;
 
-    if (there != 0)
-        return (struct core_leaf *)(uintptr_t)there;
+    if (current != 0)
+        return (struct core_leaf *)(uintptr_t)current;
     made = mem_dumped(size_bytes);
-    if (made == NULL || cas_acq_rel(&r->leaf_chunks[i], &there, (uint64_t)(uintptr_t)made))
+    if (made == NULL || cas_acq_rel(&r->leaf_chunks[i], &current, (uint64_t)(uintptr_t)made))
         return made;
     mem_release(made, size_bytes);
-    return (struct core_leaf *)(uintptr_t)there;
+    return (struct core_leaf *)(uintptr_t)current;
 }
 
 void

@@ -48,20 +48,20 @@ static void *
 ledger_hooked_take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
     void **at = place;
-    void *there = load_acquire(at);
+    void *current = load_acquire(at);
     void *made;
 
     *ret_new = false;
-    if (likely(there != NULL))
-        return there;
+    if (likely(current != NULL))
+        return current;
     made = make(size_bytes);
     if (made == NULL)
         return NULL;
-    *ret_new = cas_acq_rel(at, &there, made);
+    *ret_new = cas_acq_rel(at, &current, made);
     if (*ret_new)
         return made;
     mem_release(made, size_bytes);
-    return there;
+    return current;
 }
 
 static inline uintptr_t

@@ -51,7 +51,7 @@ is_used_behind(uintptr_t address)
 {
     struct ledger_place behind = ledger_place(address + PREFAULT_MIN_BYTES);
 
-    return behind.leaf != NULL && mem_is_there(ledger_slot_at(behind));
+    return behind.leaf != NULL && mem_is_mapped(ledger_slot_at(behind));
 }
 
 void

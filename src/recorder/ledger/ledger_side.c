@@ -44,11 +44,11 @@ ledger_side_find(struct side *s, uint64_t key, uint64_t hash)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
         struct side_slot *slot = &s->slots[(hash + i) & s->mask];
-        uint64_t there = load_acquire(&slot->key);
+        uint64_t current = load_acquire(&slot->key);
 
-        if (there == key)
+        if (current == key)
             return slot;
-        if (there == KEY_EMPTY)
+        if (current == KEY_EMPTY)
             return NULL;
     }
     return NULL;
@@ -59,11 +59,11 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
         struct side_slot *slot = &s->slots[(hash + i) & s->mask];
-        uint64_t there = load_relaxed(&slot->key);
+        uint64_t current = load_relaxed(&slot->key);
 
-        if (there != KEY_EMPTY && there != KEY_GONE)
+        if (current != KEY_EMPTY && current != KEY_GONE)
             continue;
-        if (cas_acq_rel(&slot->key, &there, key)) {
+        if (cas_acq_rel(&slot->key, &current, key)) {
             store_relaxed(&slot->how, how);
             store_release(&slot->value, value);
             return true;

@@ -48,7 +48,7 @@ bool language_is_runtime(uint64_t pc);
 bool language_is_interpreter(uint64_t pc);
 
 static inline bool
-language_is_there(void)
+language_is_present(void)
 {
     return load_acquire(&language_count) != 0;
 }

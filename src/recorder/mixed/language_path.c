@@ -252,14 +252,14 @@ has_placed(const struct language_memo *m, const struct path *path, uint32_t l, u
 static void
 add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 {
-    uint32_t languages_there = load_acquire(&language_count);
+    uint32_t languages_present = load_acquire(&language_count);
 
     if (number > 0) {
         add_native(path, m, number);
         if (language_facts_at(m, number)->code != 0)
             language_path_add_named(path, language_facts_at(m, number)->code);
     }
-    for (uint32_t l = 0; l < languages_there; l++)
+    for (uint32_t l = 0; l < languages_present; l++)
         while (has_placed(m, path, l, number))
             language_path_add_named(path, m->placed[--path->left[l]].id);
 }

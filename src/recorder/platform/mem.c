@@ -380,12 +380,12 @@ mem_touch(const void *start, const void *end)
 }
 
 bool
-mem_is_there(const void *address)
+mem_is_mapped(const void *address)
 {
     const void *page = (const void *)((uintptr_t)address & ~(uintptr_t)(PAGE_BYTES - 1));
-    unsigned char there = 0;
+    unsigned char current = 0;
 
-    return sys_mincore(page, PAGE_BYTES, &there) == 0 && (there & 1) != 0;
+    return sys_mincore(page, PAGE_BYTES, &current) == 0 && (current & 1) != 0;
 }
 
 void

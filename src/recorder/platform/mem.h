@@ -57,7 +57,7 @@ bool mem_populate(void *address, size_t size_bytes);
 void mem_touch(const void *start, const void *end);
 
 /* Return true if the page of ADDRESS is resident; false also if the kernel does not report it. */
-bool mem_is_there(const void *address);
+bool mem_is_mapped(const void *address);
 
 /* Prefault the next step of memory that is filled from its start, which is cheaper than one page
  * fault per page. The caller is about to use the first END_BYTES of LIMIT_BYTES. *MADE, shared by

@@ -117,19 +117,19 @@ shared_add(uint64_t ra, const struct rule_entry *e)
     uint32_t generation = load_acquire(&state->generation);
     uint64_t key = rules_make_key(ra, generation);
     uint32_t victim = (uint32_t)(hash_u64(ra) >> 60) % BUCKET_SLOTS;
-    uint64_t there;
+    uint64_t current;
     uint64_t rule;
 
     for (uint32_t i = 0; i < BUCKET_SLOTS; i++) {
-        there = load_relaxed(&b->slots[i].key);
-        if (there == 0 ||
-            (there != KEY_BUSY && there >> DISK_ADDRESS_BITS != key >> DISK_ADDRESS_BITS)) {
+        current = load_relaxed(&b->slots[i].key);
+        if (current == 0 ||
+            (current != KEY_BUSY && current >> DISK_ADDRESS_BITS != key >> DISK_ADDRESS_BITS)) {
             victim = i;
             break;
         }
     }
-    there = load_relaxed(&b->slots[victim].key);
-    if (there == KEY_BUSY || !cas_acq_rel(&b->slots[victim].key, &there, (uint64_t)KEY_BUSY))
+    current = load_relaxed(&b->slots[victim].key);
+    if (current == KEY_BUSY || !cas_acq_rel(&b->slots[victim].key, &current, (uint64_t)KEY_BUSY))
         return; // Another thread is writing this slot; the rule stays in the thread's cache.
     memcpy(&rule, &e->rule, sizeof rule);
     store_release(&b->slots[victim].rule, rule);

@@ -214,7 +214,7 @@ find_by_counters(const struct examined *e, uint32_t site, struct arena *arena, s
 
 /* Return false if E is a dump without thread TID. */
 static bool
-birth_is_there(const struct examined *e, uint32_t tid)
+birth_is_present(const struct examined *e, uint32_t tid)
 {
     for (size_t i = 0; i < e->memory.thread_count; i++)
         if (e->memory.threads[i].tid == tid)
@@ -248,7 +248,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
         // The row's thread, unless it is a later thread, which the dump lacks.
-        if (d != NULL && birth_is_there(e, d->tid))
+        if (d != NULL && birth_is_present(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
         ret->later_count = (uint8_t)(alloc_seq - 1 - birth);

@@ -295,24 +295,24 @@ read_region(struct reader *r, uint64_t at)
     uint64_t off = word(m, at + (wide ? 8 : 4));
     uint64_t start = word(m, at + (wide ? 16 : 8));
     uint64_t stored = word(m, at + (wide ? 32 : 16)), bytes = word(m, at + (wide ? 40 : 20));
-    uint64_t there = off < m->size_bytes ? m->size_bytes - off : 0;
+    uint64_t available = off < m->size_bytes ? m->size_bytes - off : 0;
 
     if (m->region_count >= REGIONS_MAX || start + bytes < start)
         return;
     if (stored > bytes)
         stored = bytes;
-    if (there > stored)
-        there = stored;
+    if (available > stored)
+        available = stored;
     // A dump has no byte twice. Reading the same bytes a million times would take too long.
-    if (there > m->size_bytes - r->readable_bytes)
-        there = 0;
-    r->readable_bytes += there;
-    m->missing_bytes += stored - there;
+    if (available > m->size_bytes - r->readable_bytes)
+        available = 0;
+    r->readable_bytes += available;
+    m->missing_bytes += stored - available;
     arena_grow(&m->arena, &m->regions, &r->region_capacity, m->region_count, sizeof *m->regions);
     m->regions[m->region_count++] =
         (struct memory_region){.start = start,
                                .end = start + bytes,
-                               .readable_bytes = there,
+                               .readable_bytes = available,
                                .file_off = off,
                                .access = (uint32_t)elf_core_number(m, at + (wide ? 4 : 24), 4)};
 }

@@ -130,11 +130,11 @@ probe(const struct memory *m)
     for (size_t i = 0; i < m->region_count; i++) {
         char byte;
         struct iovec here = {&byte, 1};
-        struct iovec there = {(void *)(uintptr_t)m->regions[i].start, 1};
+        struct iovec remote = {(void *)(uintptr_t)m->regions[i].start, 1};
 
         if (m->regions[i].readable_bytes == 0)
             continue;
-        if (process_vm_readv((pid_t)m->pid, &here, 1, &there, 1, 0) == 1)
+        if (process_vm_readv((pid_t)m->pid, &here, 1, &remote, 1, 0) == 1)
             return 0;
         if (errno == EPERM || errno == ESRCH)
             return errno;

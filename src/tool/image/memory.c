@@ -143,8 +143,8 @@ static size_t
 read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes)
 {
     struct iovec here = {buffer, size_bytes};
-    struct iovec there = {(void *)(uintptr_t)address, size_bytes};
-    ssize_t n = process_vm_readv((pid_t)m->pid, &here, 1, &there, 1, 0);
+    struct iovec remote = {(void *)(uintptr_t)address, size_bytes};
+    ssize_t n = process_vm_readv((pid_t)m->pid, &here, 1, &remote, 1, 0);
 
     return n > 0 ? (size_t)n : 0;
 }

@@ -156,10 +156,10 @@ socket_timeout(uint32_t pid, int fd, int option)
 static bool
 read_at(uint32_t pid, uint64_t address, void *to, size_t size_bytes)
 {
-    struct iovec here = {to, size_bytes}, there = {(void *)(uintptr_t)address, size_bytes};
+    struct iovec here = {to, size_bytes}, remote = {(void *)(uintptr_t)address, size_bytes};
 
     return address != 0 &&
-           process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size_bytes;
+           process_vm_readv((pid_t)pid, &here, 1, &remote, 1, 0) == (ssize_t)size_bytes;
 }
 
 /* Return the relative timeout of io_uring_enter in ms; NO_TIMEOUT if there is none. An absolute

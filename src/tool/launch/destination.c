@@ -244,7 +244,7 @@ destination_others_found(const struct destination *d, pid_t pid)
     if (path == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return NULL;
     // It is empty if the run had no other processes, or one was killed while it started.
-    return !d->others_were_there && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
+    return !d->others_were_present && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
 }
 
 /* Return PATTERN with NUMBER for %n. */
@@ -278,7 +278,7 @@ choose_number(struct destination *d, struct err *err)
     struct stat st;
 
     if (strstr(pattern, "%p") != NULL || strcmp(numbered(d, pattern, 1), pattern) == 0) {
-        d->others_were_there =
+        d->others_were_present =
             strstr(pattern, "%p") == NULL && lstat(others_path(d, pattern, 0), &st) == 0;
         return 0;
     }

@@ -15,7 +15,7 @@ struct destination {
     const char *pattern;   // The same, absolute.
     const char *directory; // Directory of the first process's profile.
     bool has_others;       // Other processes write into a directory beside that profile.
-    bool others_were_there; // That directory existed before the run, so it stays even if empty.
+    bool others_were_present; // That directory existed before the run, so it stays even if empty.
     const char *program;   // Name of the program, as in file names.
     struct arena *arena;   // Owns all texts.
 };

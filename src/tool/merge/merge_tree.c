@@ -106,7 +106,7 @@ module_in(const struct profile *p, uint64_t start, uint64_t end)
 static uint64_t
 place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
 {
-    const struct profile_module *there;
+    const struct profile_module *existing;
     uint64_t next = m->module_next;
 
     if (start + size_bytes <= ADDRESS_END && module_in(m->p, start, start + size_bytes) == NULL)
@@ -114,8 +114,8 @@ place_module(struct merge *m, uint64_t start, uint64_t size_bytes)
     // Keep the offset within a page.
     next += start % DISK_PAGE_BYTES;
     while (next + size_bytes <= ADDRESS_END &&
-           (there = module_in(m->p, next, next + size_bytes)) != NULL)
-        next = round_up(there->end, DISK_PAGE_BYTES) + start % DISK_PAGE_BYTES;
+           (existing = module_in(m->p, next, next + size_bytes)) != NULL)
+        next = round_up(existing->end, DISK_PAGE_BYTES) + start % DISK_PAGE_BYTES;
     if (next + size_bytes > ADDRESS_END) {
         // Only a forged file has so many modules. Searching past all of them again for each further
         // module would take quadratic time.

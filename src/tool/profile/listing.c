@@ -86,20 +86,20 @@ listing_look(const struct listing *l, const char *path, struct listed *ret)
 {
     struct disk_header h;
     struct stat st;
-    bool is_there = lstat(path, &st) == 0, is_gone = !is_there && errno == ENOENT;
+    bool is_present = lstat(path, &st) == 0, is_gone = !is_present && errno == ENOENT;
 
-    *ret = (struct listed){.path = path, .is_link = is_there && S_ISLNK(st.st_mode)};
+    *ret = (struct listed){.path = path, .is_link = is_present && S_ISLNK(st.st_mode)};
     if (is_gone || (ret->is_link && l->session_id != 0))
         return false;
     if (ret->is_link)
-        is_there = stat(path, &st) == 0;
-    if (is_there && (!S_ISREG(st.st_mode) || st.st_ctim.tv_sec < l->since))
+        is_present = stat(path, &st) == 0;
+    if (is_present && (!S_ISREG(st.st_mode) || st.st_ctim.tv_sec < l->since))
         return false;
-    if (is_there) {
+    if (is_present) {
         ret->device = (uint64_t)st.st_dev;
         ret->inode = (uint64_t)st.st_ino;
     }
-    if (is_there && origin_header(path, &h)) {
+    if (is_present && origin_header(path, &h)) {
         ret->key = listing_key_of(&h);
         ret->nearness = nearness_of(&h);
         ret->last_ns = h.shared.last_ns;

@@ -222,15 +222,15 @@ put_file(const struct text_view *v, const struct source_text *t, const struct so
     struct shown_file s = {.v = v, .f = f, .self = t->self};
     struct strbuf text = {0};
     struct text_lines lines = {0};
-    bool there = t->read(t->read_arg, f->path, v->base.arena, &text);
+    bool found = t->read(t->read_arg, f->path, v->base.arena, &text);
 
-    if (there)
+    if (found)
         split_lines(&text, v->base.arena, &lines);
-    text_source_measure(&s, there ? (uint32_t)lines.count - 1 : 0);
+    text_source_measure(&s, found ? (uint32_t)lines.count - 1 : 0);
     text_source_put_titles(&s);
-    if (there)
+    if (found)
         text_source_put_text(&s, &lines);
-    for (size_t i = 0; !there && i < f->line_count; i++)
+    for (size_t i = 0; !found && i < f->line_count; i++)
         text_source_put_line(&s, &f->lines[i], f->lines[i].line, "");
     strbuf_release(&text);
 }
