@@ -35,7 +35,7 @@ random_below(uint32_t end)
 }
 
 static void
-tell(int is_right, const char *what)
+report_collection(int is_right, const char *what)
 {
     printf("%s - %s\n", is_right ? "ok" : "not ok", what);
     failures += !is_right;
@@ -196,14 +196,15 @@ use_at_random(void)
         heaptap_embedded_free(known[i].block);
         known[i].block = NULL;
     }
-    tell(right, "blocks are aligned, as large as asked for, and keep their contents");
-    tell(whole, "nothing is overwritten");
-    tell(numbers && numbers_are_right(), "the numbers are those of the blocks");
-    tell(found == 0, "a heap in order has no damage");
+    report_collection(right, "blocks are aligned, as large as asked for, and keep their contents");
+    report_collection(whole, "nothing is overwritten");
+    report_collection(numbers && numbers_are_right(), "the numbers are those of the blocks");
+    report_collection(found == 0, "a heap in order has no damage");
     // All freed memory lost its marks, and the pool is one piece again.
-    tell(marks_in_pool() == 0, "a freed block loses its marks");
-    tell(pool_free != NULL && pool_free->size == sizeof pool.bytes && pool_free->next == NULL,
-         "the pool is one piece in the end");
+    report_collection(marks_in_pool() == 0, "a freed block loses its marks");
+    report_collection(pool_free != NULL && pool_free->size == sizeof pool.bytes &&
+                          pool_free->next == NULL,
+                      "the pool is one piece in the end");
 }
 
 static void
@@ -213,27 +214,28 @@ refuse_the_impossible(void)
     struct heaptap_embedded_stats s;
 
     start_anew();
-    tell(heaptap_embedded_malloc(SIZE_MAX) == NULL &&
+    report_collection(heaptap_embedded_malloc(SIZE_MAX) == NULL &&
              heaptap_embedded_malloc(SIZE_MAX - 64) == NULL &&
              heaptap_embedded_calloc(SIZE_MAX / 2, 3) == NULL &&
              heaptap_embedded_malloc(sizeof pool.bytes) == NULL,
-         "a request that is too large returns no block");
-    tell(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 && p == &known &&
+                      "a request that is too large returns no block");
+    report_collection(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 && p == &known &&
              heaptap_embedded_memalign(24, 8) == NULL,
-         "an invalid alignment is refused");
+                      "an invalid alignment is refused");
     p = heaptap_embedded_malloc(40);
     q = heaptap_embedded_realloc(p, sizeof pool.bytes);
-    tell(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
-         "a block that cannot grow stays as it was");
-    tell(heaptap_embedded_realloc(p, 0) == NULL, "a block resized to 0 is freed");
+    report_collection(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
+                      "a block that cannot grow stays as it was");
+    report_collection(heaptap_embedded_realloc(p, 0) == NULL, "a block resized to 0 is freed");
     heaptap_embedded_free(p);
     heaptap_embedded_free((unsigned char *)pool.bytes + 32);
     heaptap_embedded_free((void *)(uintptr_t)64); // The memory in front is unmapped.
     heaptap_embedded_get_stats(&s);
-    tell(s.unknown_frees == 3 && s.live_blocks == 0, "a second free and wild ones are counted");
-    tell(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
+    report_collection(s.unknown_frees == 3 && s.live_blocks == 0,
+                      "a second free and wild ones are counted");
+    report_collection(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
              heaptap_embedded_realloc((void *)(uintptr_t)64, 8) == NULL,
-         "an address without a block has no size and cannot be moved");
+                      "an address without a block has no size and cannot be moved");
 }
 
 /* --- Overflows -------------------------------------------------------------------------------- */
@@ -322,7 +324,7 @@ try_all(enum where where, size_t bytes, const char *what)
     printf("# %d of %d: %s, %d bytes\n", named, TRIALS, what, (int)bytes);
     // An annotation that is lost entirely cannot be named.
     if (GUARD > 0 && (where != BEFORE || bytes + 8 <= sizeof(struct annotation)))
-        tell(named >= TRIALS * 95 / 100, what);
+        report_collection(named >= TRIALS * 95 / 100, what);
 }
 
 static void

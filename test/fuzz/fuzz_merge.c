@@ -81,7 +81,7 @@ same_counters(const struct counters *a, const struct counters *b)
            a->reallocations == b->reallocations && a->moved == b->moved &&
            a->grown_bytes == b->grown_bytes && a->temporary == b->temporary &&
            a->ended_16 == b->ended_16 && a->ended_256 == b->ended_256 &&
-           a->lives_unknown == b->lives_unknown;
+           a->lifetimes_unknown == b->lifetimes_unknown;
 }
 
 /* Sum PARTS, check the sum, and return it as read back from its file; NULL if reading would be

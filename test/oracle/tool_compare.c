@@ -43,7 +43,7 @@ enum { SHOW_MAX = 20, SHOW_FRAMES = 24, EXIT_DIFFERENT = 1, EXIT_UNREADABLE = 3 
 struct row {
     const uint64_t *words;
     uint32_t depth;
-    bool doubtful; // Marked by the profile: its addresses may be wrong.
+    bool uncertain; // Marked by the profile: its addresses may be wrong.
     bool settled;
     struct oracle_counters c;
 };
@@ -155,7 +155,7 @@ merge_rows(struct rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         if (kept > 0 && compare_stacks(&rows->v[kept - 1], &rows->v[i]) == 0) {
             add_up(&rows->v[kept - 1].c, &rows->v[i].c);
-            rows->v[kept - 1].doubtful |= rows->v[i].doubtful;
+            rows->v[kept - 1].uncertain |= rows->v[i].uncertain;
         } else {
             rows->v[kept++] = rows->v[i];
         }
@@ -183,7 +183,7 @@ profile_row(const struct profile_site *site)
     for (uint32_t n = site->node; n != 0; n = profile->nodes[n].parent) {
         const struct profile_location *l = &profile->locations[profile->nodes[n].location];
 
-        row.doubtful |= profile->nodes[n].flags != 0;
+        row.uncertain |= profile->nodes[n].flags != 0;
         if (profile->nodes[n].location != 0)
             words[i++] = l->address | (l->exact ? ORACLE_EXACT : 0);
     }
@@ -278,7 +278,7 @@ match_by_stack(struct rows *p, struct rows *o)
         k += order >= 0;
         if (order != 0)
             continue;
-        if (a->doubtful && !equal(&a->c, &b->c))
+        if (a->uncertain && !equal(&a->c, &b->c))
             continue; // Another stack may have been cut to the same frames.
         a->settled = b->settled = true;
         if (equal(&a->c, &b->c)) {
@@ -297,14 +297,14 @@ static size_t
 match_pools(struct rows *p, struct rows *o)
 {
     struct oracle_counters a = {0}, b = {0};
-    size_t doubtful = 0, rest = 0;
+    size_t uncertain = 0, rest = 0;
 
     for (size_t i = 0; i < p->count; i++) {
         if (p->v[i].settled)
             continue;
-        if (p->v[i].doubtful) {
+        if (p->v[i].uncertain) {
             add_up(&a, &p->v[i].c);
-            doubtful++;
+            uncertain++;
         } else if (report("only in the profile:")) {
             show_counters(&p->v[i].c, &b);
             show_stack("its", &p->v[i]);
@@ -317,12 +317,12 @@ match_pools(struct rows *p, struct rows *o)
         rest++;
         add_up(&b, &o->v[k].c);
     }
-    if (doubtful > 0 && equal(&a, &b)) {
+    if (uncertain > 0 && equal(&a, &b)) {
         printf("marked stacks: %zu of the profile stand for %zu of the oracle, counters equal\n",
-               doubtful, rest);
-        return doubtful;
+               uncertain, rest);
+        return uncertain;
     }
-    if (doubtful > 0 && report("marked stacks do not add up:"))
+    if (uncertain > 0 && report("marked stacks do not add up:"))
         show_counters(&a, &b);
     for (size_t k = 0; k < o->count; k++) {
         struct oracle_counters none = {0};
@@ -342,7 +342,7 @@ compare_marked(const struct rows *rows)
     int64_t marked = 0;
 
     for (size_t i = 0; i < rows->count; i++)
-        if (rows->v[i].doubtful)
+        if (rows->v[i].uncertain)
             marked += rows->v[i].c.allocations;
     if (marked * 100 > oracle->totals.allocations * marked_percent &&
         report("too many stacks are marked:"))

@@ -47,7 +47,7 @@ profile_of(const struct profile_access *v, uint32_t count)
 
     p->process.elapsed_ns = 2 * SECOND_US * 1000;
     p->accesses = (struct profile_accesses){
-        .granule_bytes = 8, .granules_max = 512, .apart = true, .atomic = true, .ended = true,
+        .granule_bytes = 8, .granules_max = 512, .separate = true, .atomic = true, .ended = true,
         .looked = true};
     p->accesses.v = arena_array(&p->arena, count, sizeof *v);
     p->accesses.count = count;
@@ -318,8 +318,8 @@ static void
 granules_of_other_sizes_have_no_fields(void **state)
 {
     struct profile_accesses sum = {0}, words = {.granule_bytes = 8, .granules_max = 512,
-                                                .apart = true, .atomic = true};
-    struct profile_accesses lines = {.granule_bytes = 64, .granules_max = 64, .apart = true};
+                                                .separate = true, .atomic = true};
+    struct profile_accesses lines = {.granule_bytes = 64, .granules_max = 64, .separate = true};
     struct profile_accesses nothing = {0};
 
     (void)state;
@@ -329,10 +329,10 @@ granules_of_other_sizes_have_no_fields(void **state)
     access_join(&arena, &sum, &nothing);
     assert_int_equal(sum.granule_bytes, 8);
     assert_int_equal(sum.granules_max, 512);
-    assert_true(sum.apart && sum.atomic);
+    assert_true(sum.separate && sum.atomic);
     access_join(&arena, &sum, &lines);
     assert_int_equal(sum.granules_max, 0);
-    assert_true(sum.apart);
+    assert_true(sum.separate);
     assert_false(sum.atomic);
 }
 

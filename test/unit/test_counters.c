@@ -25,7 +25,7 @@ static char *block; // The block that the area counts.
 
 /* Count by granules of GRANULE_BYTES for the memory at `block`. */
 static void
-count_by(uint32_t granule_bytes, bool apart)
+count_by(uint32_t granule_bytes, bool separate)
 {
     const struct placement *p = placement_of(granule_bytes);
 
@@ -36,7 +36,7 @@ count_by(uint32_t granule_bytes, bool apart)
                              .granule_shift = p->granule_shift,
                              .scale = p->scale,
                              .high = ADDRESS_END,
-                             .apart = apart};
+                             .separate = separate};
     shadow.base = (uintptr_t)area - ((uintptr_t)block >> p->scale);
 }
 

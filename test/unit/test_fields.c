@@ -61,7 +61,7 @@ profile_of(const char *type, uint64_t blocks, uint64_t size,
     a->blocks = blocks;
     a->size_bytes = (struct access_range){blocks * size, size, size};
     p->accesses = (struct profile_accesses){
-        .granule_bytes = 8, .granules_max = 512, .apart = true, .v = a, .count = 1};
+        .granule_bytes = 8, .granules_max = 512, .separate = true, .v = a, .count = 1};
     p->accesses.fields = arena_array(&p->arena, count, sizeof *words);
     p->accesses.field_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -325,7 +325,7 @@ bytes_that_bit_fields_share_count_once(void **state)
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.unread_count, 4);
     assert_int_equal(a.unread_bytes, 6);
-    p->accesses.apart = false;
+    p->accesses.separate = false;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.once_count, 4);
     assert_int_equal(a.once_bytes, 6);
@@ -469,7 +469,7 @@ false_sharing_takes_two_threads(void **state)
     assert_int_equal(a.conflicts[0].written, 0);
     assert_int_equal(a.conflicts[0].read, 1);
     // Without separate counts of writes, only members that are declared as shared are candidates.
-    p->accesses.apart = false;
+    p->accesses.separate = false;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);
     f.v[0].parts[0].shared = true;

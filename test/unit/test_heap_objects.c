@@ -195,9 +195,9 @@ takes_all_out(struct model *m)
     return same;
 }
 
-/* COUNT heaps at the same addresses; one in EMPTIED events empties a heap. */
+/* COUNT heaps at the same addresses; one in CLEARED events empties a heap. */
 static void
-replay_many(uint32_t count, uint32_t emptied, uint32_t rounds)
+replay_many(uint32_t count, uint32_t cleared, uint32_t rounds)
 {
     for (uint32_t n = 0; n < rounds; n++) {
         struct model *m = &models[random_below(&random_state, count)];
@@ -206,7 +206,7 @@ replay_many(uint32_t count, uint32_t emptied, uint32_t rounds)
 
         assert_true(replay(m, i % 3 == 0 ? random_below(&random_state, ADDRESSES)
                                          : (near + i) % ADDRESSES, &random_state));
-        if (random_below(&random_state, emptied) == 0)
+        if (random_below(&random_state, cleared) == 0)
             empty(&models[random_below(&random_state, count)]);
     }
     assert_true(shadow_is_valid());

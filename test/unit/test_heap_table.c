@@ -49,10 +49,10 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
     const struct heap_map_level *level = m->levels[i];
     uint64_t word = level->words[place];
 
-    VALID(word >> EMPTYING_BITS != WORD_CLAIMED >> EMPTYING_BITS); // Nobody is filling it in.
-    if (word >> EMPTYING_BITS == WORD_GONE)
+    VALID(word >> CLEARING_BITS != WORD_CLAIMED >> CLEARING_BITS); // Nobody is filling it in.
+    if (word >> CLEARING_BITS == WORD_GONE)
         return true;
-    VALID(i <= map_top(m, word & EMPTYING_MASK)); // Otherwise the level would not be searched.
+    VALID(i <= map_top(m, word & CLEARING_MASK)); // Otherwise the level would not be searched.
     VALID(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
         VALID(k == i || map_find(m->levels[k], word) == NOWHERE); // The word is in no other level.
@@ -62,7 +62,7 @@ word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
 static bool
 heap_map_is_valid(const struct heap_map *m)
 {
-    uint64_t emptying = m->emptied % EMPTYINGS + 1;
+    uint64_t clearing = m->cleared % CLEARINGS + 1;
 
     for (uint32_t i = 0; i < HEAP_MAP_LEVELS; i++) {
         const struct heap_map_level *level = m->levels[i];
@@ -72,7 +72,7 @@ heap_map_is_valid(const struct heap_map *m)
         VALID(i == 0 || m->levels[i - 1] != NULL); // A level is made when those before are full.
         VALID(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i)); // A hash becomes a place.
         for (uint32_t place = 0; place <= level->mask; place++)
-            if ((level->words[place] & EMPTYING_MASK) == emptying && !word_is_valid(m, i, place))
+            if ((level->words[place] & CLEARING_MASK) == clearing && !word_is_valid(m, i, place))
                 return false;
     }
     return true;
@@ -182,7 +182,7 @@ an_emptied_map_forgets_however_often(void **unused)
 
     (void)unused;
     assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 0, 1, 1}));
-    for (uint32_t n = 0; n < 3 * EMPTYINGS; n++) {
+    for (uint32_t n = 0; n < 3 * CLEARINGS; n++) {
         heap_map_empty(&m);
         assert_int_equal(heap_map_remove(&m, address(7)).site, 0);
         if (n % 5 == 0)
@@ -325,7 +325,7 @@ static void
 a_late_insertion_hides_no_block(void **unused)
 {
     static struct heap_map m;
-    uint64_t before = map_word(&m, address(0)) & EMPTYING_MASK;
+    uint64_t before = map_word(&m, address(0)) & CLEARING_MASK;
 
     (void)unused;
     heap_map_empty(&m);

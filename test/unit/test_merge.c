@@ -744,7 +744,7 @@ lives_are_known_if_all_know_them(void **state)
     build_site(part(t), c, "f@a.c:1", NULL);
     build_site(part(t), c, "f@a.c:1", NULL);
     p = reread(t, sum_up(t));
-    assert_false(p->totals.lives_unknown);
+    assert_false(p->totals.lifetimes_unknown);
     assert_int_equal(p->totals.ended_16, 2);
     assert_int_equal(p->sites[0].counters.ended_16, 2);
 }
@@ -765,7 +765,7 @@ lives_are_unknown_if_one_does_not_know_them(void **state)
     for (uint32_t i = 0; i < p->site_count; i++)
         assert_int_equal(p->sites[i].counters.ended_16, 0);
     assert_int_equal(p->totals.ended_16, 0);
-    assert_true(reread(t, p)->totals.lives_unknown);
+    assert_true(reread(t, p)->totals.lifetimes_unknown);
 }
 
 /* If this fails, an empty sum cannot be written, or the file cannot be read. */

@@ -322,13 +322,13 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
         block->counters[i].ended_256 = 2 * block->counters[i].allocations;
     }
     p = load_expecting_success(&b);
-    assert_true(p->totals.lives_unknown);
-    assert_true(p->sites[0].counters.lives_unknown);
+    assert_true(p->totals.lifetimes_unknown);
+    assert_true(p->sites[0].counters.lifetimes_unknown);
     assert_int_equal(counters_within_256(&p->totals), 0);
     profile_free(p);
     h->compatible |= DISK_COMPATIBLE_LIVES;
     p = load_expecting_success(&b);
-    assert_false(p->totals.lives_unknown);
+    assert_false(p->totals.lifetimes_unknown);
     assert_int_equal(counters_within_16(&p->totals), p->totals.allocations);
     assert_int_equal(counters_within_256(&p->totals), 3 * p->totals.allocations);
     profile_free(p);
@@ -337,7 +337,7 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
     *phase = (struct disk_phase){.id = 1, .mode = DISK_MODE_BYTES, .period = 4096};
     segment_of(&b, DISK_PHASES)->record_bytes = sizeof *phase;
     p = load_expecting_success(&b);
-    assert_true(p->totals.lives_unknown);
+    assert_true(p->totals.lifetimes_unknown);
     assert_int_equal(counters_within_256(&p->totals), 0);
     profile_free(p);
     arena_release(&b.arena);

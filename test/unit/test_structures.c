@@ -47,7 +47,7 @@ profile_of(const char *library, const char *type)
     *word = (struct profile_access_field){.site = site, .accesses = 10, .blocks = 1, .reached = 1};
     p->accesses = (struct profile_accesses){.granule_bytes = 8,
                                             .granules_max = 512,
-                                            .apart = true,
+                                            .separate = true,
                                             .v = a,
                                             .count = 1,
                                             .fields = word,
@@ -179,8 +179,8 @@ parts_lie_where_compilers_put_them(void **state)
 static void
 walk_all(struct debuginfo *d)
 {
-    struct clue_token token = {.text = "x", .length = 1, .is_word = true};
-    struct type_clue clue = {.kind = CLUE_TARGET, .tokens = &token, .count = 1};
+    struct hint_token token = {.text = "x", .length = 1, .is_word = true};
+    struct type_hint hint = {.kind = HINT_TARGET, .tokens = &token, .count = 1};
     struct type_dies dies = {.d = d, .arena = &arena};
     struct type_scopes *scopes = type_scopes_new(&dies);
     struct debug_frame frames[SYMBOL_FRAMES_MAX];
@@ -199,8 +199,8 @@ walk_all(struct debuginfo *d)
     assert_string_equal(debuginfo_name(d, &missing), "missing");
     assert_string_equal(debuginfo_name(d, &function), "f");
     assert_false(type_die_describe(&dies, &missing, &fact));
-    assert_false(type_scope_clue(scopes, &missing, &clue, &fact));
-    assert_false(type_scope_clue(scopes, &function, &clue, &fact));
+    assert_false(type_scope_hint(scopes, &missing, &hint, &fact));
+    assert_false(type_scope_hint(scopes, &function, &hint, &fact));
     type_index_build(&index, d);
     assert_int_equal(index.count, 0);
     type_index_release(&index);

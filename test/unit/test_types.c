@@ -1,4 +1,4 @@
-/* test_types.c: clues in source text, types in names, the rules that derive a type from facts, and
+/* test_types.c: hints in source text, types in names, the rules that derive a type from facts, and
  * the cache of the index. If this fails, a block is reported with a wrong type, or without its true
  * one. */
 #include <setjmp.h>
@@ -10,34 +10,34 @@
 #include <cmocka.h>
 
 #include "type/fact_cache.h"
-#include "type/type_clue.h"
+#include "type/type_hint.h"
 #include "type/type_module.h"
 #include "type/types.h"
 #include "util/strbuf.h"
 
 static struct arena arena;
 
-/* The clues of SOURCE at LINE as text: "kind: words; …". */
+/* The hints of SOURCE at LINE as text: "kind: words; …". */
 static const char *
 clues_text(const char *source, uint32_t line, const char *callee)
 {
     static const char *const kinds[] = {
-        [CLUE_NEW] = "new",       [CLUE_CAST] = "cast", [CLUE_SIZEOF] = "sizeof",
-        [CLUE_TARGET] = "target", [CLUE_NAME] = "name",
+        [HINT_NEW] = "new",       [HINT_CAST] = "cast", [HINT_SIZEOF] = "sizeof",
+        [HINT_TARGET] = "target", [HINT_NAME] = "name",
     };
-    struct type_clue clues[CLUES_MAX];
-    size_t count = type_clues(source, strlen(source), line, callee, &arena, clues);
+    struct type_hint hints[HINTS_MAX];
+    size_t count = type_hints(source, strlen(source), line, callee, &arena, hints);
     struct strbuf text = {0};
     const char *copy;
 
     for (size_t i = 0; i < count; i++) {
-        if (clues[i].kind == CLUE_NAME && clues[i].tokens[0].length == 6 &&
-            memcmp(clues[i].tokens[0].text, "sizeof", 6) == 0)
+        if (hints[i].kind == HINT_NAME && hints[i].tokens[0].length == 6 &&
+            memcmp(hints[i].tokens[0].text, "sizeof", 6) == 0)
             continue;
-        strbuf_fmt(&text, "%s%s%s:", text.length > 0 ? "; " : "", kinds[clues[i].kind],
-                   clues[i].in_sum ? "+" : "");
-        for (size_t k = 0; k < clues[i].count; k++)
-            strbuf_fmt(&text, " %.*s", (int)clues[i].tokens[k].length, clues[i].tokens[k].text);
+        strbuf_fmt(&text, "%s%s%s:", text.length > 0 ? "; " : "", kinds[hints[i].kind],
+                   hints[i].in_sum ? "+" : "");
+        for (size_t k = 0; k < hints[i].count; k++)
+            strbuf_fmt(&text, " %.*s", (int)hints[i].tokens[k].length, hints[i].tokens[k].text);
     }
     copy = arena_strdup(&arena, strbuf_text(&text));
     strbuf_release(&text);

@@ -197,10 +197,10 @@ static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 enum disk_control {
     DISK_CONTROL_PHASE = 1,    // enum disk_mode, then the period.
     DISK_CONTROL_SNAPSHOT = 2, // A name of DISK_SNAPSHOT_NAME_BYTES, then enum disk_snapshot_kind.
-    DISK_CONTROL_ACCESS = 3,   // enum disk_access_wish
+    DISK_CONTROL_ACCESS = 3,   // enum disk_access_request
 };
 
-enum disk_access_wish {
+enum disk_access_request {
     DISK_ACCESS_MERGE = 1, // Merge the live blocks immediately.
     DISK_ACCESS_RESET = 2, // Reset all counts; live blocks start from zero.
 };

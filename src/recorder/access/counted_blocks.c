@@ -62,7 +62,7 @@ access_publish(void)
     c = access_counting();
     c->granule_bytes = (uint32_t)shadow.granule_bytes;
     c->words_max = ACCESS_WORDS_MAX;
-    c->flags = DISK_COUNTING | (shadow.apart ? (uint32_t)DISK_COUNTING_APART : 0) |
+    c->flags = DISK_COUNTING | (shadow.separate ? (uint32_t)DISK_COUNTING_APART : 0) |
                (shadow.exact ? (uint32_t)DISK_COUNTING_ATOMIC : 0);
 }
 
@@ -200,13 +200,13 @@ access_again(const void *p)
 }
 
 COLD bool
-access_wish(uint64_t wish)
+access_request(uint64_t request)
 {
     if (!is_ready() || shadow.granule_bytes == 0)
         return false;
-    if (wish == DISK_ACCESS_MERGE)
+    if (request == DISK_ACCESS_MERGE)
         return live_merge(LIVE_GOES_ON);
-    return wish == DISK_ACCESS_RESET && live_reset();
+    return request == DISK_ACCESS_RESET && live_reset();
 }
 
 void

@@ -32,8 +32,8 @@ void access_again(const void *p);
  * node that allocated the new block; NULL = unknown. */
 void access_moved(bool freed, const uint32_t *sites);
 
-/* Carry out a tool's request (enum disk_access_wish). Return false if that is impossible. */
-bool access_wish(uint64_t wish);
+/* Carry out a tool's request (enum disk_access_request). Return false if that is impossible. */
+bool access_request(uint64_t request);
 
 /* Merge live blocks if a step is due. Call from time to time. */
 void access_poll(void);
@@ -64,7 +64,7 @@ void access_looks_up(void);
 #define access_leaves(p, old)                 ((void)0)
 #define access_again(p)                       ((void)0)
 #define access_moved(freed, sites)            ((void)0)
-#define access_wish(wish)                     (false)
+#define access_request(request)                     (false)
 #define access_poll()                         ((void)0)
 #define access_process_ends()                 ((void)0)
 #define access_unloads()                      ((void)0)

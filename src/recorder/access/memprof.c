@@ -30,21 +30,21 @@ static struct {
 } objects;
 
 static void
-granule_is(uint32_t granule_bytes, bool apart, uint32_t exact)
+granule_is(uint32_t granule_bytes, bool separate, uint32_t exact)
 {
     uint32_t all_exact = add_relaxed(&objects.exact, exact) + exact;
 
-    shadow_start(granule_bytes, apart);
+    shadow_start(granule_bytes, separate);
     // A single object with non-atomic counting is enough to lose counts.
     shadow.exact = all_exact == add_relaxed(&objects.said, 1u) + 1;
     shadow.atomic = all_exact != 0;
     access_publish();
 }
 
-#define GRANULE(name, granule_bytes, apart, exact)                                                 \
+#define GRANULE(name, granule_bytes, separate, exact)                                              \
     EXPORT void __heaptap_granule_##name(void)                                                     \
     {                                                                                              \
-        granule_is(granule_bytes, apart, exact);                                                   \
+        granule_is(granule_bytes, separate, exact);                                                \
     }
 GRANULES(GRANULE)
 

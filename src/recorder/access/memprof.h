@@ -23,7 +23,7 @@ void __memprof_version_mismatch_check_v1(void);
     GRANULES_OF(X, 16) \
     GRANULES_OF(X, 64)
 
-#define GRANULE_PROTOTYPE(name, bytes, apart, exact) void __heaptap_granule_##name(void);
+#define GRANULE_PROTOTYPE(name, bytes, separate, exact) void __heaptap_granule_##name(void);
 GRANULES(GRANULE_PROTOTYPE)
 #undef GRANULE_PROTOTYPE
 

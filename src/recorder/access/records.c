@@ -136,11 +136,11 @@ struct count {
 };
 
 static INLINE struct count
-count_of(const uint64_t *counter, bool apart)
+count_of(const uint64_t *counter, bool separate)
 {
     uint64_t c = load_relaxed(counter), writes;
 
-    if (!apart)
+    if (!separate)
         return (struct count){.accesses = c};
     writes = (c >> 32) + counter_overflow_of(shadow_half(counter, SHADOW_WRITE));
     return (struct count){
@@ -149,12 +149,12 @@ count_of(const uint64_t *counter, bool apart)
 
 /* Sum the N counters at COUNTER into B. */
 static INLINE void
-read_counters(struct access_block *b, const uint64_t *counter, uint64_t n, bool apart)
+read_counters(struct access_block *b, const uint64_t *counter, uint64_t n, bool separate)
 {
     uint64_t accesses = 0, writes = 0, touched = 0;
 
     for (uint64_t i = 0; i < n; i++) {
-        struct count c = count_of(&counter[i], apart);
+        struct count c = count_of(&counter[i], separate);
 
         accesses += c.accesses;
         writes += c.writes;
@@ -172,7 +172,7 @@ records_read(struct access_block *b)
     const uint64_t *counter = shadow_counter(b->p);
     uint64_t untouched_bytes;
 
-    if (shadow.apart)
+    if (shadow.separate)
         read_counters(b, counter, n, true);
     else
         read_counters(b, counter, n, false);
@@ -288,7 +288,7 @@ records_add_block(struct disk_access *r, const struct disk_access *before,
 {
     records_add_word(&r->blocks, 1, alone);
     spread_add(&r->accesses, b->accesses, alone);
-    if (unlikely(shadow.apart)) {
+    if (unlikely(shadow.separate)) {
         spread_add(&r->writes, b->writes, alone);
         records_add_word(&r->write_only, is_write_only(b), alone);
     }
@@ -308,7 +308,7 @@ static INLINE void
 add_fields(struct disk_fields *f, const uint64_t *counter, uint64_t count, uint64_t n, bool alone)
 {
     for (uint64_t i = 0; i < count; i++) {
-        struct count c = count_of(&counter[i], shadow.apart);
+        struct count c = count_of(&counter[i], shadow.separate);
 
         records_add_word(&f->fields[i].reached, n, alone);
         if (c.accesses == 0)

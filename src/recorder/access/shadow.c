@@ -124,10 +124,10 @@ map_counters(const struct placement *p)
 }
 
 COLD void
-shadow_start(uint32_t granule_bytes, bool apart)
+shadow_start(uint32_t granule_bytes, bool separate)
 {
-    static uint32_t begun; // Atomic: granule size and APART of the first call; 0 before it.
-    uint32_t current = 0, wanted = granule_bytes | (uint32_t)apart;
+    static uint32_t begun; // Atomic: granule size and SEPARATE of the first call; 0 before it.
+    uint32_t current = 0, wanted = granule_bytes | (uint32_t)separate;
 
     if (!cas_acq_rel(&begun, &current, wanted)) {
         if ((current & ~1u) != granule_bytes)
@@ -138,7 +138,7 @@ shadow_start(uint32_t granule_bytes, bool apart)
                          "all parts with heaptap cc --reads-writes");
         return;
     }
-    shadow.apart = apart;
+    shadow.separate = separate;
     if (granule_bytes == 8 && process_value(AT_ENTRY) < WORDS_FROM)
         shadow_fails("--granule=8 counts in position-independent programs only. Build it with "
                      "-fPIE and link it with -pie, or use --granule=16");
@@ -254,7 +254,7 @@ shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
         return;
     counter = shadow_counter((uintptr_t)p);
     // The first and the last granule may be accessed in part.
-    if (unlikely(shadow.apart)) {
+    if (unlikely(shadow.separate)) {
         add_to_halves(counter, 1, (uint32_t)in_first, kind);
         if (more > 0) {
             add_to_halves(counter + 1, more - 1, (uint32_t)words, kind);

@@ -13,7 +13,7 @@ struct shadow {
     uint32_t granule_shift, scale;
     uint64_t low, high; // Addresses in [low, high) have counters.
     uint64_t base;      // The value used by instrumented code.
-    bool apart;         // A counter has two halves: reads in the lower, writes in the upper.
+    bool separate;      // A counter has two halves: reads in the lower, writes in the upper.
     bool atomic;        // The counting functions add atomically if there are several threads.
     bool exact;         // All code adds atomically.
 };
@@ -30,11 +30,11 @@ extern uintptr_t __memprof_shadow_memory_dynamic_address; // NOLINT: the compile
  * other libcs lack it. */
 extern const char __libc_single_threaded __attribute__((weak)); // NOLINT: libc's name
 
-/* Create the counters for granules of GRANULE_BYTES (8, 16 or 64); APART if reads and writes are
+/* Create the counters for granules of GRANULE_BYTES (8, 16 or 64); SEPARATE if reads and writes are
  * counted separately. The first call decides. If there is no room, or if the first call decided
  * otherwise, end the process with a message: the calling code would write to counters that do not
  * exist or have another meaning. */
-void shadow_start(uint32_t granule_bytes, bool apart);
+void shadow_start(uint32_t granule_bytes, bool separate);
 
 /* End the process in the way of shadow_start, with the reason WHY. */
 _Noreturn void shadow_fails(const char *why);
@@ -102,7 +102,7 @@ shadow_count_one(uintptr_t address, enum shadow_access kind)
     if (unlikely(address - shadow.low >= shadow.high - shadow.low))
         return;
     counter = shadow_counter(address);
-    if (!shadow.apart) {
+    if (!shadow.separate) {
         if (shadow_is_atomic())
             add_relaxed(counter, UINT64_C(1));
         else

@@ -145,14 +145,14 @@ read_alone(void *where, uint64_t size_bytes)
 
 /* Unlock these pages of the file's mapping, and hide them from children and core dumps. */
 static void
-keep_apart(unsigned char *where, uint64_t size_bytes)
+keep_separate(unsigned char *where, uint64_t size_bytes)
 {
     sys_munlock(where, size_bytes);
     sys_madvise(where, size_bytes, MADV_DONTFORK);
     sys_madvise(where, size_bytes, MADV_DONTDUMP);
 }
 
-/* Map that part of the file, without keep_apart. Return 0, or a negative error number. */
+/* Map that part of the file, without keep_separate. Return 0, or a negative error number. */
 static int
 map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
@@ -320,7 +320,7 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     if (r != 0 && sys_is_file(fd, account_state()->device, account_state()->inode)) {
         r = map_file(fd, where, file_off, size_bytes);
         if (r == 0)
-            keep_apart(where, size_bytes);
+            keep_separate(where, size_bytes);
     }
     file_close(fd);
     if (r == 0) {
@@ -609,7 +609,7 @@ make_first(int fd)
         return -ENOMEM;
     if (!reserve_tables(&base, &all_bytes))
         return -ENOMEM;
-    keep_apart(base, all_bytes);
+    keep_separate(base, all_bytes);
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
         uint64_t size_bytes = first_segment(i);
@@ -686,7 +686,7 @@ map_first(int fd)
         r = piece_map(fd, &piece);
     if (base != NULL) { // Also on failure: a child must not inherit a mapping that is about to be
                         // unmapped.
-        keep_apart(base, all_bytes);
+        keep_separate(base, all_bytes);
         read_alone(base, all_bytes);
     }
     return r;

@@ -13,9 +13,9 @@
 int __memprof_profile_dump(void);
 void __memprof_profile_reset(void);
 
-/* Carry out WISH, called from the program's code at SLOT. Return false if that is impossible. */
+/* Carry out REQUEST, called from the program's code at SLOT. Return false if that is impossible. */
 static bool
-carry_out(enum disk_access_wish wish, uint64_t slot)
+carry_out(enum disk_access_request request, uint64_t slot)
 {
     struct reentry_saved saved;
     bool done;
@@ -23,7 +23,7 @@ carry_out(enum disk_access_wish wish, uint64_t slot)
     if (reentry_is_in_recorder()) // A signal handler has interrupted the recorder.
         return false;
     saved = reentry_interrupt(slot);
-    done = access_wish(wish);
+    done = access_request(request);
     reentry_restore(&saved);
     return done;
 }

@@ -90,7 +90,7 @@ take_request(uint64_t generation)
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_snapshot(&words[1], words[5]);
     else if (words[0] == DISK_CONTROL_ACCESS)
-        answer = access_wish(words[1]) ? DISK_ANSWER_DONE : DISK_ANSWER_REFUSED;
+        answer = access_request(words[1]) ? DISK_ANSWER_DONE : DISK_ANSWER_REFUSED;
     store_relaxed(&h->control_answer, (uint64_t)answer);
     store_release(&h->control_taken, generation);
 }

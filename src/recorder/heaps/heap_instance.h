@@ -15,9 +15,9 @@ enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 /* An instance's objects by address; see heap_objects.c. Empty if all members except the claim are
  * zero. */
 struct heap_objects {
-    uint64_t claim;  // Atomic: claim of the present objects; 0 = never used.
-    uint32_t untold; // Atomic: 1 if the table may have objects that no region records.
-    uint32_t number; // Atomic: hint, the number of the claim in the region used last.
+    uint64_t claim;     // Atomic: claim of the present objects; 0 = never used.
+    uint32_t untracked; // Atomic: 1 if the table may have objects that no region records.
+    uint32_t number;    // Atomic: hint, the number of the claim in the region used last.
     // Atomic: a bit for each tier in which this instance has ever claimed a region.
     uint32_t used_tiers;
     uint32_t sparse_used;   // Atomic: the same for the levels of heap_sparse.c.

@@ -78,7 +78,7 @@ enum {
     REGION_PAGE_UNITS = 8, // Number of units whose regions share a page.
     UNIT_GRANULES = 512,
     LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
-    UNIT_WORTH_BYTES = 15,      // Bytes per word at which a unit is full enough.
+    UNIT_FILLED_BYTES = 15,     // Bytes per word at which a unit is full enough.
     FINE_QUOTA_PAGES = 96, // Limit for the pages of all units with a slot, in the first tier
     COARSE_QUOTA_PAGES = 48, // and in each other tier.
     COARSE_WAYS = 32, // Number of ways of a granule, in all tiers but the first.
@@ -100,7 +100,7 @@ heap_objects_empty(struct heap_objects *o)
         ;
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
-    store_relaxed(&o->untold, 0u);
+    store_relaxed(&o->untracked, 0u);
     // The next objects may be elsewhere, and closer together or further apart.
     for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
         store_relaxed(&o->latest[tier], UINT64_C(0));
@@ -214,7 +214,7 @@ units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
     return begun;
 }
 
-/* Return the cost of UNIT in bytes beyond UNIT_WORTH_BYTES for each of its words. Units share the
+/* Return the cost of UNIT in bytes beyond UNIT_FILLED_BYTES for each of its words. Units share the
  * cost of their leaf, and of the page with their regions. */
 static uint64_t
 unit_waste(uint64_t unit)
@@ -231,7 +231,7 @@ unit_waste(uint64_t unit)
                  LEAF_BYTES / in_leaf;
     for (uint32_t way = 0; way < HEAP_WAYS; way++)
         words += unit_words(leaf, unit, way);
-    return cost_bytes > words * UNIT_WORTH_BYTES ? cost_bytes - words * UNIT_WORTH_BYTES : 0;
+    return cost_bytes > words * UNIT_FILLED_BYTES ? cost_bytes - words * UNIT_FILLED_BYTES : 0;
 }
 
 /* Return true if the units with a slot in TIER have so few pages that one more is affordable. */
@@ -383,11 +383,11 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
            heap_objects_count_words(sample, tier, way - 1, before) >= WAY_WORDS;
 }
 
-/* Store WORD in a way of the granule at ADDRESS in LEAF; if THRIFTY, only in a way that is worth
+/* Store WORD in a way of the granule at ADDRESS in LEAF; if COMPACT, only in a way that is worth
  * its memory. Return false if no such way has a free word. */
 static bool
 put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uintptr_t address,
-           uint64_t word, uint64_t claim, bool thrifty)
+           uint64_t word, uint64_t claim, bool compact)
 {
     struct heap_region *region = heap_region(leaf, tier, address);
     uint32_t ways = tier == 0 ? HEAP_WAYS : COARSE_WAYS;
@@ -395,7 +395,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
     for (uint32_t way = 0; way < ways; way++) {
         uint32_t current = load_acquire(&region->ways);
 
-        if (way > current && ((thrifty && !is_way_worth(o, leaf, tier, way, address)) ||
+        if (way > current && ((compact && !is_way_worth(o, leaf, tier, way, address)) ||
                               !is_affordable(leaf, tier, way, address) ||
                               !begin_way(leaf, tier, way, address)))
             return false;
@@ -456,14 +456,14 @@ count_tabled(struct heap_objects *o, uintptr_t address)
         leaf = leaf_make(HEAP_TIERS - 1, address);
     if (leaf == NULL || !is_affordable(leaf, HEAP_TIERS - 1, 0, address) ||
         !begin_region(leaf, HEAP_TIERS - 1, address)) {
-        store_relaxed(&o->untold, 1u);
+        store_relaxed(&o->untracked, 1u);
         return;
     }
     region = heap_region(leaf, HEAP_TIERS - 1, address);
-    current = load_relaxed(&region->elsewhere);
+    current = load_relaxed(&region->other_tier);
     while (
         current != claim && current != HEAP_CLAIM_SEVERAL &&
-        !cas_acq_rel(&region->elsewhere, &current,
+        !cas_acq_rel(&region->other_tier, &current,
                      current == 0 || !heap_claim_is_current(current) ? claim : HEAP_CLAIM_SEVERAL))
         ;
 }
@@ -475,15 +475,15 @@ is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
     struct heap_region *region;
     uint64_t current;
 
-    if (load_relaxed(&o->untold))
+    if (load_relaxed(&o->untracked))
         return true;
     if (likely(load_acquire(&o->table.levels[0]) == NULL))
         return false;
     region = last_region(address);
-    current = region != NULL ? load_relaxed(&region->elsewhere) : 0;
+    current = region != NULL ? load_relaxed(&region->other_tier) : 0;
     // The claim belongs to an instance that was reset since.
     if (unlikely(current > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(current))
-        cas_acq_rel(&region->elsewhere, &current, UINT64_C(0));
+        cas_acq_rel(&region->other_tier, &current, UINT64_C(0));
     return current == claim || current == HEAP_CLAIM_SEVERAL;
 }
 
@@ -520,7 +520,7 @@ granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
 /* Record, in the first tier's region at ADDRESS, the granules with objects in other tiers. Call
  * before the region gets a claim: later insertions into other tiers set their bits themselves. */
 static void
-look_elsewhere(struct heap_region *region, uintptr_t address)
+find_in_other_tier(struct heap_region *region, uintptr_t address)
 {
     uintptr_t start = region_start(0, address);
     struct heap_region *last = last_region(address);
@@ -530,20 +530,20 @@ look_elsewhere(struct heap_region *region, uintptr_t address)
         for (uintptr_t at = start; region_start(0, at) == start;
              at += (uintptr_t)1 << heap_granule_bits(tier))
             bits |= granules_of(tier, at, start);
-    if (last != NULL && load_acquire(&last->elsewhere) != 0)
+    if (last != NULL && load_acquire(&last->other_tier) != 0)
         bits = UINT64_MAX;
-    if (bits & ~load_relaxed(&region->elsewhere))
-        or_seq_cst(&region->elsewhere, bits);
+    if (bits & ~load_relaxed(&region->other_tier))
+        or_seq_cst(&region->other_tier, bits);
 }
 
 /* Record that an object at ADDRESS is not in the first tier. */
 static void
-note_elsewhere(uintptr_t address)
+note_other_tier(uintptr_t address)
 {
     struct heap_leaf *leaf = heap_leaf(0, address);
 
     if (leaf != NULL && heap_is_begun(leaf, 0, address))
-        or_seq_cst(&heap_region(leaf, 0, address)->elsewhere,
+        or_seq_cst(&heap_region(leaf, 0, address)->other_tier,
                    UINT64_C(1) << granule_number(address));
 }
 
@@ -551,7 +551,7 @@ note_elsewhere(uintptr_t address)
  * between the clearing and the new search, one of them could look for its object and miss the
  * bit. */
 static void
-clear_elsewhere(uintptr_t address)
+clear_other_tier(uintptr_t address)
 {
     struct heap_leaf *leaf = heap_leaf(0, address);
     struct heap_region *region;
@@ -560,10 +560,10 @@ clear_elsewhere(uintptr_t address)
     if (load_relaxed(&state->multi) || leaf == NULL || !heap_is_begun(leaf, 0, address))
         return;
     region = heap_region(leaf, 0, address);
-    if ((load_relaxed(&region->elsewhere) & bit) == 0)
+    if ((load_relaxed(&region->other_tier) & bit) == 0)
         return;
-    and_seq_cst(&region->elsewhere, ~bit);
-    look_elsewhere(region, address);
+    and_seq_cst(&region->other_tier, ~bit);
+    find_in_other_tier(region, address);
 }
 
 /* --- Where an object goes --------------------------------------------------------------------- */
@@ -601,7 +601,7 @@ tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
 /* Insert B at ADDRESS in TIER. Return false without room or memory. */
 static bool
 insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
-          uint64_t claim, bool thrifty)
+          uint64_t claim, bool compact)
 {
     struct heap_leaf *leaf = heap_leaf(tier, address);
     struct heap_region *region;
@@ -617,7 +617,7 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     number = heap_claims_find(region->claims, claim);
     if (number == NOBODY) {
         if (tier == 0)
-            look_elsewhere(region, address);
+            find_in_other_tier(region, address);
         if ((load_relaxed(&o->used_tiers) >> tier & 1) == 0)
             or_seq_cst(&o->used_tiers, 1u << tier);
         number = claim_anew(leaf, tier, address, claim);
@@ -627,10 +627,10 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
         store_relaxed(&o->latest[tier], address);
     }
     if (!put_in_way(o, leaf, tier, address, heap_word_of(tier, address, b, number), claim,
-                    thrifty))
+                    compact))
         return false;
     if (tier > 0)
-        note_elsewhere(address);
+        note_other_tier(address);
     return true;
 }
 
@@ -640,9 +640,9 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
 static uint32_t
 tier_to_try(uint32_t i, uint32_t first)
 {
-    uint32_t thrifty = HEAP_TIERS - first;
+    uint32_t compact = HEAP_TIERS - first;
 
-    return i < thrifty ? first + i : HEAP_TIERS - 1 - (i - thrifty);
+    return i < compact ? first + i : HEAP_TIERS - 1 - (i - compact);
 }
 
 /* Insert B at ADDRESS in a tier from FIRST on, else among the sparse objects, else in the table.
@@ -651,18 +651,18 @@ static bool
 insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct heap_block b,
               uint64_t claim)
 {
-    uint32_t thrifty = HEAP_TIERS - first;
+    uint32_t compact = HEAP_TIERS - first;
     bool tabled = false;
 
-    for (uint32_t i = 0; i < thrifty + HEAP_TIERS; i++) {
+    for (uint32_t i = 0; i < compact + HEAP_TIERS; i++) {
         uint32_t tier = tier_to_try(i, first);
         struct heap_block word = b;
 
-        if (i == thrifty && !tabled && heap_sparse_insert(o, address, b)) {
-            note_elsewhere(address);
+        if (i == compact && !tabled && heap_sparse_insert(o, address, b)) {
+            note_other_tier(address);
             return true;
         }
-        if (i < thrifty && ((b.count == 1 && !heap_word_fits(tier, b)) ||
+        if (i < compact && ((b.count == 1 && !heap_word_fits(tier, b)) ||
                             !is_worth(o, tier, address)))
             continue;
         if (tabled || !heap_word_fits(tier, b)) {
@@ -672,17 +672,17 @@ insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct 
             word.count = 0;
             word.size_bytes = heap_word_bytes_max(tier);
         }
-        if (insert_in(o, tier, address, word, claim, i < thrifty))
+        if (insert_in(o, tier, address, word, claim, i < compact))
             return true;
     }
     count_tabled(o, address);
-    note_elsewhere(address);
+    note_other_tier(address);
     return tabled || heap_map_insert(&o->table, (void *)address, b);
 }
 
 /* Return true if O has an object at ADDRESS in a tier other than TIER, or in its table. */
 static bool
-is_elsewhere(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
+is_in_other_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, uint64_t claim)
 {
     uint32_t others = load_relaxed(&o->used_tiers) & ~(1u << tier);
 
@@ -724,7 +724,7 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
         tier = (uint32_t)__builtin_ctz(tiers);
         place = begun_place(o, tier, address, b, claim, &region, &number);
     }
-    if (is_elsewhere(o, place != NULL ? tier : HEAP_TIERS, address, claim))
+    if (is_in_other_tier(o, place != NULL ? tier : HEAP_TIERS, address, claim))
         return false;
     if (place == NULL) {
         if (!load_relaxed(&o->sparse_used) || !heap_sparse_insert_free(o, address, b))
@@ -733,7 +733,7 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
                !heap_objects_put(place, region, heap_word_of(tier, address, b, number), claim))
         return false;
     if (place == NULL || tier > 0)
-        note_elsewhere(address);
+        note_other_tier(address);
     return true;
 }
 
@@ -748,13 +748,14 @@ insert_in_only_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, st
 
     if (unlikely(load_relaxed(&o->used_tiers) != 1u << tier) ||
         unlikely(load_relaxed(&o->sparse_used)) ||
-        unlikely(load_acquire(&o->table.levels[0]) != NULL) || unlikely(load_relaxed(&o->untold)))
+        unlikely(load_acquire(&o->table.levels[0]) != NULL) ||
+        unlikely(load_relaxed(&o->untracked)))
         return false;
     place = begun_place(o, tier, address, b, claim, &region, &number);
     if (unlikely(place == NULL) ||
         unlikely(!heap_objects_put(place, region, heap_word_of(tier, address, b, number), claim)))
         return false;
-    note_elsewhere(address);
+    note_other_tier(address);
     return true;
 }
 
@@ -783,7 +784,7 @@ heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_bloc
         return true;
     }
     *ret_old = heap_objects_remove_slow(o, p);
-    clear_elsewhere(address);
+    clear_other_tier(address);
     return insert_in_any(o, tier_of(o, address, tier), address, b, claim);
 }
 

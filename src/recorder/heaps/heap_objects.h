@@ -67,7 +67,7 @@ struct heap_region {
     // Atomic. In the first tier: a bit per granule, set if an object of another tier may begin
     // there. In the last tier: the claim of the instance whose table has objects without a word
     // that begin here; HEAP_CLAIM_SEVERAL = several instances; 0 = none.
-    uint64_t elsewhere;
+    uint64_t other_tier;
     uint32_t ways; // Atomic: number of ways in use beyond the first.
     uint32_t reserved;
 };
@@ -346,9 +346,9 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
     if (unlikely(number == HEAP_CLAIMS))
         return false;
     // An older object at this address, whose end was not seen, may be in another tier.
-    if (unlikely((load_relaxed(&region->elsewhere) >>
+    if (unlikely((load_relaxed(&region->other_tier) >>
                       (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
-                 load_relaxed(&o->untold)))
+                 load_relaxed(&o->untracked)))
         return false;
     place = heap_objects_free_place(leaf, 0, region, address, claim);
     if (unlikely(place == NULL))

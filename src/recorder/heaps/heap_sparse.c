@@ -54,7 +54,7 @@
 
 enum {
     CHAIN_LINES = 20,
-    REGION_WORTH_BYTES = 15, // Bytes per object at which a region is full enough.
+    REGION_FILLED_BYTES = 15, // Bytes per object at which a region is full enough.
     KEY_CLAIM = 28,
     WORD_BIRTH = LEDGER_SITE_BITS,
     WORD_BYTES = WORD_BIRTH + 8,
@@ -261,14 +261,14 @@ quota_key_of(uint32_t level, uintptr_t address)
     return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
 }
 
-/* Return the cost of the region of QUOTA_KEY in bytes beyond REGION_WORTH_BYTES for each of its
+/* Return the cost of the region of QUOTA_KEY in bytes beyond REGION_FILLED_BYTES for each of its
  * objects. */
 static uint64_t
 region_waste(uint64_t quota_key)
 {
     uint32_t level = (uint32_t)(quota_key & ((1 << SPARSE_FINEST_BITS) - 1)) - 1;
     struct sparse_region *r = sparse_region_find(level, quota_key);
-    uint64_t cost_bytes = SPARSE_REGION_BYTES, worth_bytes = 0;
+    uint64_t cost_bytes = SPARSE_REGION_BYTES, filled_bytes = 0;
 
     for (uint32_t chain = 0; r != NULL && chain < SPARSE_CHAINS; chain++)
         for (uint32_t number = load_acquire(&r->heads[chain]); number != 0;) {
@@ -276,10 +276,10 @@ region_waste(uint64_t quota_key)
 
             cost_bytes += SPARSE_LINE_BYTES;
             for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++)
-                worth_bytes += load_relaxed(&l->keys[i]) != 0 ? REGION_WORTH_BYTES : 0;
+                filled_bytes += load_relaxed(&l->keys[i]) != 0 ? REGION_FILLED_BYTES : 0;
             number = load_acquire(&l->next);
         }
-    return r != NULL && cost_bytes > worth_bytes ? cost_bytes - worth_bytes : 0;
+    return r != NULL && cost_bytes > filled_bytes ? cost_bytes - filled_bytes : 0;
 }
 
 /* Return the number of O's CLAIM in R of LEVEL, adding the claim if it is missing; HEAP_CLAIMS if

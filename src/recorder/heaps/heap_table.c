@@ -14,9 +14,9 @@
  * An entry's word is complete, so one CAS claims a slot:
  *
  *     63                      16 15         0
- *     |      address + 1        | emptying  |     address + 1: 0 = gone, 1 = being filled in
+ *     |      address + 1        | clearing  |     address + 1: 0 = gone, 1 = being filled in
  *
- * "emptying" counts the resets of the map. A word of another emptying is a free slot. Like a slot
+ * "clearing" counts the resets of the map. A word of another clearing is a free slot. Like a slot
  * that was never used, it ends the search of a bucket and proves that the later buckets were not
  * needed. So a reset only increments the counter, and the map starts again at its first level. When
  * the 16 bits wrap around, all words are cleared, once in 65535 resets.
@@ -41,19 +41,19 @@ enum {
     MAP_ATTEMPTS = 4, // Number of buckets that an entry may be in.
     MAP_SHIFT = 1,
     LIVE_SHIFT = 2,
-    EMPTYING_BITS = 16,
-    EMPTYINGS = (1 << EMPTYING_BITS) - 1,
+    CLEARING_BITS = 16,
+    CLEARINGS = (1 << CLEARING_BITS) - 1,
     TOP_BITS = 5, // Number of bits for the level in heap_map.top.
     LINE_BYTES = 64,
     SLAB_BYTES = 1 << 20,
 };
-static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + EMPTYING_BITS <= 32, "top holds both");
+static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + CLEARING_BITS <= 32, "top holds both");
 
-#define EMPTYING_MASK ((UINT64_C(1) << EMPTYING_BITS) - 1)
+#define CLEARING_MASK ((UINT64_C(1) << CLEARING_BITS) - 1)
 #define WORD_GONE UINT64_C(0)
-#define WORD_CLAIMED (UINT64_C(1) << EMPTYING_BITS)
+#define WORD_CLAIMED (UINT64_C(1) << CLEARING_BITS)
 #define ADDRESS_MAX ((UINT64_C(1) << 47) - 1)
-static_assert(ADDRESS_MAX + 1 < UINT64_C(1) << (64 - EMPTYING_BITS), "a word holds address + 1");
+static_assert(ADDRESS_MAX + 1 < UINT64_C(1) << (64 - CLEARING_BITS), "a word holds address + 1");
 
 /* The blocks follow the words, so that a search reads little memory. */
 struct heap_map_level {
@@ -147,7 +147,7 @@ enum { NOWHERE = UINT32_MAX };
 static uint32_t
 heap_table_bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
-    uint64_t address = word >> EMPTYING_BITS;
+    uint64_t address = word >> CLEARING_BITS;
     uint64_t hash = hash_u64(attempt == 0 ? address / NEIGHBOURHOOD_BYTES
                                           : ~address - ((uint64_t)attempt << 56));
 
@@ -166,7 +166,7 @@ map_find(const struct heap_map_level *level, uint64_t word)
 
             if (current == word)
                 return place;
-            if ((current ^ word) & EMPTYING_MASK)
+            if ((current ^ word) & CLEARING_MASK)
                 return NOWHERE;
         }
     }
@@ -177,7 +177,7 @@ map_find(const struct heap_map_level *level, uint64_t word)
 static uint32_t
 map_claim(struct heap_map_level *level, uint64_t word)
 {
-    uint64_t emptying = word & EMPTYING_MASK;
+    uint64_t clearing = word & CLEARING_MASK;
 
     for (uint32_t attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
         uint32_t first = heap_table_bucket_of(level, word, attempt);
@@ -185,9 +185,9 @@ map_claim(struct heap_map_level *level, uint64_t word)
         for (uint32_t place = first; place < first + BUCKET; place++) {
             uint64_t current = load_relaxed(&level->words[place]);
 
-            if ((current & EMPTYING_MASK) == emptying && current != (WORD_GONE | emptying))
+            if ((current & CLEARING_MASK) == clearing && current != (WORD_GONE | clearing))
                 continue;
-            if (cas_acq_rel(&level->words[place], &current, WORD_CLAIMED | emptying))
+            if (cas_acq_rel(&level->words[place], &current, WORD_CLAIMED | clearing))
                 return place;
         }
     }
@@ -215,43 +215,43 @@ get_block(const struct heap_block *current)
 static uint64_t
 map_word(const struct heap_map *m, const void *address)
 {
-    return ((uint64_t)(uintptr_t)address + 1) << EMPTYING_BITS |
-           (load_acquire(&m->emptied) % EMPTYINGS + 1);
+    return ((uint64_t)(uintptr_t)address + 1) << CLEARING_BITS |
+           (load_acquire(&m->cleared) % CLEARINGS + 1);
 }
 
-/* Return the last level of M with entries of EMPTYING; 0 if there are none. */
+/* Return the last level of M with entries of CLEARING; 0 if there are none. */
 static uint32_t
-map_top(const struct heap_map *m, uint64_t emptying)
+map_top(const struct heap_map *m, uint64_t clearing)
 {
     uint32_t top = load_acquire(&m->top);
 
-    return top >> TOP_BITS == emptying ? top & ((1 << TOP_BITS) - 1) : 0;
+    return top >> TOP_BITS == clearing ? top & ((1 << TOP_BITS) - 1) : 0;
 }
 
-/* Raise the top of M to level I, which gets an entry of EMPTYING. Call before publishing the
+/* Raise the top of M to level I, which gets an entry of CLEARING. Call before publishing the
  * entry. */
 static void
-raise_top(struct heap_map *m, uint64_t emptying, uint32_t i)
+raise_top(struct heap_map *m, uint64_t clearing, uint32_t i)
 {
     uint32_t top = load_acquire(&m->top);
 
-    // The present top belongs to an earlier emptying, or is lower. If a reset has overtaken the
+    // The present top belongs to an earlier clearing, or is lower. If a reset has overtaken the
     // insertion, its entry is invalid. A thread that raises the top after this check makes the CAS
     // fail.
-    while ((top >> TOP_BITS != emptying || (top & ((1 << TOP_BITS) - 1)) < i) &&
-           load_acquire(&m->emptied) % EMPTYINGS + 1 == emptying &&
-           !cas_acq_rel(&m->top, &top, (uint32_t)emptying << TOP_BITS | i))
+    while ((top >> TOP_BITS != clearing || (top & ((1 << TOP_BITS) - 1)) < i) &&
+           load_acquire(&m->cleared) % CLEARINGS + 1 == clearing &&
+           !cas_acq_rel(&m->top, &top, (uint32_t)clearing << TOP_BITS | i))
         ;
 }
 
 bool
 heap_map_insert(struct heap_map *m, const void *address, struct heap_block block)
 {
-    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
+    uint64_t word = map_word(m, address), clearing = word & CLEARING_MASK;
 
     if ((uintptr_t)address > ADDRESS_MAX)
         return false;
-    for (uint32_t i = map_top(m, emptying); i < HEAP_MAP_LEVELS; i++) {
+    for (uint32_t i = map_top(m, clearing); i < HEAP_MAP_LEVELS; i++) {
         struct heap_map_level *level =
             level_make(&m->levels[i], (size_t)MAP_FIRST << (MAP_SHIFT * i),
                        sizeof level->words[0] + sizeof(struct heap_block));
@@ -263,7 +263,7 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
         if (place == NOWHERE)
             continue;
         if (i > 0)
-            raise_top(m, emptying, i);
+            raise_top(m, clearing, i);
         heap_table_put_block(&map_blocks(level)[place], block);
         store_release(&level->words[place], word);
         return true;
@@ -274,11 +274,11 @@ heap_map_insert(struct heap_map *m, const void *address, struct heap_block block
 struct heap_block
 heap_map_remove(struct heap_map *m, const void *address)
 {
-    uint64_t word = map_word(m, address), emptying = word & EMPTYING_MASK;
+    uint64_t word = map_word(m, address), clearing = word & CLEARING_MASK;
 
     if (unlikely((uintptr_t)address > ADDRESS_MAX))
         return (struct heap_block){0};
-    for (uint32_t i = map_top(m, emptying) + 1; i-- > 0;) {
+    for (uint32_t i = map_top(m, clearing) + 1; i-- > 0;) {
         struct heap_map_level *level = load_acquire(&m->levels[i]);
         struct heap_block b;
         uint32_t place = level != NULL ? map_find(level, word) : (uint32_t)NOWHERE;
@@ -286,7 +286,7 @@ heap_map_remove(struct heap_map *m, const void *address)
         if (place == NOWHERE)
             continue;
         b = get_block(&map_blocks(level)[place]);
-        if (cas_acq_rel(&level->words[place], &word, WORD_GONE | emptying))
+        if (cas_acq_rel(&level->words[place], &word, WORD_GONE | clearing))
             return b;
         break;
     }
@@ -310,7 +310,7 @@ map_clear(struct heap_map *m)
 void
 heap_map_empty(struct heap_map *m)
 {
-    if (unlikely((add_relaxed(&m->emptied, 1u) + 1) % EMPTYINGS == 0))
+    if (unlikely((add_relaxed(&m->cleared, 1u) + 1) % CLEARINGS == 0))
         map_clear(m);
 }
 

@@ -12,7 +12,7 @@ enum { HEAP_MAP_LEVELS = 24, HEAP_LIVE_LEVELS = 10 };
 
 /* Live blocks by address, only those for which heap_objects.c has no other place. */
 struct heap_map {
-    uint32_t emptied;              // Number of resets; entries older than the latest one are
+    uint32_t cleared;              // Number of resets; entries older than the latest one are
                                    // invalid.
     uint32_t top;                  // Atomic: the number of a reset, and the last level with entries
                                    // since that reset.

@@ -293,7 +293,7 @@ ends(const void *p, unsigned kind)
  * for human readers, so their distance grows: one per collection at first, then at every second,
  * every fourth. Every snapshot contains the number of collections. */
 static void
-tell(void)
+report_collection(void)
 {
     static unsigned step = 1, taken;
     char name[32] = "collection ", digits[20];
@@ -320,7 +320,7 @@ on_event(int event)
 
     if (event == EVENT_RECLAIM_END) {
         gc_live_sweep(is_dead, ends);
-        tell();
+        report_collection();
         if (gc_runtime->collected != NULL)
             gc_runtime->collected();
     }

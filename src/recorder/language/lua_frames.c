@@ -102,7 +102,7 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
 /* Move W to the call record at CALL. Return false at the last record, which is no call, and at a
  * damaged record. */
 static inline bool
-stand_at(const struct lua_layout *y, struct walk *w, uintptr_t call)
+move_to_call(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
     w->c.call = call;
     if (call == 0 || call == w->last)
@@ -167,10 +167,10 @@ walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, s
             w->calls_moved = s->moved_by;
     }
     if (!y->has_array)
-        return stand_at(y, w, call);
+        return move_to_call(y, w, call);
     w->last = lua_word(l + y->state_calls) + (uintptr_t)w->calls_moved;
     // A new state has no calls yet.
-    if (call == 0 || !stand_at(y, w, call + (uintptr_t)w->calls_moved))
+    if (call == 0 || !move_to_call(y, w, call + (uintptr_t)w->calls_moved))
         return false;
     correct_code(y, w, true);
     return true;
@@ -179,7 +179,7 @@ walk_begin(const struct lua_layout *y, struct walk *w, const struct states *s, s
 static inline bool
 walk_next(const struct lua_layout *y, struct walk *w)
 {
-    if (!stand_at(y, w, w->c.previous))
+    if (!move_to_call(y, w, w->c.previous))
         return false;
     if (y->has_array)
         correct_code(y, w, false);
@@ -382,7 +382,7 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
 {
     struct walk w = {.l = l};
 
-    stand_at(a->y, &w, e->call);
+    move_to_call(a->y, &w, e->call);
     note_other(a, &w, e);
 }
 

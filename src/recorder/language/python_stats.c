@@ -35,7 +35,7 @@ static struct {
     void (*get)(int domain, struct python_allocator *to);
     void (*set)(int domain, struct python_allocator *from);
     void *(*find_in_sys)(const char *name);
-    int (*when_at_leisure)(int (*function)(void *), void *context);
+    int (*add_pending_call)(int (*function)(void *), void *context);
     const void *function_type;
 } asked;
 static const struct python_allocator *behind;
@@ -89,7 +89,7 @@ python_stats_begin(void)
     find(asked.get, "PyMem_GetAllocator");
     find(asked.set, "PyMem_SetAllocator");
     find(asked.find_in_sys, "PySys_GetObject");
-    find(asked.when_at_leisure, "Py_AddPendingCall");
+    find(asked.add_pending_call, "Py_AddPendingCall");
     asked.function_type = dlsym(RTLD_DEFAULT, "PyCFunction_Type");
 }
 
@@ -99,6 +99,6 @@ python_stats_install(const struct python_allocator *b, void *(*ours)(void *, siz
     behind = b;
     our_malloc = ours;
     if (asked.get != NULL && asked.set != NULL && asked.find_in_sys != NULL &&
-        asked.when_at_leisure != NULL)
-        asked.when_at_leisure(python_stats_exchange, NULL);
+        asked.add_pending_call != NULL)
+        asked.add_pending_call(python_stats_exchange, NULL);
 }

@@ -307,7 +307,7 @@ language_merge(struct thread *t, const struct stack_target *target)
 }
 
 uint32_t *
-language_sites_apart(struct thread *t, const struct stack_target *target)
+language_sites_separate(struct thread *t, const struct stack_target *target)
 {
     return account_state()->nodes[label_here(language_merge(t, target))].site;
 }

@@ -58,7 +58,7 @@ language_is_present(void)
 uint32_t language_merge(struct thread *t, const struct stack_target *target);
 
 /* Slow path of language_sites, for a thread with tls.needs_slow_path set. */
-uint32_t *language_sites_apart(struct thread *t, const struct stack_target *target);
+uint32_t *language_sites_separate(struct thread *t, const struct stack_target *target);
 
 /* Until language_moved, declare that the calling thread's events belong to a move of block OLD from
  * FROM, which is no longer readable, to TO. A runtime may still have the old address. */
@@ -86,7 +86,7 @@ language_moved(void)
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {
-    return likely(tls.needs_slow_path == 0) ? target->sites : language_sites_apart(t, target);
+    return likely(tls.needs_slow_path == 0) ? target->sites : language_sites_separate(t, target);
 }
 
 /* Return the node of the stack that called the intercepted function from CALLER, with the frames of

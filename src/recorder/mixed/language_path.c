@@ -173,7 +173,7 @@ struct path {
 
 /* Count one more frame. Return true if PATH includes it, false if the frame must be omitted. */
 static inline bool
-goes_in(struct path *path)
+is_included(struct path *path)
 {
     if (unlikely(path->left_out > 0)) {
         path->left_out--;
@@ -200,7 +200,7 @@ add_native(struct path *path, struct language_memo *m, uint32_t number)
 
     if (path->folds && is_folded(f, language_native_at(m, number)->pc))
         return;
-    if (!goes_in(path))
+    if (!is_included(path))
         return;
     path->node = nodes_child(path->node, f->frame, f->flags);
     if (of_runtime)
@@ -210,7 +210,7 @@ add_native(struct path *path, struct language_memo *m, uint32_t number)
 static void
 language_path_add_named(struct path *path, uint32_t id)
 {
-    if (goes_in(path))
+    if (is_included(path))
         path->node = nodes_child(path->node, named_frame(id), 0);
 }
 

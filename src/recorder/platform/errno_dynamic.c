@@ -16,12 +16,12 @@
 
 typedef int *errno_fn(void);
 
-static int nowhere; // Fallback without libc, which cannot happen.
+static int fallback; // Fallback without libc, which cannot happen.
 
 static int *
-errno_nowhere(void)
+errno_fallback(void)
 {
-    return &nowhere;
+    return &fallback;
 }
 
 static COLD errno_fn *
@@ -29,7 +29,7 @@ errno_find(void)
 {
     void *f = process_libc_function("__errno_location");
 
-    return f != NULL ? (errno_fn *)f : errno_nowhere;
+    return f != NULL ? (errno_fn *)f : errno_fallback;
 }
 
 int *

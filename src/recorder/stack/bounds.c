@@ -49,7 +49,7 @@ enum {
     // Maximum distance upwards that a frame may reach on a stack other than the thread's own; the
     // same after a guess.
     FRAME_PAGES = 512,
-    DOUBTFUL_PAGES = 32,
+    UNCERTAIN_PAGES = 32,
     WALK_PAGES = 4096, // Maximum number of pages to prove in one walk.
 };
 
@@ -234,7 +234,7 @@ is_shortly_below(const struct thread *t, uint64_t slot)
 {
     uint64_t end = slot < t->stack_low ? t->stack_low : t->thread_pointer;
 
-    return slot < end && end - slot < DOUBTFUL_PAGES * PAGE_BYTES &&
+    return slot < end && end - slot < UNCERTAIN_PAGES * PAGE_BYTES &&
            readable_until(round_down(slot, PAGE_BYTES), end) == end;
 }
 
@@ -361,7 +361,7 @@ bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
  * which may still have its saved registers: between the pop of a register and the return, the
  * tables locate that register there. */
 bool
-bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwind_bounds *ret)
+bounds_at(struct bounds *b, uint64_t sp, bool exact, bool uncertain, struct unwind_bounds *ret)
 {
     const struct thread *t = b->t;
     uint64_t low = exact ? sp - RED_ZONE_BYTES : sp;
@@ -374,7 +374,7 @@ bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful, struct unwin
     if ((sp < b->reach.low || sp > b->reach.high) && !reach_from(b, sp))
         return exact && bounds_of_overflow(b, sp, ret);
     if (!bounds_is_own(t, sp))
-        high = b->reach.high + (doubtful ? DOUBTFUL_PAGES : FRAME_PAGES) * (uint64_t)PAGE_BYTES;
+        high = b->reach.high + (uncertain ? UNCERTAIN_PAGES : FRAME_PAGES) * (uint64_t)PAGE_BYTES;
     *ret = (struct unwind_bounds){low, high, &b->reach};
     return true;
 }

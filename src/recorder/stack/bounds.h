@@ -36,9 +36,9 @@ struct bounds {
 void bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot);
 
 /* Set *RET to the words that may be read when rsp is SP. Return false if no page there is proved.
- * EXACT: SP belongs to an interrupted function. DOUBTFUL: SP comes from a guess, so allow less.
+ * EXACT: SP belongs to an interrupted function. UNCERTAIN: SP comes from a guess, so allow less.
  * Makes a system call for each page that is not yet proved. */
-bool bounds_at(struct bounds *b, uint64_t sp, bool exact, bool doubtful,
+bool bounds_at(struct bounds *b, uint64_t sp, bool exact, bool uncertain,
                struct unwind_bounds *ret);
 
 /* Fast path of bounds_at for the common frame on the thread's own stack. If it returns false, call

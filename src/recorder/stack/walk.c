@@ -45,12 +45,12 @@ enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 struct walk {
     struct thread *t;
     struct bounds bounds;
-    struct unwind_registers r;     // Registers in the present frame; at least rsp, rbp and pc.
-    struct unwind_registers whole; // All registers, in the present frame or an earlier one.
-    uint32_t at, whole_at;         // Numbers of these two frames.
-    bool doubtful, whole_doubtful; // A step on the way to that frame was guessed.
-    struct rule_entry *rules;      // The thread's cache; NULL = use only the second level.
-    struct rule_entry entry;       // Scratch for rules outside the cache.
+    struct unwind_registers r;       // Registers in the present frame; at least rsp, rbp and pc.
+    struct unwind_registers whole;   // All registers, in the present frame or an earlier one.
+    uint32_t at, whole_at;           // Numbers of these two frames.
+    bool uncertain, whole_uncertain; // A step on the way to that frame was guessed.
+    struct rule_entry *rules;        // The thread's cache; NULL = use only the second level.
+    struct rule_entry entry;         // Scratch for rules outside the cache.
 };
 
 /* Guess the caller, because no table covers R's pc. If the guess fails in a loaded object, this is
@@ -77,15 +77,15 @@ step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_
     return step_blindly(r, &b, ret_guessed);
 }
 
-/* Step outwards by the tables. Set *RET_GUESSED if this step was guessed. DOUBTFUL: an earlier step
- * was guessed. */
+/* Step outwards by the tables. Set *RET_GUESSED if this step was guessed. UNCERTAIN: an earlier
+ * step was guessed. */
 static enum outcome
-step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool doubtful, bool *ret_guessed)
+step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool uncertain, bool *ret_guessed)
 {
     struct unwind_bounds b;
 
     *ret_guessed = false;
-    if (!bounds_at(bounds, r->r[UNWIND_RSP], r->exact, doubtful, &b))
+    if (!bounds_at(bounds, r->r[UNWIND_RSP], r->exact, uncertain, &b))
         return WALK_BREAKS;
     switch (unwind_step(r, &b)) {
     case UNWIND_STEPPED:
@@ -107,8 +107,8 @@ step_whole(struct walk *w, bool *ret_guessed)
     enum outcome outcome;
 
     do {
-        outcome = step_by_tables(&w->bounds, &w->whole, w->whole_doubtful, ret_guessed);
-        w->whole_doubtful |= *ret_guessed;
+        outcome = step_by_tables(&w->bounds, &w->whole, w->whole_uncertain, ret_guessed);
+        w->whole_uncertain |= *ret_guessed;
     } while (outcome == WALK_ON && w->whole_at++ < w->at);
     w->r = w->whole;
     return outcome;
@@ -150,7 +150,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     struct unwind_bounds b;
 
     if (!bounds_of_own(&w->bounds, w->r.r[UNWIND_RSP], w->r.exact, &b) &&
-        !bounds_at(&w->bounds, w->r.r[UNWIND_RSP], w->r.exact, w->doubtful, &b))
+        !bounds_at(&w->bounds, w->r.r[UNWIND_RSP], w->r.exact, w->uncertain, &b))
         return WALK_BREAKS;
     switch (rule->kind) {
     case RULE_END:
@@ -163,7 +163,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
         // The tables can restart from here, because a signal frame has all registers.
         w->whole = w->r;
         w->whole_at = w->at;
-        w->whole_doubtful = w->doubtful;
+        w->whole_uncertain = w->uncertain;
         break;
     default:
         break;
@@ -186,7 +186,7 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 
     *ret_guessed = false;
     outcome = step_by_rule(w, rule, ret_guessed);
-    w->doubtful |= *ret_guessed;
+    w->uncertain |= *ret_guessed;
     w->at++;
     return outcome;
 }
@@ -201,7 +201,7 @@ walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *r
     w->rules = rules;
     w->r = w->whole;
     w->at = w->whole_at = 0;
-    w->doubtful = w->whole_doubtful = false;
+    w->uncertain = w->whole_uncertain = false;
 }
 
 /* Step out of the recorder's own frames to the caller of the intercepted function, whose return

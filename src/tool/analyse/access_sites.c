@@ -74,7 +74,7 @@ verdict_of(const struct profile *p, const struct user_code *own, const struct ac
         return is_unseen(own, r->stack) ? ACCESS_UNSEEN
                : a->unproven            ? ACCESS_NOT_SEEN
                                         : ACCESS_NEVER;
-    if (p->accesses.apart && access_write_only_blocks(a) + a->never >= a->blocks)
+    if (p->accesses.separate && access_write_only_blocks(a) + a->never >= a->blocks)
         return a->unproven ? ACCESS_NOT_SEEN_READ : ACCESS_WRITE_ONLY;
     if (is_touched_once(a))
         return ACCESS_ONCE;

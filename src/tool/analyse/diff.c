@@ -111,7 +111,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     diff_add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
         add_missed(&ret->rows[i], before->p, after->p);
-    if (before->p->totals.lives_unknown || after->p->totals.lives_unknown)
+    if (before->p->totals.lifetimes_unknown || after->p->totals.lifetimes_unknown)
         clear_lifetimes(ret);
     diff_sort_rows(&b);
     map_release(&b.children);

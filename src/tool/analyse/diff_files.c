@@ -29,7 +29,7 @@ struct lone {
     uint32_t id;
     size_t shared; // Largest number of components shared with a file of the other side.
     uint32_t best; // Id of the file that shares them.
-    bool rivalled; // Another file shares as many.
+    bool is_tied;  // Another file shares as many.
 };
 
 struct lones {
@@ -101,7 +101,7 @@ consider(struct lone *file, uint32_t other, size_t shared)
 {
     if (shared < file->shared)
         return;
-    file->rivalled = shared == file->shared;
+    file->is_tied = shared == file->shared;
     file->shared = shared;
     file->best = other;
 }
@@ -132,7 +132,7 @@ match_named(struct lone *a, size_t a_count, struct lone *b, size_t b_count, stru
         }
     for (size_t i = 0; i < a_count; i++)
         for (size_t k = 0; k < b_count; k++)
-            if (a[i].best == b[k].id && b[k].best == a[i].id && !a[i].rivalled && !b[k].rivalled)
+            if (a[i].best == b[k].id && b[k].best == a[i].id && !a[i].is_tied && !b[k].is_tied)
                 *map_put(matches, b[k].id, NULL) = a[i].id;
 }
 

@@ -66,7 +66,7 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
             continue;
         if (r->counts.accesses == 0)
             ret->untouched[ret->untouched_count++] = i;
-        else if (p->accesses.apart && r->counts.writes >= r->counts.accesses)
+        else if (p->accesses.separate && r->counts.writes >= r->counts.accesses)
             ret->unread[ret->unread_count++] = i;
         else if (r->counts.accesses <= r->counts.blocks)
             ret->once[ret->once_count++] = i;
@@ -292,23 +292,23 @@ is_often(const struct field_structure *f, uint64_t accesses)
            (double)accesses >= (double)f->accesses * CONFLICT_SHARE;
 }
 
-/* Return true if PART of F is often written. Unless reads and writes are counted APART, only parts
- * meant to be shared by threads qualify, by their accesses. */
+/* Return true if PART of F is often written. Unless reads and writes are counted SEPARATE, only
+ * parts meant to be shared by threads qualify, by their accesses. */
 static bool
-is_written(const struct field_structure *f, const struct field_part *part, bool apart)
+is_written(const struct field_structure *f, const struct field_part *part, bool separate)
 {
-    if (part->shared || !apart)
+    if (part->shared || !separate)
         return part->shared && is_often(f, part->accesses);
     return is_often(f, part->writes) &&
            (double)part->writes >= (double)part->accesses * (1 - MOSTLY);
 }
 
-/* Return true if PART is often and mostly read. Unless reads and writes are counted APART, frequent
- * accesses suffice. */
+/* Return true if PART is often and mostly read. Unless reads and writes are counted SEPARATE,
+ * frequent accesses suffice. */
 static bool
-field_advice_is_read(const struct field_structure *f, const struct field_part *part, bool apart)
+field_advice_is_read(const struct field_structure *f, const struct field_part *part, bool separate)
 {
-    uint64_t reads = apart ? part->accesses - part->writes : part->accesses;
+    uint64_t reads = separate ? part->accesses - part->writes : part->accesses;
 
     return is_often(f, reads) && !part->shared &&
            (double)reads >= (double)part->accesses * MOSTLY;
@@ -317,7 +317,7 @@ field_advice_is_read(const struct field_structure *f, const struct field_part *p
 static void
 find_conflicts(const struct profile *p, const struct field_structure *f, struct field_advice *ret)
 {
-    bool apart = p->accesses.apart;
+    bool separate = p->accesses.separate;
 
     if (!profile_has_threads(p))
         return;
@@ -327,8 +327,8 @@ find_conflicts(const struct profile *p, const struct field_structure *f, struct 
             uint64_t line = w->offset / FIELDS_LINE_BYTES;
 
             if (i == k || ret->conflict_count == FIELD_CONFLICTS_MAX ||
-                r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w, apart) ||
-                !field_advice_is_read(f, r, apart) ||
+                r->offset / FIELDS_LINE_BYTES != line || !is_written(f, w, separate) ||
+                !field_advice_is_read(f, r, separate) ||
                 w->together || r->together)
                 continue;
             ret->conflicts[ret->conflict_count++] = (struct field_conflict){line, i, k};

@@ -62,12 +62,12 @@ static int
 run_compiler(const struct cc_options *o, enum compiler_language language, int count,
              char **arguments)
 {
-    struct compiler_wishes w = {.language = language,
-                                .compiler = o->compiler,
-                                .granule_bytes = granule_bytes[o->granule],
-                                .exact_threads = o->exact_threads,
-                                .reads_writes = o->reads_writes,
-                                .only_line = o->print};
+    struct compiler_requests w = {.language = language,
+                                  .compiler = o->compiler,
+                                  .granule_bytes = granule_bytes[o->granule],
+                                  .exact_threads = o->exact_threads,
+                                  .reads_writes = o->reads_writes,
+                                  .only_line = o->print};
     struct arena arena = {0};
     struct err err = {""};
     char **line;

@@ -26,7 +26,7 @@
 static const struct core_options defaults;
 
 /* A running command. */
-struct coring {
+struct core_command {
     const struct core_options *o;
     struct memory_answer answer;
     struct examined e;
@@ -54,7 +54,7 @@ cmd_core_add_location(struct profile *p, uint64_t pc)
 static int
 cmd_core_check(struct shown *s)
 {
-    const struct coring *c = s->runner->own;
+    const struct core_command *c = s->runner->own;
 
     s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
     if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
@@ -70,7 +70,7 @@ cmd_core_check(struct shown *s)
 static int
 cmd_core_show(struct shown *s)
 {
-    const struct coring *c = s->runner->own;
+    const struct core_command *c = s->runner->own;
     size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
     struct memory_view m;
 
@@ -89,9 +89,9 @@ cmd_core_show(struct shown *s)
 
 /* Refuse an output file that is also an input. */
 static int
-check_output(const struct examine_wish *wish, const struct coring *c)
+check_output(const struct examine_request *request, const struct core_command *c)
 {
-    int rc = wish->core != NULL ? sink_check_input(c->o->output, wish->core, "core dump") : 0;
+    int rc = request->core != NULL ? sink_check_input(c->o->output, request->core, "core dump") : 0;
 
     return rc == 0 && c->e.profile != NULL
                ? sink_check_input(c->o->output, c->e.profile, "profile")
@@ -124,7 +124,7 @@ save(const char *path, const struct core_options *o, bool lives)
 
 /* Translate O into a query. Returns 0, or an exit code after reporting contradictory options. */
 static int
-question_of(const struct core_options *o, struct coring *ret)
+question_of(const struct core_options *o, struct core_command *ret)
 {
     const char *address = o->block != NULL ? o->block : o->pointers;
     int count = (o->block != NULL) + (o->pointers != NULL) + o->blocks + o->leaks + o->check;
@@ -155,9 +155,9 @@ question_of(const struct core_options *o, struct coring *ret)
 }
 
 static int
-wish_of(const struct core_options *o, int count, char **arguments, struct examine_wish *ret)
+request_of(const struct core_options *o, int count, char **arguments, struct examine_request *ret)
 {
-    *ret = (struct examine_wish){.profile = o->profile, .pid = (uint32_t)o->pid};
+    *ret = (struct examine_request){.profile = o->profile, .pid = (uint32_t)o->pid};
     if (o->pid != 0) {
         if (count > 1 || o->pid > INT32_MAX) {
             message_error("--pid takes a process id and excludes a dump");
@@ -183,7 +183,7 @@ wish_of(const struct core_options *o, int count, char **arguments, struct examin
 int
 core_run(const struct core_options *o, int count, char **arguments)
 {
-    struct coring c = {.o = o};
+    struct core_command c = {.o = o};
     const struct runner r = {
         .options = &c.o->view,
         .own = &c,
@@ -193,19 +193,19 @@ core_run(const struct core_options *o, int count, char **arguments)
         .check = cmd_core_check,
         .show = cmd_core_show,
     };
-    struct examine_wish wish;
+    struct examine_request request;
     char path[64];
-    int fd, rc = wish_of(c.o, count, arguments, &wish);
+    int fd, rc = request_of(c.o, count, arguments, &request);
 
     if (rc == 0)
         rc = question_of(c.o, &c);
-    wish.all_counters = c.o->output != NULL;
+    request.all_counters = c.o->output != NULL;
     if (rc == 0)
-        rc = examine_open(&wish, &c.answer, &c.e, &fd);
+        rc = examine_open(&request, &c.answer, &c.e, &fd);
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    rc = c.o->output != NULL ? check_output(&wish, &c) : 0;
+    rc = c.o->output != NULL ? check_output(&request, &c) : 0;
     if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)

@@ -37,14 +37,14 @@
 enum { NOTES_LISTED = 2, OTHERS_LISTED = 3, NAME_WIDTH = 48 };
 
 /* State while the summary is printed. */
-struct teller {
+struct summary {
     const struct run_summary *s;
     struct arena arena;
     struct names_hint hint; // Files whose symbols are incomplete.
 };
 
 static void PRINTF(2, 3)
-run_summary_report(struct teller *t, const char *format, ...)
+run_summary_report(struct summary *t, const char *format, ...)
 {
     char text[4096];
     va_list ap;
@@ -56,7 +56,7 @@ run_summary_report(struct teller *t, const char *format, ...)
 }
 
 static void
-report_totals(struct teller *t)
+report_totals(struct summary *t)
 {
     const struct profile *p = t->s->p;
     const struct counters *c = &p->totals;
@@ -74,7 +74,7 @@ report_totals(struct teller *t)
 /* Return "NAME (FILE:LINE and MORE_LINES more lines)", or NAME alone if its file or line is
  * unknown. MORE_LINES may be 0. */
 static const char *
-function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_lines)
+function_text(struct summary *t, uint32_t frame, uint32_t location, size_t more_lines)
 {
     const struct profile *p = t->s->p;
     const struct profile_frame *f = &p->frames[frame];
@@ -88,14 +88,14 @@ function_text(struct teller *t, uint32_t frame, uint32_t location, size_t more_l
 }
 
 static const char *
-run_summary_frame_text(struct teller *t, uint32_t frame, uint32_t location)
+run_summary_frame_text(struct summary *t, uint32_t frame, uint32_t location)
 {
     return function_text(t, frame, location, 0);
 }
 
 /* Return the function of H, at its largest line. */
 static const char *
-holder_text(struct teller *t, const struct top_holder *h)
+holder_text(struct summary *t, const struct top_holder *h)
 {
     const struct stack *s = h->line_count > 0 ? h->lines[0].largest : h->largest;
     uint32_t own = h->line_count > 0 ? h->lines[0].own : h->own;
@@ -106,7 +106,7 @@ holder_text(struct teller *t, const struct top_holder *h)
 
 /* Return true if the main process is known to have more memory outside its profile than in it. */
 static bool
-is_mostly_unseen(struct teller *t)
+is_mostly_unseen(struct summary *t)
 {
     const struct run_notes *notes = t->s->notes;
 
@@ -119,7 +119,7 @@ is_mostly_unseen(struct teller *t)
 /* Name the largest holder. If most of the memory bypassed malloc, print nothing, because that
  * holder would mislead. */
 static void
-report_holder(struct teller *t)
+report_holder(struct summary *t)
 {
     const struct profile *p = t->s->p;
     struct top_holders top_holders;
@@ -159,7 +159,7 @@ fastest_growing(const struct profile *p, const struct timeline *line, size_t *re
 
 /* Report the stacks that grow to the end, and name the fastest. */
 static void
-run_summary_report_growth(struct teller *t)
+run_summary_report_growth(struct summary *t)
 {
     const struct stacks_options whole = {.merge_labels = true, .fold_recursion = true};
     const struct timeline_options options = {.by = TIMELINE_LIVE, .limit = 64};
@@ -194,7 +194,7 @@ run_summary_report_growth(struct teller *t)
 }
 
 static void
-report_losses(struct teller *t)
+report_losses(struct summary *t)
 {
     const struct profile_losses *l = &t->s->p->losses;
     const char *remedy = loss_remedy(l);
@@ -210,7 +210,7 @@ report_losses(struct teller *t)
 
 /* Return the innermost named function of the stack at NODE, or "an unknown stack". */
 static const char *
-run_summary_owner_of(struct teller *t, uint32_t node)
+run_summary_owner_of(struct summary *t, uint32_t node)
 {
     struct stack stack = stack_of_node(t->s->p, node, &t->arena);
 
@@ -225,7 +225,7 @@ run_summary_owner_of(struct teller *t, uint32_t node)
 
 /* Return the corruptions counted in L: "2 blocks found damaged", "3 freed twice", or both. */
 static const char *
-corruption_text(struct teller *t, const struct profile_losses *l)
+corruption_text(struct summary *t, const struct profile_losses *l)
 {
     uint64_t damaged = l->damaged_blocks, twice = profile_corruptions(l) - damaged;
     struct arena *a = &t->arena;
@@ -241,7 +241,7 @@ corruption_text(struct teller *t, const struct profile_losses *l)
 
 /* Report corrupted blocks, which are the most likely cause of a crash. */
 static void
-report_corruptions(struct teller *t)
+report_corruptions(struct summary *t)
 {
     const struct profile *p = t->s->p;
     const struct profile_corruption *d = p->corruptions;
@@ -261,7 +261,7 @@ report_corruptions(struct teller *t)
 
 /* Report corruption in other processes: name the first one, and count the rest. */
 static void
-report_others_corrupted(struct teller *t, const char *const *names)
+report_others_corrupted(struct summary *t, const char *const *names)
 {
     const struct run_summary *s = t->s;
     const struct run_process *first = NULL;
@@ -306,7 +306,7 @@ count_alike(const struct run_notes *notes, size_t i)
 }
 
 static void
-report_advice(struct teller *t, const char *advice)
+report_advice(struct summary *t, const char *advice)
 {
     while (*advice != '\0') {
         size_t length = strcspn(advice, "\n");
@@ -317,7 +317,7 @@ report_advice(struct teller *t, const char *advice)
 }
 
 static void
-report_notes(struct teller *t)
+report_notes(struct summary *t)
 {
     const struct run_notes *notes = t->s->notes;
     size_t reported = 0;
@@ -339,7 +339,7 @@ report_notes(struct teller *t)
 }
 
 static void
-report_profile(struct teller *t, const char *const *names)
+report_profile(struct summary *t, const char *const *names)
 {
     static const char *const reasons[] = {
         [HEAD_NONE] = "",
@@ -362,7 +362,7 @@ report_profile(struct teller *t, const char *const *names)
 
 /* Return the name of process I, with its id if another process has the same name. */
 static const char *
-name_among(struct teller *t, const char *const *names, size_t i)
+name_among(struct summary *t, const char *const *names, size_t i)
 {
     for (size_t k = 0; k < t->s->count; k++)
         if (k != i && strcmp(names[k], names[i]) == 0)
@@ -372,7 +372,7 @@ name_among(struct teller *t, const char *const *names, size_t i)
 
 /* Report the other processes, and name the largest ones. */
 static void
-report_others(struct teller *t, const char *const *names)
+report_others(struct summary *t, const char *const *names)
 {
     const struct run_summary *s = t->s;
     bool *reported = arena_array(&t->arena, s->count, sizeof *reported);
@@ -408,7 +408,7 @@ report_others(struct teller *t, const char *const *names)
 }
 
 static void
-report_processes(struct teller *t)
+report_processes(struct summary *t)
 {
     const struct run_summary *s = t->s;
     struct session_who *who = arena_array(&t->arena, s->count, sizeof *who);
@@ -429,7 +429,7 @@ report_processes(struct teller *t)
 void
 run_summary(const struct run_summary *s)
 {
-    struct teller t = {.s = s};
+    struct summary t = {.s = s};
 
     if (s->p != NULL)
         report_totals(&t);

@@ -69,7 +69,7 @@ extent_title(const struct profile *p, struct arena *arena)
 const char *
 title_metric(const struct profile *p, enum metric metric, int64_t left_out, struct arena *arena)
 {
-    const char *what = metric == METRIC_TEMPORARY && p->totals.lives_unknown
+    const char *what = metric == METRIC_TEMPORARY && p->totals.lifetimes_unknown
                            ? "temporary blocks"
                            : metric_titles[metric];
     const char *title = arena_printf(arena, "%s%s%s", what, extent_title(p, arena),

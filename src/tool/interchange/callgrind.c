@@ -121,8 +121,8 @@ order_events(struct graph *g, enum metric metric)
     const struct profile *p = g->p;
     size_t known = p->extent == EXTENT_PEAK      ? EVENTS_OF_PEAK
                    : p->extent != EXTENT_WHOLE   ? EVENTS_OF_POINTS
-                   : p->totals.lives_unknown     ? SHORT_LIVED_OBJS
-                                                 : EVENTS;
+                   : p->totals.lifetimes_unknown     ? SHORT_LIVED_OBJS
+                                                     : EVENTS;
     enum event first = event_of_metric[metric];
 
     if (first == SHORT_LIVED_OBJS && known == SHORT_LIVED_OBJS)

@@ -33,9 +33,9 @@
 /* Profiles that contain a number. */
 enum known {
     KNOWN_ALWAYS,
-    KNOWN_OF_TIME,  // All except one cut to its peak.
-    KNOWN_OF_WHOLE, // Whole runs.
-    KNOWN_OF_LIVES, // Whole runs that counted lifetimes.
+    KNOWN_OF_TIME,      // All except one cut to its peak.
+    KNOWN_OF_WHOLE,     // Whole runs.
+    KNOWN_OF_LIFETIMES, // Whole runs that counted lifetimes.
 };
 
 static const struct {
@@ -47,7 +47,7 @@ static const struct {
     {"allocated_bytes", KNOWN_OF_TIME}, {"allocations", KNOWN_OF_TIME},
     {"freed_bytes", KNOWN_OF_TIME},     {"frees", KNOWN_OF_TIME},
     {"reallocations", KNOWN_OF_WHOLE},  {"temporary", KNOWN_OF_WHOLE},
-    {"died_within_16", KNOWN_OF_LIVES}, {"died_within_256", KNOWN_OF_LIVES},
+    {"died_within_16", KNOWN_OF_LIFETIMES}, {"died_within_256", KNOWN_OF_LIFETIMES},
     {"size_min", KNOWN_OF_WHOLE},       {"size_max", KNOWN_OF_WHOLE},
 };
 
@@ -97,8 +97,8 @@ csv_is_known(const struct writer *w, const struct counters *c, enum known known)
         return w->p->extent != EXTENT_PEAK;
     case KNOWN_OF_WHOLE:
         return !c->partial;
-    case KNOWN_OF_LIVES:
-        return !c->partial && !c->lives_unknown;
+    case KNOWN_OF_LIFETIMES:
+        return !c->partial && !c->lifetimes_unknown;
     }
     return false;
 }

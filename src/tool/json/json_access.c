@@ -20,7 +20,7 @@ json_counting(struct json *j, const struct profile *p)
     json_object(j, "counting");
     json_uint(j, "granule_bytes", a->granule_bytes);
     json_uint(j, "granules_max", a->granules_max);
-    json_bool(j, "reads_and_writes", a->apart);
+    json_bool(j, "reads_and_writes", a->separate);
     json_bool(j, "atomic", a->atomic);
     json_bool(j, "ended", a->ended);
     json_bool(j, "uncounted_known", a->looked);
@@ -71,11 +71,11 @@ json_of_dated(struct json *j, const char *key, const struct profile_access *a, u
 static void
 json_used(struct json *j, const struct profile *p, const struct profile_access *a)
 {
-    bool any = a->blocks > 0, dated = a->dated > 0, apart = p->accesses.apart;
+    bool any = a->blocks > 0, dated = a->dated > 0, separate = p->accesses.separate;
 
     json_uint(j, "access_blocks", a->blocks);
     json_range(j, "accesses", &a->accesses, 1, any);
-    json_range(j, "writes", &a->writes, 1, any && apart);
+    json_range(j, "writes", &a->writes, 1, any && separate);
     json_range(j, "size_bytes", &a->size_bytes, 1, any);
     json_range(j, "lifetime_ms", &a->lifetime_us, 1000, dated);
     json_range(j, "utilisation_percent", &a->utilised, 100, any);
@@ -83,7 +83,7 @@ json_used(struct json *j, const struct profile *p, const struct profile_access *
     json_range(j, "lifetime_access_density", &a->lifetime_density, 1, dated);
     json_uint(j, "untouched_bytes", a->untouched_bytes);
     json_uint(j, "never_blocks", a->never);
-    if (apart)
+    if (separate)
         json_uint(j, "write_only_blocks", access_write_only_blocks(a));
     else
         json_string(j, "write_only_blocks", NULL);

@@ -42,7 +42,7 @@ static void
 json_growth(struct json *j, const char *key, const struct counters *before,
             const struct counters *after)
 {
-    bool lives = !before->lives_unknown && !after->lives_unknown;
+    bool lives = !before->lifetimes_unknown && !after->lifetimes_unknown;
 
     json_object(j, key);
     for (int m = 0; m <= METRIC_COUNT; m++)

@@ -21,7 +21,7 @@ json_row_of(struct json *j, const struct profile *p, const struct field_row *r)
         return;
     }
     json_uint(j, "accesses", r->counts.accesses);
-    if (p->accesses.apart)
+    if (p->accesses.separate)
         json_uint(j, "writes", r->counts.writes);
     else
         json_string(j, "writes", NULL);

@@ -27,7 +27,7 @@ json_of_whole(struct json *j, const char *key, const struct counters *c, int64_t
 
 /* Write the short-lived blocks of C under keys that begin with PREFIX; null if unknown. */
 static void
-json_lives(struct json *j, const char *prefix, const struct counters *c)
+json_lifetimes(struct json *j, const char *prefix, const struct counters *c)
 {
     const struct {
         const char *key;
@@ -39,7 +39,7 @@ json_lives(struct json *j, const char *prefix, const struct counters *c)
         char key[64];
 
         snprintf(key, sizeof key, "%s%s", prefix, within[i].key);
-        if (c->lives_unknown)
+        if (c->lifetimes_unknown)
             json_string(j, key, NULL);
         else
             json_int(j, key, within[i].value);
@@ -61,7 +61,7 @@ json_counters(struct json *j, const struct counters *c)
     json_of_whole(j, "peak_blocks", c, c->peak_blocks);
     json_of_whole(j, "peak_bytes", c, c->peak_bytes);
     json_of_whole(j, "temporary", c, c->temporary);
-    json_lives(j, "", c);
+    json_lifetimes(j, "", c);
     json_of_whole(j, "size_min", c, any ? (int64_t)c->size_min : 0);
     json_of_whole(j, "size_max", c, (int64_t)c->size_max);
 }
@@ -110,7 +110,7 @@ json_self(struct json *j, const struct counters *c)
     json_of_whole(j, "self_peak_blocks", c, c->peak_blocks);
     json_of_whole(j, "self_peak_bytes", c, c->peak_bytes);
     json_of_whole(j, "self_temporary", c, c->temporary);
-    json_lives(j, "self_", c);
+    json_lifetimes(j, "self_", c);
     json_of_whole(j, "self_reallocations", c, c->reallocations);
 }
 

@@ -104,7 +104,7 @@ find_clang(struct arena *arena, const char *name)
 }
 
 static int
-find_compiler(const struct compiler_wishes *w, struct arena *arena, const char **ret_path,
+find_compiler(const struct compiler_requests *w, struct arena *arena, const char **ret_path,
               struct err *err)
 {
     const char *clang = w->language == COMPILER_CXX ? "clang++" : "clang";
@@ -191,7 +191,7 @@ compiler_has_argument(int count, char **arguments, const char *text)
 /* Make each compiled object record its granule and counting mode: include the file MARK
  * (recorder/access/granule_mark.h). */
 static void
-add_mark(struct line *l, const struct compiler_wishes *w, bool reads_writes, const char *mark)
+add_mark(struct line *l, const struct compiler_requests *w, bool reads_writes, const char *mark)
 {
     compiler_add(l, arena_printf(l->arena, "-DHEAPTAP_GRANULE=\"%u%s%s\"", w->granule_bytes,
                                  reads_writes ? "_apart" : "", w->exact_threads ? "_exact" : ""));
@@ -200,10 +200,10 @@ add_mark(struct line *l, const struct compiler_wishes *w, bool reads_writes, con
 }
 
 static void
-add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
+add_counting(struct line *l, const struct compiler_requests *w, const char *mark)
 {
     static const char *const calls[] = {"-mllvm", "-memprof-use-callbacks", NULL};
-    static const char *const apart[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
+    static const char *const separate[] = {"-fno-vectorize", "-fno-slp-vectorize", NULL};
     // After inserting the counting, clang would replace these calls by loads.
     static const char *const comparisons[] = {"-fno-builtin-memcmp", "-fno-builtin-bcmp", NULL};
     uint32_t scale = w->granule_bytes == 64 ? 3 : w->granule_bytes == 16 ? 1 : 0;
@@ -219,7 +219,7 @@ add_counting(struct line *l, const struct compiler_wishes *w, const char *mark)
     if (w->exact_threads || w->reads_writes)
         compiler_add_all(l, calls);
     if (w->granule_bytes < 64)
-        compiler_add_all(l, apart);
+        compiler_add_all(l, separate);
     add_mark(l, w, w->reads_writes, mark);
 }
 
@@ -266,7 +266,7 @@ static const char *const stays_call[] = {
  * affects. gcc rejects -fsanitize together with -static, so it is left out if the call
  * LINKS_STATIC. */
 static void
-add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
+add_gcc(struct line *l, const struct compiler_requests *w, const char *mark,
         bool links_static, const char *directory)
 {
     static const char *const options[] = {
@@ -289,7 +289,7 @@ add_gcc(struct line *l, const struct compiler_wishes *w, const char *mark,
 /* Mark the object with the kinds of accesses in its sources that are not counted. Atomic operations
  * matter only if reads are counted separately. */
 static void
-add_uncounted(struct line *l, const struct compiler_wishes *w, int count, char **arguments)
+add_uncounted(struct line *l, const struct compiler_requests *w, int count, char **arguments)
 {
     static const char *const no_code[] = {"-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-###",
                                           "-emit-ast"};
@@ -330,7 +330,7 @@ add_recorder(struct line *l, const struct recorder *r)
 }
 
 int
-compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
+compiler_line(const struct compiler_requests *w, int count, char **arguments, struct arena *arena,
               char ***ret_line, struct err *err)
 {
     struct line l = {.arena = arena,

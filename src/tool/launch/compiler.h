@@ -8,7 +8,7 @@
 
 enum compiler_language { COMPILER_C, COMPILER_CXX };
 
-struct compiler_wishes {
+struct compiler_requests {
     enum compiler_language language;
     const char *compiler; // A name or a path; "clang" means any release.
     uint32_t granule_bytes; // 8, 16 or 64.
@@ -19,8 +19,8 @@ struct compiler_wishes {
 
 /* Build the command line for the COUNT ARGUMENTS of a compiler in *RET_LINE, terminated by NULL,
  * from ARENA. Returns 0, or HEAPTAP_BAD_INPUT or HEAPTAP_NOT_FOUND with ERR set. */
-int compiler_line(const struct compiler_wishes *w, int count, char **arguments, struct arena *arena,
-                  char ***ret_line, struct err *err);
+int compiler_line(const struct compiler_requests *w, int count, char **arguments,
+                  struct arena *arena, char ***ret_line, struct err *err);
 
 /* --- compiler_arguments.c: distinguish inputs from other arguments of a compiler. */
 

@@ -338,9 +338,9 @@ note_loose_ends(struct loader *l)
              l->unknown_tags);
     if (l->bad_sites)
         note(raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
-    if (l->homeless)
+    if (l->orphaned)
         note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
-             l->homeless);
+             l->orphaned);
     if (l->threadless)
         note(raw, "%zu rows of counters belong to no known thread; they are left out",
              l->threadless);
@@ -364,20 +364,20 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_nodes(&l);
     load_sites(&l);
     load_threads(&l);
-    l.homeless = load_blocks(&l);
-    l.homeless += load_errors(&l);
-    l.homeless += load_accesses(&l);
+    l.orphaned = load_blocks(&l);
+    l.orphaned += load_errors(&l);
+    l.orphaned += load_accesses(&l);
     loader_raise_peak(p);
     ENSURE(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
     profile_sum_heaps(p);
     load_bins(&l);
     load_timeline(&l);
     load_modes(&l);
-    loader_decide_lives(&l);
+    loader_decide_lifetimes(&l);
     load_units(&l);
     load_unknown_frees(&l);
     load_corruptions(&l);
-    loader_count_doubtful(p);
+    loader_count_uncertain(p);
     load_header(&l);
     note_loose_ends(&l);
     load_programs(&l);

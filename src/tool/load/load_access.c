@@ -69,7 +69,7 @@ static size_t
 load_sites_of(struct loader *l, struct profile_accesses *a)
 {
     const struct disk_counting *c = &l->raw->header.counting;
-    size_t count = raw_count(l->raw, DISK_ACCESS), homeless = 0;
+    size_t count = raw_count(l->raw, DISK_ACCESS), orphaned = 0;
     bool by_site = (c->flags & DISK_COUNTING_BY_SITE) != 0;
 
     a->v = arena_array(&l->p->arena, count, sizeof *a->v);
@@ -79,18 +79,18 @@ load_sites_of(struct loader *l, struct profile_accesses *a)
         if (d->site == 0 || d->blocks == 0 || !load_access_is_counted(c, d->part, d->merge) ||
             loader_backing_at(l, d->site) != NULL)
             continue;
-        a->v[a->count] = load_access_of(d, loader_site_at(l, d->site, &homeless));
+        a->v[a->count] = load_access_of(d, loader_site_at(l, d->site, &orphaned));
         a->v[a->count++].unproven =
             by_site ? (d->flags & DISK_ACCESS_UNPROVEN) != 0 : !access_is_complete(a);
     }
-    return homeless;
+    return orphaned;
 }
 
 static void
 load_fields(struct loader *l, struct profile_accesses *a)
 {
     const struct disk_counting *c = &l->raw->header.counting;
-    size_t count = raw_count(l->raw, DISK_FIELDS), homeless = 0, capacity = 0;
+    size_t count = raw_count(l->raw, DISK_FIELDS), orphaned = 0, capacity = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct disk_fields *d = raw_record(l->raw, DISK_FIELDS, i);
@@ -100,7 +100,7 @@ load_fields(struct loader *l, struct profile_accesses *a)
             d->first % DISK_FIELD_WORDS != 0 || d->first > UINT32_MAX - DISK_FIELD_WORDS ||
             loader_backing_at(l, d->site) != NULL)
             continue;
-        site = loader_site_at(l, d->site, &homeless);
+        site = loader_site_at(l, d->site, &orphaned);
         for (uint32_t k = 0; k < DISK_FIELD_WORDS; k++) {
             const struct disk_field *f = &d->fields[k];
 
@@ -118,7 +118,7 @@ load_accesses(struct loader *l)
 {
     const struct disk_counting *c = &l->raw->header.counting;
     struct profile_accesses *a = &l->p->accesses;
-    size_t homeless;
+    size_t orphaned;
 
     if (!(c->flags & DISK_COUNTING))
         return 0;
@@ -131,7 +131,7 @@ load_accesses(struct loader *l)
     *a = (struct profile_accesses){
         .granule_bytes = c->granule_bytes,
         .granules_max = c->words_max,
-        .apart = (c->flags & DISK_COUNTING_APART) != 0,
+        .separate = (c->flags & DISK_COUNTING_APART) != 0,
         .atomic = (c->flags & DISK_COUNTING_ATOMIC) != 0,
         .ended = (c->flags & DISK_COUNTING_ENDED) != 0,
         .looked = (c->flags & DISK_COUNTING_LOOKED) != 0,
@@ -145,8 +145,8 @@ load_accesses(struct loader *l)
                    .outside = c->outside_blocks,
                    .accesses = c->lost_accesses},
     };
-    homeless = load_sites_of(l, a);
+    orphaned = load_sites_of(l, a);
     load_fields(l, a);
     access_sort(a);
-    return homeless;
+    return orphaned;
 }

@@ -160,7 +160,7 @@ load_blocks(struct loader *l)
 {
     uint64_t epoch = l->raw->header.shared.peak_epoch;
     size_t threads = raw_count(l->raw, DISK_THREADS);
-    size_t homeless = 0, count = raw_count(l->raw, DISK_COUNTERS);
+    size_t orphaned = 0, count = raw_count(l->raw, DISK_COUNTERS);
 
     expect(l, count);
     l->thread_site_of =
@@ -187,10 +187,10 @@ load_blocks(struct loader *l)
                 counters_add(&backing->counters, &c);
             else
                 l->thread_site_of[i * DISK_BLOCK_SITES + s] =
-                    1 + add_thread_site(l, thread - 1, loader_site_at(l, id, &homeless), &c);
+                    1 + add_thread_site(l, thread - 1, loader_site_at(l, id, &orphaned), &c);
         }
     }
-    return homeless;
+    return orphaned;
 }
 
 void
@@ -267,7 +267,7 @@ loader_bound_peak(struct loader *l)
 }
 
 void
-loader_decide_lives(struct loader *l)
+loader_decide_lifetimes(struct loader *l)
 {
     const struct profile *p = l->p;
     bool known = l->raw->header.compatible & DISK_COMPATIBLE_LIVES;
@@ -330,7 +330,7 @@ load_bins(struct loader *l)
 
 /* Count the losses at SITE that follow from FLAGS, the flags of its stack. */
 static void
-count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flags)
+count_uncertain(struct profile *p, const struct profile_site *site, uint32_t flags)
 {
     uint64_t allocations = (uint64_t)site->counters.allocations;
     uint64_t bytes = (uint64_t)site->counters.allocated_bytes;
@@ -353,7 +353,7 @@ count_doubtful(struct profile *p, const struct profile_site *site, uint32_t flag
 }
 
 void
-loader_count_doubtful(struct profile *p)
+loader_count_uncertain(struct profile *p)
 {
     struct arena scratch = {0};
     uint8_t *path_flags = NULL; // One byte each, because there may be hundreds of thousands of
@@ -374,8 +374,8 @@ loader_count_doubtful(struct profile *p)
         uint32_t node = p->sites[i].node;
 
         if (path_flags != NULL || node == 1)
-            count_doubtful(p, &p->sites[i],
-                           path_flags != NULL ? path_flags[node] : p->nodes[node].flags);
+            count_uncertain(p, &p->sites[i],
+                            path_flags != NULL ? path_flags[node] : p->nodes[node].flags);
     }
     arena_release(&scratch);
 }

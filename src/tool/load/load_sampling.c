@@ -35,7 +35,7 @@ load_errors(struct loader *l)
 {
     uint64_t epoch = l->raw->header.shared.peak_epoch;
     struct profile *p = l->p;
-    size_t homeless = 0;
+    size_t orphaned = 0;
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_ERRORS); i++) {
         const struct disk_error *d = raw_record(l->raw, DISK_ERRORS, i);
@@ -53,11 +53,11 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        site = loader_site_at(l, d->site, &homeless); // This may move the array of sites.
+        site = loader_site_at(l, d->site, &orphaned); // This may move the array of sites.
         errors_add(profile_change_site_errors(p, site), &e);
         errors_add(&p->errors, &e);
     }
-    return homeless;
+    return orphaned;
 }
 
 /* Return the possible block sizes at SITE in modes without a sample of it: any size of its class.

@@ -377,12 +377,12 @@ load_sites(struct loader *l)
 }
 
 uint32_t
-loader_site_at(struct loader *l, uint64_t id, size_t *homeless)
+loader_site_at(struct loader *l, uint64_t id, size_t *orphaned)
 {
     uint32_t site;
 
     if (id >= l->site_id_end || l->site_of[id] == 0) {
-        ++*homeless;
+        ++*orphaned;
         return load_tree_add_site(l, load_tree_site_key(1, 0, 0));
     }
     if (l->index_of_site[id] == 0)

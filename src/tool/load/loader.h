@@ -41,7 +41,7 @@ struct loader {
     size_t site_id_capacity;
     size_t bad_nodes, bad_tags; // Nodes and tags without a place in the tree.
     size_t bad_sites;           // References to nodes that are not in the tree.
-    size_t homeless;            // Counters without a known site.
+    size_t orphaned;            // Counters without a known site.
     size_t threadless;          // Counters without a known thread.
     size_t site_capacity;
     bool one_thread;        // No node occurs twice, so known_nodes is unused.
@@ -96,8 +96,8 @@ void load_sites(struct loader *l);
 void loader_expect_sites(struct loader *l, size_t count);
 
 /* Return the index of the site with the file's id ID, which must not be a backing. For an unknown
- * id, return "other" and increment *HOMELESS. */
-uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *homeless);
+ * id, return "other" and increment *ORPHANED. */
+uint32_t loader_site_at(struct loader *l, uint64_t id, size_t *orphaned);
 
 /* Return the backing with the file's site ID, created if new. Return NULL if the site is part of
  * the totals. */
@@ -136,13 +136,13 @@ void loader_bound_peak(struct loader *l);
 
 /* Clear all lifetime counts if the lifetimes of some blocks are unknown. Requires load_modes and
  * profile_sum_heaps. */
-void loader_decide_lives(struct loader *l);
+void loader_decide_lifetimes(struct loader *l);
 
 /* Load the counters by size. Requires load_threads, which determines the owners of bins. */
 void load_bins(struct loader *l);
 
 /* Count the losses that follow from the flags of stacks. */
-void loader_count_doubtful(struct profile *p);
+void loader_count_uncertain(struct profile *p);
 
 /* --- load_fit.c: reject models that are too large for the size of their file. */
 

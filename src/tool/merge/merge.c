@@ -97,7 +97,8 @@ merge_counters(struct merge *m, struct merge_input *in)
         }
         profile_count(p, *known, profile_row_counters(in->p, i));
     }
-    p->totals.lives_unknown |= in->p->totals.lives_unknown; // Needed because IN may have no rows.
+    p->totals.lifetimes_unknown |= in->p->totals.lifetimes_unknown; // Needed because IN may have no
+                                                                    // rows.
     errors_add(&p->errors, &in->p->errors);
 }
 
@@ -358,7 +359,7 @@ merge_finish(struct merge *m)
     merge_heaps_finish(m);
     merge_corruptions_finish(m);
     merge_accesses_finish(m);
-    if (p->totals.lives_unknown)
+    if (p->totals.lifetimes_unknown)
         profile_clear_lifetimes(p); // Over all inputs, so that the sum does not depend on their
                                     // order.
     p->damage = profile_parts_damage(&p->arena, p->merged_damaged, p->merged_left_out);

@@ -132,7 +132,7 @@ report_gone(struct examined *e)
 /* Find the profile that belongs to E, and store its path in E; without one, fall back to annotated
  * blocks. Return 0, or an exit code after printing why there is neither. */
 static int
-find_profile(const struct examine_wish *w, struct examined *e)
+find_profile(const struct examine_request *w, struct examined *e)
 {
     struct err err = {""};
     const char *path = w->profile;
@@ -181,7 +181,7 @@ read_carried(struct examined *e)
 }
 
 static int
-open_memory(const struct examine_wish *w, struct examined *e)
+open_memory(const struct examine_request *w, struct examined *e)
 {
     struct core_origin origin;
     struct err err = {""};
@@ -274,14 +274,14 @@ examine_now_ns(void)
 static uint64_t
 stop_threads(struct examined *e, const struct memory_answer *answer, bool has_moved)
 {
-    bool sparing = answer->question == MEMORY_CHECK && !has_moved;
+    bool spare_sleeping = answer->question == MEMORY_CHECK && !has_moved;
     uint64_t since_ns;
 
-    if (!sparing)
+    if (!spare_sleeping)
         live_memory_await(&e->memory);
     e->held = 0;
     since_ns = examine_now_ns();
-    e->running = live_memory_stop(&e->memory, sparing ? LIVE_STOP_SPARING : LIVE_STOP_ALL);
+    e->running = live_memory_stop(&e->memory, spare_sleeping ? LIVE_STOP_SPARING : LIVE_STOP_ALL);
     for (size_t i = 0; i < e->memory.thread_count; i++)
         e->held += e->memory.threads[i].register_count == 0 &&
                    e->memory.threads[i].asleep_in == NULL;
@@ -397,7 +397,7 @@ read_stopped(struct examined *e, struct memory_answer *answer, struct strbuf *fi
 }
 
 int
-examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
+examine_open(const struct examine_request *w, struct memory_answer *answer, struct examined *ret,
              int *ret_file)
 {
     bool held, stop = w->core == NULL && (answer->question == MEMORY_LEAKS ||

@@ -32,7 +32,7 @@ int open_process(const char *what, struct profile **ret, struct err *err);
 /* --- examine.c: open the memory of a recorded process that the user named. */
 
 /* The file or process that the user named. */
-struct examine_wish {
+struct examine_request {
     const char *core;    // Path of a dump; NULL = a process.
     uint32_t pid;        // The recorded process.
     const char *program; // Program that wrote the dump; NULL = not given.
@@ -46,8 +46,8 @@ struct examine_wish {
  * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and
  * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file. The caller closes
  * it, and *RET by examine_close. Returns 0, or the exit code after printing an error. */
-int examine_open(const struct examine_wish *w, struct memory_answer *answer, struct examined *ret,
-                 int *ret_file);
+int examine_open(const struct examine_request *w, struct memory_answer *answer,
+                 struct examined *ret, int *ret_file);
 void examine_close(struct examined *e);
 
 #endif

@@ -98,7 +98,7 @@ static const struct value_type value_types[] = {
 
 /* Number of value types at the front of the table: a period has the first two, a moment the first
  * four (the peak only the in-use ones). Only the last type needs lifetimes. */
-enum { TYPES_OF_FLOW = 2, TYPES_OF_POINTS = 4, TYPES_WITHOUT_LIVES = countof(value_types) - 1 };
+enum { TYPES_OF_FLOW = 2, TYPES_OF_POINTS = 4, TYPES_WITHOUT_LIFETIMES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
     [METRIC_INUSE] = "inuse_space",           [METRIC_PEAK] = "peak_space",
@@ -122,7 +122,7 @@ struct writer {
 static const char *
 default_type(const struct profile *p, enum metric metric)
 {
-    bool unknown = metric == METRIC_TEMPORARY && p->totals.lives_unknown;
+    bool unknown = metric == METRIC_TEMPORARY && p->totals.lifetimes_unknown;
 
     return unknown ? "temporary_objects" : default_types[metric];
 }
@@ -139,7 +139,7 @@ types_end(const struct profile *p)
 {
     if (p->extent != EXTENT_WHOLE)
         return TYPES_OF_POINTS;
-    return p->totals.lives_unknown ? TYPES_WITHOUT_LIVES : countof(value_types);
+    return p->totals.lifetimes_unknown ? TYPES_WITHOUT_LIFETIMES : countof(value_types);
 }
 
 static void

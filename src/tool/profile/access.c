@@ -106,7 +106,7 @@ access_join(struct arena *arena, struct profile_accesses *sum, const struct prof
     if (sum->granule_bytes == 0) {
         sum->granule_bytes = a->granule_bytes;
         sum->granules_max = a->granules_max;
-        sum->apart = a->apart;
+        sum->separate = a->separate;
         sum->atomic = a->atomic;
         sum->ended = a->ended;
         sum->looked = a->looked;
@@ -117,7 +117,7 @@ access_join(struct arena *arena, struct profile_accesses *sum, const struct prof
             sum->granules_max = a->granules_max;
         if (a->granule_bytes > sum->granule_bytes)
             sum->granule_bytes = a->granule_bytes;
-        sum->apart = sum->apart && a->apart;
+        sum->separate = sum->separate && a->separate;
         sum->atomic = sum->atomic && a->atomic;
         sum->ended = sum->ended && a->ended;
         sum->looked = sum->looked && a->looked;

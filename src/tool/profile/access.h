@@ -65,7 +65,7 @@ struct profile_access_losses {
 struct profile_accesses {
     uint32_t granule_bytes; // Bytes that share a counter: 8, 16 or 64; 0 = nothing was counted.
     uint32_t granules_max;  // Number of granules from a block's start that have counts in `fields`.
-    bool apart;             // Reads and writes are counted separately.
+    bool separate;          // Reads and writes are counted separately.
     bool atomic;            // No counts are lost between threads.
     bool ended;             // Includes the blocks that were live at exit.
     bool looked;            // `uncounted` lists all code that may have accessed blocks without

@@ -293,7 +293,7 @@ add_meant(uint32_t pid, struct err *err)
 {
     uint32_t meant[MEANT_MAX];
     size_t count, found = 0, length = strlen(err->text);
-    const struct processes_stranger *list = processes_strangers(&count);
+    const struct processes_unrelated *list = processes_find_unrelated(&count);
     struct arena scratch = {0};
     const char *text = "";
 

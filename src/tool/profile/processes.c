@@ -157,14 +157,14 @@ processes_root(uint32_t pid, struct arena *arena)
                : NULL;
 }
 
-const struct processes_stranger *
-processes_strangers(size_t *ret_count)
+const struct processes_unrelated *
+processes_find_unrelated(size_t *ret_count)
 {
     // Age at which the list of processes is renewed; a session with many profiles would otherwise
     // make many lists.
     enum { LIST_NS = 500000000 };
     static struct arena arena;
-    static struct processes_stranger *list;
+    static struct processes_unrelated *list;
     static size_t count, capacity;
     static uint64_t made_ns;
     struct timespec t;
@@ -186,7 +186,7 @@ processes_strangers(size_t *ret_count)
             if (inner_pid == 0 || inner_pid == pid)
                 continue;
             arena_grow(&arena, &list, &capacity, count, sizeof *list);
-            list[count++] = (struct processes_stranger){pid, inner_pid};
+            list[count++] = (struct processes_unrelated){pid, inner_pid};
         }
         if (d != NULL)
             closedir(d);

@@ -24,13 +24,13 @@ bool processes_has_variable(uint32_t pid, const char *name);
 const char *processes_root(uint32_t pid, struct arena *arena);
 
 /* A process in another pid namespace. */
-struct processes_stranger {
+struct processes_unrelated {
     uint32_t pid, inner_pid;
 };
 
 /* Return the living processes of other pid namespaces, at most half a second out of date. Valid
  * until the next call. */
-const struct processes_stranger *processes_strangers(size_t *ret_count);
+const struct processes_unrelated *processes_find_unrelated(size_t *ret_count);
 
 /* --- processes_mapped.c: find the profile that a running process has mapped. */
 

@@ -74,7 +74,7 @@ static bool
 find_stranger(const struct disk_header *h, struct owner *ret)
 {
     size_t count;
-    const struct processes_stranger *list = processes_strangers(&count);
+    const struct processes_unrelated *list = processes_find_unrelated(&count);
     int best = WRITES_NOT;
 
     for (size_t i = 0; i < count && best != WRITES_SURELY; i++) {

@@ -18,9 +18,9 @@ counters_add(struct counters *sum, const struct counters *c)
     sum->moved = counters_sum(sum->moved, c->moved);
     sum->grown_bytes = counters_sum(sum->grown_bytes, c->grown_bytes);
     sum->temporary = counters_sum(sum->temporary, c->temporary);
-    sum->lives_unknown |= c->lives_unknown;
-    sum->ended_16 = sum->lives_unknown ? 0 : counters_sum(sum->ended_16, c->ended_16);
-    sum->ended_256 = sum->lives_unknown ? 0 : counters_sum(sum->ended_256, c->ended_256);
+    sum->lifetimes_unknown |= c->lifetimes_unknown;
+    sum->ended_16 = sum->lifetimes_unknown ? 0 : counters_sum(sum->ended_16, c->ended_16);
+    sum->ended_256 = sum->lifetimes_unknown ? 0 : counters_sum(sum->ended_256, c->ended_256);
     sum->peak_blocks = counters_sum(sum->peak_blocks, c->peak_blocks);
     sum->peak_bytes = counters_sum(sum->peak_bytes, c->peak_bytes);
     sum->partial |= c->partial;

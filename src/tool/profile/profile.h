@@ -43,7 +43,7 @@ struct counters {
     uint64_t size_min;
     uint64_t size_max;
     bool partial; // Cut to a time (time_slice.h): only the first four are known.
-    bool lives_unknown; // ended_16 and ended_256 are unknown, and stored as 0.
+    bool lifetimes_unknown; // ended_16 and ended_256 are unknown, and stored as 0.
 };
 
 #define SIZE_MIN_NONE UINT64_MAX
@@ -89,7 +89,7 @@ counters_live_bytes(const struct counters *c)
 }
 
 /* Return the number of blocks that their thread freed before it had allocated 16 more, temporary
- * blocks included. If lives_unknown, return only the temporary ones. */
+ * blocks included. If lifetimes_unknown, return only the temporary ones. */
 static inline int64_t
 counters_within_16(const struct counters *c)
 {
@@ -108,7 +108,7 @@ static inline void
 counters_clear_lifetimes(struct counters *c)
 {
     c->ended_16 = c->ended_256 = 0;
-    c->lives_unknown = true;
+    c->lifetimes_unknown = true;
 }
 
 /* Add C to SUM field by field; sizes are combined by minimum and maximum. A fresh sum is

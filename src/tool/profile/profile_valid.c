@@ -315,7 +315,7 @@ counters_are_same(const struct counters *a, const struct counters *b)
            a->frees == b->frees && a->freed_bytes == b->freed_bytes &&
            a->reallocations == b->reallocations && a->moved == b->moved &&
            a->grown_bytes == b->grown_bytes && a->temporary == b->temporary &&
-           (a->lives_unknown || b->lives_unknown ||
+           (a->lifetimes_unknown || b->lifetimes_unknown ||
             (a->ended_16 == b->ended_16 && a->ended_256 == b->ended_256)) &&
            a->peak_blocks == b->peak_blocks && a->peak_bytes == b->peak_bytes &&
            a->size_min == b->size_min && a->size_max == b->size_max;

@@ -374,7 +374,7 @@ raw_is_taken(const struct segments *all, uint32_t i, uint32_t kind)
 /* Return true if no other segment shares bytes with segment INDEX. In a damaged file, shared bytes
  * would let a change in one table alter another that was already checked. */
 static bool
-is_apart(const struct segments *all, uint32_t index)
+is_separate(const struct segments *all, uint32_t index)
 {
     const struct disk_segment *s = &all->v[index];
 
@@ -404,7 +404,7 @@ use_in_file(const struct segments *all, struct raw_table *t, uint32_t kind)
     if (only == DISK_SEGMENT_MAX)
         return false;
     s = &all->v[only];
-    if (s->flags != 0 || s->table_off != 0 || s->off % PAGE_BYTES != 0 || !is_apart(all, only))
+    if (s->flags != 0 || s->table_off != 0 || s->off % PAGE_BYTES != 0 || !is_separate(all, only))
         return false;
     t->bytes = all->mapped + s->off;
     return true;

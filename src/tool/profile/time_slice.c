@@ -23,7 +23,7 @@
 #include "util/ensure.h"
 
 #define COUNTERS_PARTIAL                                                                           \
-    ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lives_unknown = true})
+    ((struct counters){.size_min = SIZE_MIN_NONE, .partial = true, .lifetimes_unknown = true})
 
 /* Maximum time, a million hours, which keeps sums in range. */
 #define NS_MAX (1e6 * 3600e9)

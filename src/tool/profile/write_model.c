@@ -594,7 +594,7 @@ counting_of(struct writer *w)
     if (a->granule_bytes == 0)
         return (struct disk_counting){0};
     return (struct disk_counting){
-        .flags = (uint32_t)DISK_COUNTING | (a->apart ? (uint32_t)DISK_COUNTING_APART : 0) |
+        .flags = (uint32_t)DISK_COUNTING | (a->separate ? (uint32_t)DISK_COUNTING_APART : 0) |
                  (a->atomic ? (uint32_t)DISK_COUNTING_ATOMIC : 0) |
                  (a->ended ? (uint32_t)DISK_COUNTING_ENDED : 0) |
                  (a->looked ? (uint32_t)DISK_COUNTING_LOOKED : 0) |
@@ -648,7 +648,7 @@ write_model_header_of(struct writer *w)
         .version = DISK_VERSION,
         .header_bytes = sizeof h,
         .compatible = DISK_COMPATIBLE_BOUND |
-                      (p->totals.lives_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
+                      (p->totals.lifetimes_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
         .limit_bytes = p->recorder.limit_bytes,
         .sample_period_bytes = p->sample_period_bytes,

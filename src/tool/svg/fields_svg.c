@@ -71,8 +71,8 @@ title_of(struct picture *pic, const struct field_row *r)
         " accesses%s%s\nin %.1f %% of the blocks",
         profile_string(p, r->member->type), profile_string(p, r->member->name), r->size, r->offset,
         c->accesses,
-        p->accesses.apart ? arena_printf(pic->arena, ", %" PRIu64 " of them writes", c->writes)
-                          : "",
+        p->accesses.separate ? arena_printf(pic->arena, ", %" PRIu64 " of them writes", c->writes)
+                             : "",
         r->together ? ", counted together with a neighbour's" : "", 100 * field_share(c));
 }
 

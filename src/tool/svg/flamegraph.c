@@ -47,7 +47,7 @@ struct picture {
     enum metric shown[METRICS]; // Metrics that are known.
     int shown_count;
     bool root_above;
-    bool lives_unknown; // Only temporary blocks are known to be short-lived.
+    bool lifetimes_unknown; // Only temporary blocks are known to be short-lived.
     struct arena *arena;
     struct strbuf *out;
     const char *title, *subtitle; // Not escaped.
@@ -87,7 +87,8 @@ draw(const struct flame_side *before, const struct flame_side *after, struct pic
 static const char *
 metric_label(const struct picture *pic, enum metric metric)
 {
-    return metric == METRIC_TEMPORARY && pic->lives_unknown ? "Temporary" : metric_labels[metric];
+    return metric == METRIC_TEMPORARY && pic->lifetimes_unknown ? "Temporary"
+                                                                : metric_labels[metric];
 }
 
 static const char *
@@ -138,7 +139,7 @@ export_flamegraph(const struct profile *p, const struct stacks *stacks,
         .metric = options->metric, .root_above = !options->inverted, .arena = &arena, .out = out};
 
     (void)err;
-    pic.lives_unknown = p->totals.lives_unknown;
+    pic.lifetimes_unknown = p->totals.lifetimes_unknown;
     pic.title = arena_printf(&arena, "%s: heap by call stack%s", title_program(p, &arena),
                              extent_text(p, &arena));
     pic.subtitle =
@@ -166,7 +167,7 @@ flamegraph_diff(const struct flame_side *before, const struct flame_side *after,
         from = path_basename(from);
         to = path_basename(to);
     }
-    pic.lives_unknown = after->p->totals.lives_unknown;
+    pic.lifetimes_unknown = after->p->totals.lifetimes_unknown;
     pic.title =
         arena_printf(&arena, "%s: changes in the heap", title_program(after->p, &arena));
     pic.subtitle = arena_printf(

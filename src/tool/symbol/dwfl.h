@@ -27,7 +27,8 @@ struct Elf; // Defined by libelf.
 
 /* Set a function that is called with ARG before and after each query to a debuginfod server; NULL =
  * none. */
-void object_report_server(void (*tell)(void *arg, enum symbol_server what, const char *path),
+void object_report_server(void (*report_collection)(void *arg, enum symbol_server what,
+                                                    const char *path),
                           void *arg);
 
 /* Return the places to search for files of P's process. Valid as long as P and OPTIONS. */

@@ -73,7 +73,7 @@ about_accesses(struct text_view *v, const struct access_row *r)
         text = arena_printf(a, "%s (%s to %s)", text, access_number(a, (double)x->accesses.min),
                             access_number(a, (double)x->accesses.max));
     text = arena_printf(a, "%s, %s for each byte", text, access_number(a, r->per_byte));
-    if (v->base.p->accesses.apart && x->accesses.total > 0)
+    if (v->base.p->accesses.separate && x->accesses.total > 0)
         text = arena_printf(a, "%s, %s reads", text,
                             text_access_percent(v, (double)(x->accesses.total - x->writes.total),
                                                 (double)x->accesses.total));
@@ -87,7 +87,7 @@ duration_us(struct text_view *v, double us)
 }
 
 static const char *
-about_lives(struct text_view *v, const struct access_row *r)
+about_lifetimes(struct text_view *v, const struct access_row *r)
 {
     const struct profile_access *x = &r->a;
     struct arena *a = v->base.arena;
@@ -178,7 +178,7 @@ text_access_put_site(struct text_view *v, const struct access_table *t, const st
             text_note(v, about_accesses(v, r));
         if (unread != NULL)
             text_note(v, unread);
-        text_note(v, about_lives(v, r));
+        text_note(v, about_lifetimes(v, r));
     }
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }

@@ -376,7 +376,8 @@ put_churn(struct text_view *v, size_t sections)
 {
     const struct counters *c = &v->base.stacks->total;
     double calls = (double)c->allocations;
-    bool mostly = !c->lives_unknown && (double)metric_value(c, METRIC_TEMPORARY) >= MOSTLY * calls;
+    bool mostly =
+        !c->lifetimes_unknown && (double)metric_value(c, METRIC_TEMPORARY) >= MOSTLY * calls;
     bool often = (double)c->allocated_bytes >= TURNOVER_OFTEN * (double)c->peak_bytes;
     size_t rows = sections > 1 ? THIRD_ROWS : SECOND_ROWS;
 

@@ -140,7 +140,7 @@ text_diff_peak_interval(const struct diff_text *v)
 static const char *
 text_diff_title(const struct diff *d, enum metric metric)
 {
-    bool old = metric == METRIC_TEMPORARY && d->after.lives_unknown;
+    bool old = metric == METRIC_TEMPORARY && d->after.lifetimes_unknown;
 
     return old ? metric_name(metric) : metric_titles[metric];
 }

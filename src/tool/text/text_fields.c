@@ -47,9 +47,9 @@ text_fields_percent(struct text_view *v, double part, double whole)
 }
 
 static size_t
-bar_room(const struct text_view *v, bool apart)
+bar_room(const struct text_view *v, bool separate)
 {
-    size_t counts = (apart ? 2 : 1) * COUNT_WIDTH;
+    size_t counts = (separate ? 2 : 1) * COUNT_WIDTH;
     size_t used = 2 * PLACE_WIDTH + 2 + NAME_WIDTH + counts + SHARE_WIDTH + 2;
     size_t width = text_is_wide(v) ? FULL_WIDTH : v->style.width;
 
@@ -66,9 +66,9 @@ put_count(struct text_view *v, uint64_t count, bool together)
 }
 
 static void
-text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool apart)
+text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool separate)
 {
-    size_t room = bar_room(v, apart);
+    size_t room = bar_room(v, separate);
     size_t blocks = most > 0 ? (size_t)((double)count / (double)most * (double)room + 0.5) : 0;
 
     if (count == 0)
@@ -98,7 +98,7 @@ static void
 text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t most)
 {
     struct arena *a = v->base.arena;
-    bool apart = v->base.p->accesses.apart;
+    bool separate = v->base.p->accesses.separate;
     const char *name = field_name(v->base.p, r);
     enum attr attr = r->member == NULL || r->counts.accesses == 0 ? ATTR_DIM : ATTR_PLAIN;
     size_t start = v->out->length;
@@ -119,7 +119,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
     }
     style_left(v->out, style_cut_end(a, style_clean(a, name), NAME_WIDTH - 1), NAME_WIDTH - 1);
     style_attr(&v->style, v->out, ATTR_PLAIN);
-    if (apart) {
+    if (separate) {
         put_count(v, r->counts.accesses - r->counts.writes, false);
         put_count(v, r->counts.writes, r->together);
     } else {
@@ -127,7 +127,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
     }
     if (r->counts.accesses > 0)
         style_right(v->out, text_fields_percent(v, field_share(&r->counts), 1), SHARE_WIDTH - 1);
-    text_fields_put_bar(v, r->counts.accesses, most, apart);
+    text_fields_put_bar(v, r->counts.accesses, most, separate);
     end_line(v, start);
 }
 
@@ -218,7 +218,7 @@ static void
 put_picture(struct text_view *v, const struct fields *all, const struct field_structure *f)
 {
     uint64_t line = UINT64_MAX, most = 0;
-    bool apart = v->base.p->accesses.apart;
+    bool separate = v->base.p->accesses.separate;
 
     for (size_t i = 0; i < f->row_count; i++)
         if (f->rows[i].counts.accesses > most)
@@ -226,8 +226,8 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
     strbuf_char(v->out, '\n');
     style_attr(&v->style, v->out, ATTR_DIM);
     strbuf_str(v->out, "    at  size  field                  ");
-    style_right(v->out, apart ? "reads " : "accesses ", COUNT_WIDTH + 1);
-    if (apart)
+    style_right(v->out, separate ? "reads " : "accesses ", COUNT_WIDTH + 1);
+    if (separate)
         style_right(v->out, "writes ", COUNT_WIDTH + 1);
     strbuf_str(v->out, "  blocks\n");
     style_attr(&v->style, v->out, ATTR_PLAIN);

@@ -194,7 +194,7 @@ about_short_lived(struct text_view *v, size_t room)
     const char *all = arena_printf(v->base.arena, "%s (%s before the next)", phrase_short_lived(c),
                                    style_percent(v->base.arena, c->temporary, c->allocations));
 
-    return c->lives_unknown || style_width(all) > room ? phrase_short_lived(c) : all;
+    return c->lifetimes_unknown || style_width(all) > room ? phrase_short_lived(c) : all;
 }
 
 /* Write the numbers of reads and writes, if they were counted. */

@@ -271,8 +271,8 @@ begin_part(struct reader *r, const struct profile_member *m, bool is_inside)
  * Return false if RECORD is not split. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-take_apart(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct type_fact *fact,
-           const struct profile_member *m, const char *prefix, unsigned depth)
+split(struct reader *r, Dwarf_Die *die, Dwarf_Die *record, const struct type_fact *fact,
+      const struct profile_member *m, const char *prefix, unsigned depth)
 {
     const char *own = dwarf_diename(die);
     bool is_base = dwarf_tag(die) == DW_TAG_inheritance;
@@ -353,7 +353,7 @@ take_placed(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
     m->shared = structure_die_is_shared(type, fact.name);
     if (depth == 0)
         begin_part(r, m, is_record(&peeled));
-    if (take_apart(r, die, &peeled, &fact, m, prefix, depth))
+    if (split(r, die, &peeled, &fact, m, prefix, depth))
         return;
     m->may_be_empty = is_record(&peeled) && fact.size == 1;
     add_named(r, die, &peeled, fact.name, prefix, m);
@@ -450,7 +450,7 @@ drop_empty(struct profile_structure *s)
 /* Return true if no member of S, which is sorted, overlaps the previous one. Bit-fields of one part
  * may overlap. */
 static bool
-are_apart(const struct profile_structure *s)
+are_separate(const struct profile_structure *s)
 {
     for (size_t i = 1; i < s->member_count; i++) {
         const struct profile_member *a = &s->members[i - 1], *b = &s->members[i];
@@ -559,6 +559,6 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
     take_virtual_base(&r);
     size_declared(ret);
     drop_empty(ret);
-    ret->is_complete = ret->is_complete && are_apart(ret);
+    ret->is_complete = ret->is_complete && are_separate(ret);
     return true;
 }

@@ -15,7 +15,7 @@
  * soon after (BEGINS); pointers declared on the line (DECLARED); the type that the next call
  * constructs (CONSTRUCTOR); the function's return type (RETURN); targets of the function's pointer
  * variables (VARIABLE) and of their members (MEMBER); the template parameter of an allocator
- * (TEMPLATE); clues in the text (type_clue.c).
+ * (TEMPLATE); hints in the text (type_hint.c).
  *
  * No instruction is decoded. Recursion is limited. */
 #include "type/type_facts.h"
@@ -24,8 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "type/type_clue.h"
 #include "type/type_die.h"
+#include "type/type_hint.h"
 #include "type/type_scope.h"
 
 enum {
@@ -508,28 +508,28 @@ look_at_return(struct question *q, size_t level)
 }
 
 static void
-add_clues(struct question *q, size_t level)
+add_hints(struct question *q, size_t level)
 {
     static const enum type_evidence evidence[] = {
-        [CLUE_NEW] = EVIDENCE_NEW,       [CLUE_CAST] = EVIDENCE_CAST,
-        [CLUE_SIZEOF] = EVIDENCE_SIZEOF, [CLUE_TARGET] = EVIDENCE_TARGET,
-        [CLUE_NAME] = EVIDENCE_NAME,
+        [HINT_NEW] = EVIDENCE_NEW,       [HINT_CAST] = EVIDENCE_CAST,
+        [HINT_SIZEOF] = EVIDENCE_SIZEOF, [HINT_TARGET] = EVIDENCE_TARGET,
+        [HINT_NAME] = EVIDENCE_NAME,
     };
     const struct type_statement *s = level < q->statement_count ? &q->statements[level] : NULL;
-    struct type_clue clues[CLUES_MAX];
+    struct type_hint hints[HINTS_MAX];
     struct arena scratch = {0};
     size_t count;
 
     if (s == NULL || s->source == NULL || s->line == 0)
         return;
-    count = type_clues(s->source, s->size_bytes, s->line, s->callee, &scratch, clues);
+    count = type_hints(s->source, s->size_bytes, s->line, s->callee, &scratch, hints);
     for (size_t i = 0; i < count; i++) {
         struct type_fact fact;
 
-        if (!type_scope_clue(q->f->scopes, &q->scopes[level], &clues[i], &fact))
+        if (!type_scope_hint(q->f->scopes, &q->scopes[level], &hints[i], &fact))
             continue;
-        fact.is_head = clues[i].in_sum;
-        add_fact(q, fact, evidence[clues[i].kind], level);
+        fact.is_head = hints[i].in_sum;
+        add_fact(q, fact, evidence[hints[i].kind], level);
     }
     arena_release(&scratch);
 }
@@ -555,7 +555,7 @@ type_facts_find(struct type_finder *f, uint64_t return_address,
     add_constructor(&q);
     for (size_t level = 0; level < q.scope_count; level++) {
         add_template(&q, level);
-        add_clues(&q, level);
+        add_hints(&q, level);
         look_at_return(&q, level);
     }
 }

@@ -164,7 +164,7 @@ names_of_unit(struct type_scopes *s, Dwarf_Die *die)
 
 static bool
 find_in_unit(struct type_scopes *s, Dwarf_Die *function, bool variable,
-             const struct clue_token *name, Dwarf_Die *ret)
+             const struct hint_token *name, Dwarf_Die *ret)
 {
     struct unit_names *u = names_of_unit(s, function);
     char *copy;
@@ -181,13 +181,13 @@ find_in_unit(struct type_scopes *s, Dwarf_Die *function, bool variable,
 }
 
 static bool
-type_scope_is(const struct clue_token *t, const char *text)
+type_scope_is(const struct hint_token *t, const char *text)
 {
     return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
 }
 
 static bool
-type_scope_is_named(Dwarf_Die *die, const struct clue_token *name)
+type_scope_is_named(Dwarf_Die *die, const struct hint_token *name)
 {
     const char *own = dwarf_diename(die);
 
@@ -197,7 +197,7 @@ type_scope_is_named(Dwarf_Die *die, const struct clue_token *name)
 /* Set *RET to the type of the variable or parameter NAME below SCOPE. */
 static bool
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, unsigned depth,
+find_below(Dwarf_Die *scope, const struct hint_token *name, uintptr_t *last, unsigned depth,
            Dwarf_Die *ret)
 {
     Dwarf_Die die;
@@ -217,7 +217,7 @@ find_below(Dwarf_Die *scope, const struct clue_token *name, uintptr_t *last, uns
 }
 
 static bool
-type_scope_find_local(Dwarf_Die *function, const struct clue_token *name, Dwarf_Die *ret)
+type_scope_find_local(Dwarf_Die *function, const struct hint_token *name, Dwarf_Die *ret)
 {
     uintptr_t last = 0;
 
@@ -225,10 +225,10 @@ type_scope_find_local(Dwarf_Die *function, const struct clue_token *name, Dwarf_
 }
 
 static bool
-find_variable(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *name,
+find_variable(struct type_scopes *s, Dwarf_Die *function, const struct hint_token *name,
               Dwarf_Die *ret)
 {
-    static const struct clue_token this = {.text = "this", .length = 4, .is_word = true};
+    static const struct hint_token this = {.text = "this", .length = 4, .is_word = true};
     Dwarf_Die object;
 
     if (type_scope_find_local(function, name, ret))
@@ -263,7 +263,7 @@ follow_reference(Dwarf_Die *type)
 
 /* Apply the members and indices after a variable to its type *TYPE. */
 static bool
-apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, Dwarf_Die *type)
+apply_postfix(struct type_scopes *s, const struct hint_token *t, size_t count, Dwarf_Die *type)
 {
     for (size_t i = 0; i < count; i++) {
         if (type_scope_is(&t[i], "->") || type_scope_is(&t[i], ".")) {
@@ -289,7 +289,7 @@ apply_postfix(struct type_scopes *s, const struct clue_token *t, size_t count, D
 
 /* Set *RET to the type of the expression T. */
 static bool
-find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t,
+find_expression(struct type_scopes *s, Dwarf_Die *function, const struct hint_token *t,
                 size_t count, Dwarf_Die *ret)
 {
     size_t stars = 0;
@@ -314,7 +314,7 @@ find_expression(struct type_scopes *s, Dwarf_Die *function, const struct clue_to
 
 /* Return true if T is a word that may accompany the name of a type. */
 static bool
-is_filler(const struct clue_token *t)
+is_filler(const struct hint_token *t)
 {
     static const char *const words[] = {"struct", "union",    "class",    "enum", "const",
                                         "static", "volatile", "typename", "::",   "register"};
@@ -326,10 +326,10 @@ is_filler(const struct clue_token *t)
 }
 
 /* Return the word in T that names a type; NULL if there is none or more than one. */
-static const struct clue_token *
-type_word(const struct clue_token *t, size_t count)
+static const struct hint_token *
+type_word(const struct hint_token *t, size_t count)
 {
-    const struct clue_token *name = NULL;
+    const struct hint_token *name = NULL;
 
     for (size_t i = 0; i < count; i++) {
         if (is_filler(&t[i]))
@@ -343,10 +343,10 @@ type_word(const struct clue_token *t, size_t count)
 
 /* Set *RET to the type that T names. Each "*" at the end of T makes it a pointer. */
 static bool
-find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
+find_type(struct type_scopes *s, Dwarf_Die *function, const struct hint_token *t, size_t count,
           struct type_fact *ret)
 {
-    const struct clue_token *name;
+    const struct hint_token *name;
     size_t stars = 0;
     Dwarf_Die type;
 
@@ -366,7 +366,7 @@ find_type(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t
 
 /* Parse a declaration "struct foo * x": the words before the last one are the type. */
 static bool
-find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_token *t, size_t count,
+find_declared(struct type_scopes *s, Dwarf_Die *function, const struct hint_token *t, size_t count,
               struct type_fact *ret)
 {
     return count > 2 && type_scope_is(&t[count - 2], "*") && t[count - 1].is_word &&
@@ -374,26 +374,26 @@ find_declared(struct type_scopes *s, Dwarf_Die *function, const struct clue_toke
 }
 
 bool
-type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
+type_scope_hint(struct type_scopes *s, Dwarf_Die *function, const struct type_hint *hint,
                 struct type_fact *ret)
 {
-    const struct clue_token *t = clue->tokens;
+    const struct hint_token *t = hint->tokens;
     Dwarf_Die type;
 
-    if (clue->kind != CLUE_TARGET) {
-        if (find_type(s, function, t, clue->count, ret))
+    if (hint->kind != HINT_TARGET) {
+        if (find_type(s, function, t, hint->count, ret))
             return true;
-        return clue->kind == CLUE_SIZEOF && find_expression(s, function, t, clue->count, &type) &&
+        return hint->kind == HINT_SIZEOF && find_expression(s, function, t, hint->count, &type) &&
                type_die_describe(s->dies, &type, ret);
     }
-    if (find_declared(s, function, t, clue->count, ret))
+    if (find_declared(s, function, t, hint->count, ret))
         return true;
     // In a declaration, the stars belong to the type, and the last word is the variable.
-    if (clue->count > 1 && t[clue->count - 1].is_word && t[0].is_word && t[1].is_word) {
-        t += clue->count - 1;
+    if (hint->count > 1 && t[hint->count - 1].is_word && t[0].is_word && t[1].is_word) {
+        t += hint->count - 1;
         return find_expression(s, function, t, 1, &type) && type_die_pointee(&type, &type) &&
                type_die_describe(s->dies, &type, ret);
     }
-    return find_expression(s, function, t, clue->count, &type) && type_die_pointee(&type, &type) &&
+    return find_expression(s, function, t, hint->count, &type) && type_die_pointee(&type, &type) &&
            type_die_describe(s->dies, &type, ret);
 }

@@ -3,8 +3,8 @@
 #ifndef TYPE_TYPE_SCOPE_H
 #define TYPE_TYPE_SCOPE_H
 
-#include "type/type_clue.h"
 #include "type/type_die.h"
+#include "type/type_hint.h"
 
 struct type_scopes;
 
@@ -12,10 +12,10 @@ struct type_scopes;
 struct type_scopes *type_scopes_new(struct type_dies *dies);
 void type_scopes_free(struct type_scopes *s);
 
-/* Set *RET to the type that the words of CLUE mean in FUNCTION (a function or an inlined call): the
- * named type or, for CLUE_TARGET, the pointed-to type of the expression. Return false if the words
+/* Set *RET to the type that the words of HINT mean in FUNCTION (a function or an inlined call): the
+ * named type or, for HINT_TARGET, the pointed-to type of the expression. Return false if the words
  * mean nothing. */
-bool type_scope_clue(struct type_scopes *s, Dwarf_Die *function, const struct type_clue *clue,
+bool type_scope_hint(struct type_scopes *s, Dwarf_Die *function, const struct type_hint *hint,
                      struct type_fact *ret);
 
 #endif

@@ -5,7 +5,7 @@
  * name returns space for objects of the first argument, by the allocator requirements. Members of
  * std::basic_string allocate characters. std::make_unique allocates its first argument. A short
  * list adds C functions whose blocks contain text by definition. */
-#include "type/type_clue.h"
+#include "type/type_hint.h"
 
 #include <string.h>
 

@@ -32,8 +32,8 @@
 
 #include "base/hash.h"
 #include "profile/profile_valid.h"
-#include "type/type_clue.h"
 #include "type/type_facts.h"
+#include "type/type_hint.h"
 #include "type/type_module.h"
 #include "util/ensure.h"
 #include "util/path.h"

@@ -23,9 +23,9 @@ bool ascii_is_wanted(void);
 /* Set the result of ascii_is_wanted, for tests. */
 void ascii_want(bool wanted);
 
-/* If S starts with a character of the table, set *RET_STAND_IN to its replacement and return its
+/* If S starts with a character of the table, set *RET_FALLBACK to its replacement and return its
  * length in bytes; otherwise return 0. */
-size_t ascii_sign(const char *s, const char **ret_stand_in);
+size_t ascii_sign(const char *s, const char **ret_fallback);
 
 /* Return TEXT for output: TEXT itself unless ASCII is requested and TEXT contains characters of the
  * table, otherwise a converted copy from ARENA. */

@@ -17,7 +17,7 @@
 #include <strings.h>
 
 static const struct {
-    const char *sign, *stand_in;
+    const char *sign, *fallback;
 } signs[] = {
     {"\xe2\x80\xa6", "..."},   // Horizontal ellipsis.
     {" \xc2\xb7 ", " | "},     // Middle dot,
@@ -90,7 +90,7 @@ ascii_want(bool yes)
 }
 
 size_t
-ascii_sign(const char *s, const char **ret_stand_in)
+ascii_sign(const char *s, const char **ret_fallback)
 {
     // Fast path: entries of the table begin with a blank or a non-ASCII byte.
     if (*s != ' ' && (unsigned char)*s < 0x80)
@@ -100,7 +100,7 @@ ascii_sign(const char *s, const char **ret_stand_in)
 
         if (strncmp(s, signs[i].sign, length) != 0)
             continue;
-        *ret_stand_in = signs[i].stand_in;
+        *ret_fallback = signs[i].fallback;
         return length;
     }
     return 0;
@@ -123,11 +123,11 @@ static void
 ascii_write_text(struct strbuf *b, const char *text)
 {
     while (*text != '\0') {
-        const char *stand_in;
-        size_t length = ascii_sign(text, &stand_in);
+        const char *fallback;
+        size_t length = ascii_sign(text, &fallback);
 
         if (length != 0)
-            strbuf_str(b, stand_in);
+            strbuf_str(b, fallback);
         else
             strbuf_char(b, *text);
         text += length != 0 ? length : 1;

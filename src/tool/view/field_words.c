@@ -166,6 +166,6 @@ field_sentences(const struct profile *p, const struct field_structure *f,
             field_part_name(p, f, &f->parts[a->conflicts[i].written], arena),
             f->parts[a->conflicts[i].written].shared ? "is shared by threads" : "is written",
             field_part_name(p, f, &f->parts[a->conflicts[i].read], arena),
-            p->accesses.apart ? "read" : "accessed");
+            p->accesses.separate ? "read" : "accessed");
     return count;
 }

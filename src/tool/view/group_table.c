@@ -64,8 +64,8 @@ add_counter_cells(struct table *t, const struct counters *c)
     table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_blocks);
     table_number(t, c->partial ? TABLE_UNKNOWN : c->peak_bytes);
     table_number(t, c->partial ? TABLE_UNKNOWN : c->temporary);
-    table_number(t, c->lives_unknown ? TABLE_UNKNOWN : counters_within_16(c));
-    table_number(t, c->lives_unknown ? TABLE_UNKNOWN : counters_within_256(c));
+    table_number(t, c->lifetimes_unknown ? TABLE_UNKNOWN : counters_within_16(c));
+    table_number(t, c->lifetimes_unknown ? TABLE_UNKNOWN : counters_within_256(c));
     table_number(t, c->partial ? TABLE_UNKNOWN : c->reallocations);
 }
 

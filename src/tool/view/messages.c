@@ -12,7 +12,7 @@
 #include "view/style.h"
 
 static void
-say(enum attr attr, const char *prefix, const char *format, va_list args)
+put_message(enum attr attr, const char *prefix, const char *format, va_list args)
 {
     struct style style = style_for(STDERR_FILENO, false);
     struct arena arena = {0};
@@ -35,7 +35,7 @@ message_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(ATTR_BOLD, "heaptap: ", format, args);
+    put_message(ATTR_BOLD, "heaptap: ", format, args);
     va_end(args);
 }
 
@@ -45,7 +45,7 @@ message_warning(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(ATTR_WARNING, "heaptap: warning: ", format, args);
+    put_message(ATTR_WARNING, "heaptap: warning: ", format, args);
     va_end(args);
 }
 
@@ -55,6 +55,6 @@ message_hint(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(ATTR_DIM, "hint: ", format, args);
+    put_message(ATTR_DIM, "hint: ", format, args);
     va_end(args);
 }

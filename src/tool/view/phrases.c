@@ -16,19 +16,19 @@ phrase_metric_column(const struct profile *p, enum metric metric)
         [METRIC_TEMPORARY] = "short-lived", [METRIC_COUNT] = "calls",
     };
 
-    return metric == METRIC_TEMPORARY && p->totals.lives_unknown ? "temporary" : titles[metric];
+    return metric == METRIC_TEMPORARY && p->totals.lifetimes_unknown ? "temporary" : titles[metric];
 }
 
 const char *
 phrase_short_lived_title(const struct counters *c)
 {
-    return c->lives_unknown ? "Temporary" : "Short-lived";
+    return c->lifetimes_unknown ? "Temporary" : "Short-lived";
 }
 
 const char *
 phrase_short_lived(const struct counters *c)
 {
-    return c->lives_unknown ? "died before the next allocation" : "died within 16 allocations";
+    return c->lifetimes_unknown ? "died before the next allocation" : "died within 16 allocations";
 }
 
 const char *

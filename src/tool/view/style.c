@@ -169,12 +169,12 @@ continues(char c)
 static size_t
 character_at(const char *text, size_t *ret_columns)
 {
-    const char *stand_in;
-    size_t n = ascii_is_wanted() ? ascii_sign(text, &stand_in) : 0;
+    const char *fallback;
+    size_t n = ascii_is_wanted() ? ascii_sign(text, &fallback) : 0;
     uint32_t c;
 
     if (n != 0) {
-        *ret_columns = strlen(stand_in);
+        *ret_columns = strlen(fallback);
         return n;
     }
     n = character_bytes(text, &c);

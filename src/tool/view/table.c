@@ -101,7 +101,7 @@ cell_text(const struct table *t, size_t row, size_t column)
 static const struct {
     bool dim;
     size_t min;
-} concessions[] = {{false, TEXT_READABLE}, {true, TEXT_MIN}, {false, TEXT_MIN}};
+} fallbacks[] = {{false, TEXT_READABLE}, {true, TEXT_MIN}, {false, TEXT_MIN}};
 
 static size_t
 table_width(const struct table *t, const size_t *widths)
@@ -119,12 +119,12 @@ squeeze(const struct table *t, const struct style *style, size_t *widths)
 {
     size_t total = table_width(t, widths);
 
-    for (size_t k = 0; k < countof(concessions); k++) {
+    for (size_t k = 0; k < countof(fallbacks); k++) {
         for (size_t i = t->column_count; i-- > 0 && total > style->width;) {
-            size_t excess = total - style->width, min = concessions[k].min, room;
+            size_t excess = total - style->width, min = fallbacks[k].min, room;
 
             if (t->columns[i].kind != COLUMN_TEXT || t->columns[i].title == NULL ||
-                t->columns[i].dim != concessions[k].dim || widths[i] <= min)
+                t->columns[i].dim != fallbacks[k].dim || widths[i] <= min)
                 continue;
             room = widths[i] - min;
             widths[i] -= excess < room ? excess : room;

@@ -1,28 +1,28 @@
-/* fuzz_type_clue.c: any bytes as source text; the first two bytes choose the line. Clues must lie
+/* fuzz_type_hint.c: any bytes as source text; the first two bytes choose the line. Hints must lie
  * in the text and have words.
  */
-/* covers: type_clue.c type_template.c */
+/* covers: type_hint.c type_template.c */
 #include <stdlib.h>
 #include <string.h>
 
-#include "type/type_clue.h"
+#include "type/type_hint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 check_clues(const char *source, size_t size, uint32_t line, const char *callee)
 {
-    struct type_clue clues[CLUES_MAX];
+    struct type_hint hints[HINTS_MAX];
     struct arena arena = {0};
-    size_t count = type_clues(source, size, line, callee, &arena, clues);
+    size_t count = type_hints(source, size, line, callee, &arena, hints);
 
-    if (count > CLUES_MAX)
+    if (count > HINTS_MAX)
         abort();
     for (size_t i = 0; i < count; i++) {
-        if (clues[i].count == 0)
+        if (hints[i].count == 0)
             abort();
-        for (size_t k = 0; k < clues[i].count; k++) {
-            const struct clue_token *t = &clues[i].tokens[k];
+        for (size_t k = 0; k < hints[i].count; k++) {
+            const struct hint_token *t = &hints[i].tokens[k];
 
             if (t->text < source || t->length == 0 || t->text + t->length > source + size)
                 abort();

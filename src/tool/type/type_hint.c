@@ -1,4 +1,4 @@
-/* type_clue.c: extract type clues from one statement of C or C++.
+/* type_hint.c: extract type hints from one statement of C or C++.
  *
  *     w->items = (struct item *)xcalloc(n, sizeof(struct item));
  *     ~~~~~~~~   ~~~~~~~~~~~~~~              ~~~~~~~~~~~~~~~~~
@@ -8,11 +8,11 @@
  * written beside nearly every allocation. A full parser is not needed: the statement is the text
  * between the nearest ";", "{" and "}" around the line, outside of comments and literals, and a few
  * token patterns are matched in it. This file does not decide whether a word is a type. The caller
- * resolves the words (type_facts.c), and drops clues with unknown words.
+ * resolves the words (type_facts.c), and drops hints with unknown words.
  *
  * Macros are not expanded, and "#if" is ignored. The text is untrusted, so the length of a
  * statement is limited. */
-#include "type/type_clue.h"
+#include "type/type_hint.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,15 +28,15 @@ static const char *const allocators[] = {"malloc",       "calloc",        "reall
 
 /* Tokens of the part of the source around the line. */
 struct statement {
-    struct clue_token *tokens;
+    struct hint_token *tokens;
     size_t count;
     size_t first, end; // Range of the statement.
 };
 
 struct finder {
-    const struct clue_token *t;
+    const struct hint_token *t;
     size_t first, call, end; // Range of the statement, and index of the callee's name.
-    struct type_clue *clues;
+    struct type_hint *hints;
     size_t count;
 };
 
@@ -47,16 +47,16 @@ is_word_char(char c)
 }
 
 static bool
-type_clue_is(const struct clue_token *t, const char *text)
+type_hint_is(const struct hint_token *t, const char *text)
 {
     return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
 }
 
 static bool
-is_any(const struct clue_token *t, const char *const *texts)
+is_any(const struct hint_token *t, const char *const *texts)
 {
     for (; *texts != NULL; texts++)
-        if (type_clue_is(t, *texts))
+        if (type_hint_is(t, *texts))
             return true;
     return false;
 }
@@ -96,7 +96,7 @@ symbol_length(const char *s, const char *end)
 /* Return the start of the line LINES_BACK above LINE, and set *RET_AT to the start of LINE. Return
  * NULL if the text has no such line. */
 static const char *
-type_clue_find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
+type_hint_find_line(const char *source, const char *end, uint32_t line, const char **ret_at)
 {
     const char *starts[LINES_BACK];
     const char *s = source;
@@ -124,16 +124,16 @@ skip_directive(const char *s, const char *end)
 }
 
 static bool
-ends_statement(const struct clue_token *t)
+ends_statement(const struct hint_token *t)
 {
     return t->length == 1 && strchr(";{}", *t->text) != NULL;
 }
 
 /* Return the token at S, where no blank or comment begins. */
-static struct clue_token
+static struct hint_token
 read_token(const char *s, const char *end)
 {
-    struct clue_token t = {.text = s, .length = 1, .is_word = is_word_char(*s)};
+    struct hint_token t = {.text = s, .length = 1, .is_word = is_word_char(*s)};
 
     if (t.is_word)
         while (s + t.length < end && is_word_char(s[t.length]))
@@ -163,10 +163,10 @@ next_token(const char *s, const char *end, bool *line_begins)
 }
 
 static bool
-calls_any(const struct clue_token *t, size_t count, const char *callee)
+calls_any(const struct hint_token *t, size_t count, const char *callee)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_any(&t[i], allocators) || (callee != NULL && type_clue_is(&t[i], callee)))
+        if (is_any(&t[i], allocators) || (callee != NULL && type_hint_is(&t[i], callee)))
             return true;
     return false;
 }
@@ -204,16 +204,16 @@ read_statement(struct statement *st, const char *from, const char *at, const cha
     size_t first = 0;
 
     for (const char *s = from; st->count < TOKENS_MAX;) {
-        struct clue_token t;
+        struct hint_token t;
 
         s = next_token(s, end, &line_begins);
         if (s >= end)
             break;
         t = read_token(s, end);
         s += t.length;
-        if (type_clue_is(&t, "("))
+        if (type_hint_is(&t, "("))
             depth++;
-        else if (type_clue_is(&t, ")") && depth > 0)
+        else if (type_hint_is(&t, ")") && depth > 0)
             depth--;
         if (ends_statement(&t) && (depth == 0 || *t.text != ';')) {
             if (st->count > first && st->tokens[first].text >= line_end)
@@ -235,20 +235,20 @@ after_parenthesis(const struct finder *f, size_t i)
     size_t depth = 0;
 
     for (; i < f->end; i++) {
-        if (type_clue_is(&f->t[i], "("))
+        if (type_hint_is(&f->t[i], "("))
             depth++;
-        else if (type_clue_is(&f->t[i], ")") && --depth == 0)
+        else if (type_hint_is(&f->t[i], ")") && --depth == 0)
             return i + 1;
     }
     return f->end;
 }
 
 static void
-type_clue_add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
+type_hint_add(struct finder *f, enum hint_kind kind, size_t first, size_t end)
 {
-    if (f->count < CLUES_MAX && first < end)
-        f->clues[f->count++] =
-            (struct type_clue){.kind = kind, .tokens = f->t + first, .count = end - first};
+    if (f->count < HINTS_MAX && first < end)
+        f->hints[f->count++] =
+            (struct type_hint){.kind = kind, .tokens = f->t + first, .count = end - first};
 }
 
 /* Return the index after the operand that begins at I: words joined by -> . :: with their brackets,
@@ -256,14 +256,14 @@ type_clue_add(struct finder *f, enum clue_kind kind, size_t first, size_t end)
 static size_t
 operand_end(const struct finder *f, size_t i)
 {
-    while (i < f->end && (type_clue_is(&f->t[i], "*") || type_clue_is(&f->t[i], "&")))
+    while (i < f->end && (type_hint_is(&f->t[i], "*") || type_hint_is(&f->t[i], "&")))
         i++;
     while (i < f->end) {
-        if (f->t[i].is_word || type_clue_is(&f->t[i], "->") || type_clue_is(&f->t[i], ".") ||
-            type_clue_is(&f->t[i], "::")) {
+        if (f->t[i].is_word || type_hint_is(&f->t[i], "->") || type_hint_is(&f->t[i], ".") ||
+            type_hint_is(&f->t[i], "::")) {
             i++;
-        } else if (type_clue_is(&f->t[i], "[")) {
-            while (i < f->end && !type_clue_is(&f->t[i], "]"))
+        } else if (type_hint_is(&f->t[i], "[")) {
+            while (i < f->end && !type_hint_is(&f->t[i], "]"))
                 i++;
             i++;
         } else {
@@ -280,18 +280,18 @@ find_sizeofs(struct finder *f)
         size_t end;
         size_t before = f->count;
 
-        if (!type_clue_is(&f->t[i], "sizeof"))
+        if (!type_hint_is(&f->t[i], "sizeof"))
             continue;
-        if (type_clue_is(&f->t[i + 1], "(")) {
+        if (type_hint_is(&f->t[i + 1], "(")) {
             end = after_parenthesis(f, i + 1);
-            type_clue_add(f, CLUE_SIZEOF, i + 2, end - 1);
+            type_hint_add(f, HINT_SIZEOF, i + 2, end - 1);
         } else {
             end = operand_end(f, i + 1);
-            type_clue_add(f, CLUE_SIZEOF, i + 1, end);
+            type_hint_add(f, HINT_SIZEOF, i + 1, end);
         }
         if (f->count > before)
-            f->clues[before].in_sum = (end < f->end && type_clue_is(&f->t[end], "+")) ||
-                                      (i > f->first && type_clue_is(&f->t[i - 1], "+"));
+            f->hints[before].in_sum = (end < f->end && type_hint_is(&f->t[end], "+")) ||
+                                      (i > f->first && type_hint_is(&f->t[i - 1], "+"));
     }
 }
 
@@ -305,20 +305,20 @@ find_new(struct finder *f)
         size_t from = i + 1;
         size_t end;
 
-        if (type_clue_is(&f->t[i], "new")) {
-            if (type_clue_is(&f->t[from], "("))
+        if (type_hint_is(&f->t[i], "new")) {
+            if (type_hint_is(&f->t[from], "("))
                 from = after_parenthesis(f, from);
-            for (end = from; end < f->end && (f->t[end].is_word || type_clue_is(&f->t[end], "::"));
+            for (end = from; end < f->end && (f->t[end].is_word || type_hint_is(&f->t[end], "::"));
                  end++)
                 ;
-            if (end == f->end || !type_clue_is(&f->t[end], "<"))
-                type_clue_add(f, CLUE_NEW, from, end);
-        } else if (is_any(&f->t[i], makers) && type_clue_is(&f->t[from], "<")) {
+            if (end == f->end || !type_hint_is(&f->t[end], "<"))
+                type_hint_add(f, HINT_NEW, from, end);
+        } else if (is_any(&f->t[i], makers) && type_hint_is(&f->t[from], "<")) {
             for (end = from + 1;
-                 end < f->end && (f->t[end].is_word || type_clue_is(&f->t[end], "::")); end++)
+                 end < f->end && (f->t[end].is_word || type_hint_is(&f->t[end], "::")); end++)
                 ;
-            if (end < f->end && (type_clue_is(&f->t[end], ">") || type_clue_is(&f->t[end], ",")))
-                type_clue_add(f, CLUE_NEW, from + 1, end);
+            if (end < f->end && (type_hint_is(&f->t[end], ">") || type_hint_is(&f->t[end], ",")))
+                type_hint_add(f, HINT_NEW, from + 1, end);
         }
     }
 }
@@ -329,13 +329,13 @@ find_cast(struct finder *f)
     size_t close = f->call;
     size_t open;
 
-    if (close < f->first + 4 || !type_clue_is(&f->t[close - 1], ")"))
+    if (close < f->first + 4 || !type_hint_is(&f->t[close - 1], ")"))
         return;
     close--;
-    for (open = close; open > f->first && !type_clue_is(&f->t[open], "("); open--)
+    for (open = close; open > f->first && !type_hint_is(&f->t[open], "("); open--)
         ;
-    if (type_clue_is(&f->t[close - 1], "*") && f->t[open + 1].is_word)
-        type_clue_add(f, CLUE_CAST, open + 1, close - 1);
+    if (type_hint_is(&f->t[close - 1], "*") && f->t[open + 1].is_word)
+        type_hint_add(f, HINT_CAST, open + 1, close - 1);
 }
 
 /* Words before a parenthesis that are not calls. */
@@ -351,50 +351,50 @@ find_target(struct finder *f)
     size_t first;
 
     while (equals > f->first) {
-        const struct clue_token *t = &f->t[--equals];
+        const struct hint_token *t = &f->t[--equals];
 
-        if (type_clue_is(t, "=") && depth == 0)
+        if (type_hint_is(t, "=") && depth == 0)
             break;
-        depth += type_clue_is(t, ")");
-        if (!type_clue_is(t, "("))
+        depth += type_hint_is(t, ")");
+        if (!type_hint_is(t, "("))
             continue;
         if (depth > 0)
             depth--;
         else if (equals > f->first && t[-1].is_word && !is_any(&t[-1], statements))
             return; // If a value is assigned, this call only derives it from the block.
     }
-    if (equals == f->first || !type_clue_is(&f->t[equals], "="))
+    if (equals == f->first || !type_hint_is(&f->t[equals], "="))
         return;
     for (first = equals; first > f->first; first--) {
-        const struct clue_token *t = &f->t[first - 1];
+        const struct hint_token *t = &f->t[first - 1];
 
-        if (type_clue_is(t, "]")) {
-            while (first > f->first + 1 && !type_clue_is(&f->t[first - 1], "["))
+        if (type_hint_is(t, "]")) {
+            while (first > f->first + 1 && !type_hint_is(&f->t[first - 1], "["))
                 first--;
-        } else if (!t->is_word && !type_clue_is(t, "->") && !type_clue_is(t, ".") &&
-                   !type_clue_is(t, "::") && !type_clue_is(t, "*")) {
+        } else if (!t->is_word && !type_hint_is(t, "->") && !type_hint_is(t, ".") &&
+                   !type_hint_is(t, "::") && !type_hint_is(t, "*")) {
             break;
         }
     }
-    type_clue_add(f, CLUE_TARGET, first, equals);
+    type_hint_add(f, HINT_TARGET, first, equals);
 }
 
 /* Find arguments of the call that consist of words, perhaps with stars. */
 static void
 find_names(struct finder *f)
 {
-    size_t end = f->call + 1 < f->end && type_clue_is(&f->t[f->call + 1], "(")
+    size_t end = f->call + 1 < f->end && type_hint_is(&f->t[f->call + 1], "(")
                      ? after_parenthesis(f, f->call + 1)
                      : f->call;
     size_t first = f->call + 2;
 
     for (size_t i = first; i < end; i++) {
-        if (type_clue_is(&f->t[i], ",") || i + 1 == end) {
-            type_clue_add(f, CLUE_NAME, first, i);
+        if (type_hint_is(&f->t[i], ",") || i + 1 == end) {
+            type_hint_add(f, HINT_NAME, first, i);
             first = i + 1;
-        } else if (!f->t[i].is_word && !type_clue_is(&f->t[i], "*") &&
-                   !type_clue_is(&f->t[i], "::")) {
-            while (i + 1 < end && !type_clue_is(&f->t[i + 1], ","))
+        } else if (!f->t[i].is_word && !type_hint_is(&f->t[i], "*") &&
+                   !type_hint_is(&f->t[i], "::")) {
+            while (i + 1 < end && !type_hint_is(&f->t[i + 1], ","))
                 i++;
             first = i + 2;
         }
@@ -403,41 +403,41 @@ find_names(struct finder *f)
 
 /* Return the index of the callee's name. */
 static size_t
-type_clue_find_call(const struct finder *f, const char *callee)
+type_hint_find_call(const struct finder *f, const char *callee)
 {
     for (size_t i = f->first; callee != NULL && i < f->end; i++)
-        if (type_clue_is(&f->t[i], callee))
+        if (type_hint_is(&f->t[i], callee))
             return i;
     for (size_t i = f->first; i < f->end; i++)
         if (is_any(&f->t[i], allocators))
             return i;
     // A macro is called: take the first word before a parenthesis, after "=" if there is one.
     for (size_t i = f->end; i-- > f->first + 1;)
-        if (type_clue_is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word &&
-            type_clue_is(&f->t[i + 2], "("))
+        if (type_hint_is(&f->t[i], "=") && i + 2 < f->end && f->t[i + 1].is_word &&
+            type_hint_is(&f->t[i + 2], "("))
             return i + 1;
     for (size_t i = f->first; i + 1 < f->end; i++)
-        if (f->t[i].is_word && type_clue_is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
+        if (f->t[i].is_word && type_hint_is(&f->t[i + 1], "(") && !is_any(&f->t[i], statements))
             return i;
     return f->end;
 }
 
 size_t
-type_clues(const char *source, size_t size_bytes, uint32_t line, const char *callee,
-           struct arena *arena, struct type_clue clues[CLUES_MAX])
+type_hints(const char *source, size_t size_bytes, uint32_t line, const char *callee,
+           struct arena *arena, struct type_hint hints[HINTS_MAX])
 {
     const char *end = source + size_bytes;
     const char *at = source;
-    const char *from = line > 0 ? type_clue_find_line(source, end, line, &at) : NULL;
+    const char *from = line > 0 ? type_hint_find_line(source, end, line, &at) : NULL;
     struct statement st = {.tokens = arena_array(arena, TOKENS_MAX + 1, sizeof *st.tokens)};
-    struct finder f = {.t = st.tokens, .clues = clues};
+    struct finder f = {.t = st.tokens, .hints = hints};
 
     if (from == NULL)
         return 0;
     read_statement(&st, from, at, end, callee);
     f.first = st.first;
     f.end = st.end;
-    f.call = type_clue_find_call(&f, callee);
+    f.call = type_hint_find_call(&f, callee);
     find_new(&f);
     if (f.call < f.end) {
         find_cast(&f);
