@@ -64,7 +64,7 @@ static struct counter_file nowhere;
 static char directory[PATH_BYTES]; // Empty: counting is not enabled.
 
 static void *
-map(size_t bytes, int flags, int fd)
+counter_map(size_t bytes, int flags, int fd)
 {
     return (void *)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 }
@@ -78,7 +78,7 @@ mapped(const void *p)
 static void
 find_directory(void)
 {
-    char *text = map(ENVIRONMENT_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    char *text = counter_map(ENVIRONMENT_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
     size_t used = 0, n = sizeof variable - 1;
     long got;
@@ -99,7 +99,7 @@ find_directory(void)
 
 /* Append N in decimal. */
 static void
-append(char *path, unsigned long n)
+counter_append(char *path, unsigned long n)
 {
     char digits[24];
     size_t at = sizeof digits;
@@ -115,16 +115,16 @@ append(char *path, unsigned long n)
  * number of the image in the process, so that images that replace one another by exec keep their
  * order. */
 static int
-create(char *path, unsigned long pid)
+counter_create(char *path, unsigned long pid)
 {
     for (unsigned long i = 0; i < FILES_MAX; i++) {
         long fd;
 
         strcpy(path, directory);
         strcat(path, "/c.");
-        append(path, pid);
+        counter_append(path, pid);
         strcat(path, ".");
-        append(path, i);
+        counter_append(path, i);
         fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             return (int)fd;
@@ -134,15 +134,15 @@ create(char *path, unsigned long pid)
 
 /* Create this process's file, unless another thread or a signal handler was faster. */
 static struct counter_file *
-begin(void)
+counter_begin(void)
 {
     unsigned long pid = (unsigned long)syscall(SYS_getpid);
     struct counter_file *f = &nowhere, *other = NULL;
     char path[PATH_BYTES];
-    int fd = directory[0] != '\0' ? create(path, pid) : -1;
+    int fd = directory[0] != '\0' ? counter_create(path, pid) : -1;
 
     if (fd >= 0 && syscall(SYS_ftruncate, fd, (long)sizeof *f) == 0) {
-        f = map(sizeof *f, MAP_SHARED, fd);
+        f = counter_map(sizeof *f, MAP_SHARED, fd);
         f = mapped(f) ? f : &nowhere;
     }
     if (fd >= 0)
@@ -170,7 +170,7 @@ file(void)
     if (f != NULL)
         return f;
     saved_errno = errno;
-    f = begin();
+    f = counter_begin();
     errno = saved_errno;
     return f;
 }
@@ -178,7 +178,7 @@ file(void)
 /* The first call resolves all functions, long before there is a second thread. dlsym does not
  * allocate when it succeeds. */
 static void
-resolve(void)
+counter_resolve(void)
 {
     static struct counter_file *unwiped;
     struct counter_file **page;
@@ -195,7 +195,7 @@ resolve(void)
     next.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
     next.malloc_usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
     next.malloc = dlsym(RTLD_NEXT, "malloc");
-    page = map(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    page = counter_map(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     if (mapped(page))
         syscall(SYS_madvise, page, 4096, MADV_WIPEONFORK);
     find_directory();
@@ -204,10 +204,10 @@ resolve(void)
 }
 
 static inline void
-start(void)
+counter_start(void)
 {
     if (__builtin_expect(place == NULL, 0))
-        resolve();
+        counter_resolve();
 }
 
 void
@@ -215,7 +215,7 @@ counter_allocated(const void *p)
 {
     struct counter_file *f;
 
-    start();
+    counter_start();
     f = file();
     counter_seen.allocations += p != NULL;
     add_relaxed(p != NULL ? &f->allocations : &f->failed_calls, UINT64_C(1));
@@ -224,13 +224,13 @@ counter_allocated(const void *p)
 void
 counter_freed(void)
 {
-    start();
+    counter_start();
     counter_seen.frees++;
     add_relaxed(&file()->frees, UINT64_C(1));
 }
 
 static inline void *
-count(void *p)
+counter_count(void *p)
 {
     counter_allocated(p);
     return p;
@@ -239,21 +239,21 @@ count(void *p)
 void *
 malloc(size_t n)
 {
-    start();
-    return count(next.malloc(n));
+    counter_start();
+    return counter_count(next.malloc(n));
 }
 
 void *
 calloc(size_t n, size_t each)
 {
-    start();
-    return count(next.calloc(n, each));
+    counter_start();
+    return counter_count(next.calloc(n, each));
 }
 
 void
 free(void *p)
 {
-    start();
+    counter_start();
     if (p != NULL)
         counter_freed();
     next.free(p);
@@ -264,11 +264,11 @@ realloc(void *p, size_t n)
 {
     void *q;
 
-    start();
+    counter_start();
     q = next.realloc(p, n);
     if (p != NULL && (q != NULL || n == 0))
         counter_freed();
-    return q != NULL || p == NULL || n != 0 ? count(q) : NULL;
+    return q != NULL || p == NULL || n != 0 ? counter_count(q) : NULL;
 }
 
 void *
@@ -277,12 +277,12 @@ reallocarray(void *p, size_t n, size_t each)
     uint64_t allocated, freed;
     void *q;
 
-    start();
+    counter_start();
     allocated = counter_seen.allocations;
     freed = counter_seen.frees;
     q = next.reallocarray(p, n, each);
     if (q != NULL && counter_seen.allocations == allocated)
-        count(q);
+        counter_count(q);
     if (q != NULL && p != NULL && counter_seen.frees == freed)
         counter_freed();
     return q;
@@ -293,44 +293,44 @@ posix_memalign(void **ret_p, size_t align, size_t n)
 {
     int error;
 
-    start();
+    counter_start();
     error = next.posix_memalign(ret_p, align, n);
-    count(error ? NULL : *ret_p);
+    counter_count(error ? NULL : *ret_p);
     return error;
 }
 
 void *
 aligned_alloc(size_t align, size_t n)
 {
-    start();
-    return count(next.aligned_alloc(align, n));
+    counter_start();
+    return counter_count(next.aligned_alloc(align, n));
 }
 
 void *
 memalign(size_t align, size_t n)
 {
-    start();
-    return count(next.memalign(align, n));
+    counter_start();
+    return counter_count(next.memalign(align, n));
 }
 
 void *
 valloc(size_t n)
 {
-    start();
-    return count(next.valloc(n));
+    counter_start();
+    return counter_count(next.valloc(n));
 }
 
 void *
 pvalloc(size_t n)
 {
-    start();
-    return count(next.pvalloc(n));
+    counter_start();
+    return counter_count(next.pvalloc(n));
 }
 
 /* Defined here so that the recorder finds it beside malloc, as in most allocators. */
 size_t
 malloc_usable_size(void *p)
 {
-    start();
+    counter_start();
     return next.malloc_usable_size(p);
 }

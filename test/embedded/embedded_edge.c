@@ -17,7 +17,7 @@ static union {
 static size_t used;
 
 static void *
-give(size_t size)
+embedded_edge_give(size_t size)
 {
     void *p = memory.bytes + used;
 
@@ -26,7 +26,7 @@ give(size_t size)
 }
 
 static void
-take_back(void *p)
+embedded_edge_take_back(void *p)
 {
     size_t at = (size_t)((unsigned char *)p - memory.bytes);
 
@@ -34,8 +34,8 @@ take_back(void *p)
         used = at;
 }
 
-#define HEAPTAP_EMBEDDED_REAL_MALLOC(n) give(n)
-#define HEAPTAP_EMBEDDED_REAL_FREE(p) take_back(p)
+#define HEAPTAP_EMBEDDED_REAL_MALLOC(n) embedded_edge_give(n)
+#define HEAPTAP_EMBEDDED_REAL_FREE(p) embedded_edge_take_back(p)
 
 #include "heaptap_embedded.c"
 

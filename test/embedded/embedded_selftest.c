@@ -26,7 +26,7 @@ static uint32_t seed = 1;
 static int failures;
 
 static uint32_t
-random_below(uint32_t end)
+embedded_selftest_random_below(uint32_t end)
 {
     seed ^= seed << 13;
     seed ^= seed >> 17;
@@ -35,7 +35,7 @@ random_below(uint32_t end)
 }
 
 static void
-report_collection(int is_right, const char *what)
+embedded_selftest_report_collection(int is_right, const char *what)
 {
     printf("%s - %s\n", is_right ? "ok" : "not ok", what);
     failures += !is_right;
@@ -57,9 +57,9 @@ start_anew(void)
 }
 
 static void
-fill(struct known *k)
+embedded_selftest_fill(struct known *k)
 {
-    k->fill = (unsigned char)random_below(256);
+    k->fill = (unsigned char)embedded_selftest_random_below(256);
     for (size_t i = 0; i < k->size; i++)
         k->block[i] = k->fill;
 }
@@ -95,19 +95,19 @@ new_block(struct known *k)
     void *aligned = NULL;
     int right = 1;
 
-    k->size = random_below(SIZE_MAX_TRIED);
+    k->size = embedded_selftest_random_below(SIZE_MAX_TRIED);
     k->alignment = ALIGN;
-    switch (random_below(5)) {
+    switch (embedded_selftest_random_below(5)) {
     case 0:
         k->block = heaptap_embedded_calloc(k->size, 1);
         right = k->block == NULL || is_zero(k->block, k->size);
         break;
     case 1:
-        k->alignment = (size_t)1 << (3 + random_below(7));
+        k->alignment = (size_t)1 << (3 + embedded_selftest_random_below(7));
         k->block = heaptap_embedded_memalign(k->alignment, k->size);
         break;
     case 2:
-        k->alignment = (size_t)WORD << random_below(6);
+        k->alignment = (size_t)WORD << embedded_selftest_random_below(6);
         right = heaptap_embedded_posix_memalign(&aligned, k->alignment, k->size) == 0;
         k->block = aligned;
         break;
@@ -118,14 +118,15 @@ new_block(struct known *k)
         k->block = heaptap_embedded_malloc(k->size);
     }
     if (k->block != NULL)
-        fill(k);
+        embedded_selftest_fill(k);
     return right && k->block != NULL;
 }
 
 static int
 resize_block(struct known *k)
 {
-    size_t size = 1 + random_below(SIZE_MAX_TRIED), kept = size < k->size ? size : k->size;
+    size_t size = 1 + embedded_selftest_random_below(SIZE_MAX_TRIED),
+           kept = size < k->size ? size : k->size;
     unsigned char *to = heaptap_embedded_realloc(k->block, size);
 
     if (to == NULL)
@@ -135,7 +136,7 @@ resize_block(struct known *k)
     k->alignment = ALIGN;
     if (!is_filled(k, kept))
         return 0;
-    fill(k);
+    embedded_selftest_fill(k);
     return 1;
 }
 
@@ -174,11 +175,11 @@ use_at_random(void)
 
     start_anew();
     for (unsigned step = 0; step < STEPS; step++) {
-        struct known *k = &known[random_below(BLOCKS)];
+        struct known *k = &known[embedded_selftest_random_below(BLOCKS)];
 
         if (k->block == NULL) {
             right &= new_block(k);
-        } else if (random_below(3) == 0) {
+        } else if (embedded_selftest_random_below(3) == 0) {
             right &= resize_block(k);
         } else {
             right &= is_as_known(k);
@@ -196,15 +197,17 @@ use_at_random(void)
         heaptap_embedded_free(known[i].block);
         known[i].block = NULL;
     }
-    report_collection(right, "blocks are aligned, as large as asked for, and keep their contents");
-    report_collection(whole, "nothing is overwritten");
-    report_collection(numbers && numbers_are_right(), "the numbers are those of the blocks");
-    report_collection(found == 0, "a heap in order has no damage");
+    embedded_selftest_report_collection(
+        right, "blocks are aligned, as large as asked for, and keep their contents");
+    embedded_selftest_report_collection(whole, "nothing is overwritten");
+    embedded_selftest_report_collection(numbers && numbers_are_right(),
+                                        "the numbers are those of the blocks");
+    embedded_selftest_report_collection(found == 0, "a heap in order has no damage");
     // All freed memory lost its marks, and the pool is one piece again.
-    report_collection(marks_in_pool() == 0, "a freed block loses its marks");
-    report_collection(pool_free != NULL && pool_free->size == sizeof pool.bytes &&
+    embedded_selftest_report_collection(marks_in_pool() == 0, "a freed block loses its marks");
+    embedded_selftest_report_collection(pool_free != NULL && pool_free->size == sizeof pool.bytes &&
                           pool_free->next == NULL,
-                      "the pool is one piece in the end");
+                                        "the pool is one piece in the end");
 }
 
 static void
@@ -214,28 +217,30 @@ refuse_the_impossible(void)
     struct heaptap_embedded_stats s;
 
     start_anew();
-    report_collection(heaptap_embedded_malloc(SIZE_MAX) == NULL &&
+    embedded_selftest_report_collection(heaptap_embedded_malloc(SIZE_MAX) == NULL &&
              heaptap_embedded_malloc(SIZE_MAX - 64) == NULL &&
              heaptap_embedded_calloc(SIZE_MAX / 2, 3) == NULL &&
              heaptap_embedded_malloc(sizeof pool.bytes) == NULL,
-                      "a request that is too large returns no block");
-    report_collection(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 && p == &known &&
-             heaptap_embedded_memalign(24, 8) == NULL,
-                      "an invalid alignment is refused");
+                                        "a request that is too large returns no block");
+    embedded_selftest_report_collection(heaptap_embedded_posix_memalign(&p, 24, 8) != 0 &&
+                                            p == &known && heaptap_embedded_memalign(24, 8) == NULL,
+                                        "an invalid alignment is refused");
     p = heaptap_embedded_malloc(40);
     q = heaptap_embedded_realloc(p, sizeof pool.bytes);
-    report_collection(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
-                      "a block that cannot grow stays as it was");
-    report_collection(heaptap_embedded_realloc(p, 0) == NULL, "a block resized to 0 is freed");
+    embedded_selftest_report_collection(q == NULL && heaptap_embedded_malloc_usable_size(p) == 40,
+                                        "a block that cannot grow stays as it was");
+    embedded_selftest_report_collection(heaptap_embedded_realloc(p, 0) == NULL,
+                                        "a block resized to 0 is freed");
     heaptap_embedded_free(p);
     heaptap_embedded_free((unsigned char *)pool.bytes + 32);
     heaptap_embedded_free((void *)(uintptr_t)64); // The memory in front is unmapped.
     heaptap_embedded_get_stats(&s);
-    report_collection(s.unknown_frees == 3 && s.live_blocks == 0,
-                      "a second free and wild ones are counted");
-    report_collection(heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
-             heaptap_embedded_realloc((void *)(uintptr_t)64, 8) == NULL,
-                      "an address without a block has no size and cannot be moved");
+    embedded_selftest_report_collection(s.unknown_frees == 3 && s.live_blocks == 0,
+                                        "a second free and wild ones are counted");
+    embedded_selftest_report_collection(
+        heaptap_embedded_malloc_usable_size((void *)(uintptr_t)64) == 0 &&
+            heaptap_embedded_realloc((void *)(uintptr_t)64, 8) == NULL,
+        "an address without a block has no size and cannot be moved");
 }
 
 /* --- Overflows -------------------------------------------------------------------------------- */
@@ -258,7 +263,7 @@ static void
 scribble(unsigned char *at, size_t size)
 {
     while (size-- > 0)
-        *at++ = (unsigned char)random_below(256);
+        *at++ = (unsigned char)embedded_selftest_random_below(256);
 }
 
 /* Make a heap of blocks and holes; return the index of a block with neighbours on both sides. */
@@ -267,16 +272,16 @@ make_heap(void)
 {
     start_anew();
     for (unsigned i = 0; i < 24; i++) {
-        known[i].size = 1 + random_below(200);
+        known[i].size = 1 + embedded_selftest_random_below(200);
         known[i].block = heaptap_embedded_malloc(known[i].size);
-        fill(&known[i]);
+        embedded_selftest_fill(&known[i]);
     }
     for (unsigned i = 0; i < 24; i++)
-        if (random_below(4) == 0) {
+        if (embedded_selftest_random_below(4) == 0) {
             heaptap_embedded_free(known[i].block);
             known[i].block = NULL;
         }
-    return 8 + random_below(8);
+    return 8 + embedded_selftest_random_below(8);
 }
 
 static struct known *
@@ -284,7 +289,7 @@ need_block(unsigned i)
 {
     if (known[i].block == NULL) {
         known[i].block = heaptap_embedded_malloc(known[i].size);
-        fill(&known[i]);
+        embedded_selftest_fill(&known[i]);
     }
     return &known[i];
 }
@@ -324,7 +329,7 @@ try_all(enum where where, size_t bytes, const char *what)
     printf("# %d of %d: %s, %d bytes\n", named, TRIALS, what, (int)bytes);
     // An annotation that is lost entirely cannot be named.
     if (GUARD > 0 && (where != BEFORE || bytes + 8 <= sizeof(struct annotation)))
-        report_collection(named >= TRIALS * 95 / 100, what);
+        embedded_selftest_report_collection(named >= TRIALS * 95 / 100, what);
 }
 
 static void

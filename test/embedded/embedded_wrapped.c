@@ -17,7 +17,7 @@ enum { THREADS = 4, STEPS = 20000, BLOCKS = 64, KEPT = 100, KEPT_BYTES = 1000 };
 static void *volatile kept[KEPT];
 
 static void *
-work(void *arg)
+embedded_wrapped_work(void *arg)
 {
     unsigned seed = (unsigned)(size_t)arg;
     char *blocks[BLOCKS] = {0};
@@ -63,7 +63,7 @@ main(int argc, char **argv)
     mallopt(M_ARENA_MAX, 1);
     heaptap_embedded_get_stats(&before);
     for (size_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+        pthread_create(&threads[i], NULL, embedded_wrapped_work, (void *)(i + 1));
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     keep();

@@ -109,7 +109,7 @@ static struct {
 static unsigned long matched;
 
 static void
-fail(const char *what)
+inject_fail(const char *what)
 {
     fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
     exit(SKIPPED);
@@ -127,7 +127,7 @@ lookup(const struct name *table, const char *text)
 
 /* Read the options; return the index of the program in ARGV. */
 static int
-parse(int argc, char **argv)
+inject_parse(int argc, char **argv)
 {
     int i;
 
@@ -180,7 +180,7 @@ install_filter(void)
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        fail("seccomp");
+        inject_fail("seccomp");
 }
 
 static pid_t
@@ -189,16 +189,16 @@ launch(char **argv)
     pid_t pid = fork();
 
     if (pid < 0)
-        fail("fork");
+        inject_fail("fork");
     if (pid == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-            fail("ptrace");
+            inject_fail("ptrace");
         if (option.preload != NULL)
             setenv("LD_PRELOAD", option.preload, 1);
         raise(SIGSTOP);
         install_filter();
         execvp(argv[0], argv);
-        fail(argv[0]);
+        inject_fail(argv[0]);
     }
     return pid;
 }
@@ -252,7 +252,7 @@ static struct {
 } held[HELD_MAX];
 
 static double
-now_ms(void)
+inject_now_ms(void)
 {
     struct timespec t;
 
@@ -268,7 +268,7 @@ hold(pid_t tid)
     for (int i = 0; i < HELD_MAX; i++) {
         if (held[i].tid == 0) {
             held[i].tid = tid;
-            held[i].until = now_ms() + (double)(option.hold_ms * (1 + count++ % 3));
+            held[i].until = inject_now_ms() + (double)(option.hold_ms * (1 + count++ % 3));
             return;
         }
     }
@@ -277,12 +277,12 @@ hold(pid_t tid)
 
 /* Resume the threads whose hold has ended. Return true if some are still held. */
 static int
-release(void)
+inject_release(void)
 {
     int left = 0;
 
     for (int i = 0; i < HELD_MAX; i++) {
-        if (held[i].tid != 0 && now_ms() >= held[i].until) {
+        if (held[i].tid != 0 && inject_now_ms() >= held[i].until) {
             ptrace(PTRACE_CONT, held[i].tid, NULL, NULL);
             held[i].tid = 0;
         }
@@ -315,7 +315,7 @@ follow(pid_t first)
     int result = 0, status;
     pid_t tid;
 
-    while ((tid = waitpid(-1, &status, __WALL | (release() ? WNOHANG : 0))) >= 0) {
+    while ((tid = waitpid(-1, &status, __WALL | (inject_release() ? WNOHANG : 0))) >= 0) {
         if (tid == 0)
             usleep(500);
         else if (WIFSTOPPED(status))
@@ -340,17 +340,17 @@ write_count(void)
 int
 main(int argc, char **argv)
 {
-    int program = parse(argc, argv);
+    int program = inject_parse(argc, argv);
     pid_t first = launch(argv + program);
     int status;
 
     if (waitpid(first, &status, __WALL) != first || !WIFSTOPPED(status))
-        fail("the program does not start");
+        inject_fail("the program does not start");
     if (ptrace(PTRACE_SETOPTIONS, first, NULL,
                (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
                         PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
                         PTRACE_O_EXITKILL)) != 0)
-        fail("ptrace options");
+        inject_fail("ptrace options");
     ptrace(PTRACE_CONT, first, NULL, NULL);
     status = follow(first);
     write_count();

@@ -17,14 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { STACK_WORDS = 256 };
 
 static void
-require(bool condition)
+cfi_require(bool condition)
 {
     if (!condition)
         __builtin_trap();
 }
 
 static uint64_t
-address_of(const void *p)
+cfi_address_of(const void *p)
 {
     return (uint64_t)(uintptr_t)p;
 }
@@ -35,7 +35,7 @@ static void
 fill_stack(uint64_t *stack)
 {
     for (size_t i = 0; i < STACK_WORDS; i++)
-        stack[i] = address_of(&stack[(i * 7 + 11) % STACK_WORDS]);
+        stack[i] = cfi_address_of(&stack[(i * 7 + 11) % STACK_WORDS]);
 }
 
 static void
@@ -43,8 +43,8 @@ fill_registers(struct unwind_registers *r, const uint64_t *stack, uint64_t pc)
 {
     memset(r, 0, sizeof *r);
     for (size_t i = 0; i < UNWIND_REGISTERS; i++)
-        r->r[i] = address_of(&stack[32 + i * 5]);
-    r->r[UNWIND_RSP] = address_of(&stack[16]);
+        r->r[i] = cfi_address_of(&stack[32 + i * 5]);
+    r->r[UNWIND_RSP] = cfi_address_of(&stack[16]);
     r->r[UNWIND_PC] = pc;
     r->valid = (1u << UNWIND_REGISTERS) - 1;
     r->exact = true;
@@ -60,20 +60,21 @@ require_agreement(struct unwind_rule rule, const struct unwind_registers *before
     const uint32_t tracked = 1u << UNWIND_RSP | 1u << UNWIND_RBP | 1u << UNWIND_PC;
     struct unwind_registers r = *before;
 
-    require(rule.kind != RULE_NONE);
-    require(result != UNWIND_STEPPED || (rule.kind != RULE_END && rule.kind != RULE_NO_TABLE));
+    cfi_require(rule.kind != RULE_NONE);
+    cfi_require(result != UNWIND_STEPPED || (rule.kind != RULE_END && rule.kind != RULE_NO_TABLE));
     if (rule.kind > RULE_SIGNAL)
         return;
-    require(unwind_step_by_rule(&r, &rule, bounds) == result);
-    require(r.r[UNWIND_RSP] == after->r[UNWIND_RSP] && r.r[UNWIND_PC] == after->r[UNWIND_PC]);
-    require((r.valid & tracked) == (after->valid & tracked) && r.exact == after->exact);
-    require(!(r.valid >> UNWIND_RBP & 1) || r.r[UNWIND_RBP] == after->r[UNWIND_RBP]);
+    cfi_require(unwind_step_by_rule(&r, &rule, bounds) == result);
+    cfi_require(r.r[UNWIND_RSP] == after->r[UNWIND_RSP] && r.r[UNWIND_PC] == after->r[UNWIND_PC]);
+    cfi_require((r.valid & tracked) == (after->valid & tracked) && r.exact == after->exact);
+    cfi_require(!(r.valid >> UNWIND_RBP & 1) || r.r[UNWIND_RBP] == after->r[UNWIND_RBP]);
 }
 
 static void
 step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lookup)
 {
-    struct unwind_bounds bounds = {address_of(stack), address_of(stack + STACK_WORDS), NULL};
+    struct unwind_bounds bounds = {cfi_address_of(stack), cfi_address_of(stack + STACK_WORDS),
+                                   NULL};
     struct unwind_rule rule = unwind_compile(lookup, object);
     struct unwind_registers before, r;
     enum unwind_step_result result;
@@ -83,11 +84,11 @@ step_once(const struct unwind_object *object, const uint64_t *stack, uint64_t lo
     result = unwind_step_in(&r, &bounds, object);
     require_agreement(rule, &before, &bounds, result, &r);
     if (result != UNWIND_STEPPED) {
-        require(memcmp(&r, &before, sizeof r) == 0);
+        cfi_require(memcmp(&r, &before, sizeof r) == 0);
         return;
     }
     // An interrupted function may have run on another stack.
-    require(r.exact || (r.r[UNWIND_RSP] >= bounds.low && r.r[UNWIND_RSP] <= bounds.high));
+    cfi_require(r.exact || (r.r[UNWIND_RSP] >= bounds.low && r.r[UNWIND_RSP] <= bounds.high));
 }
 
 int
@@ -100,8 +101,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (object_size > 0 && stack && bytes) {
         struct unwind_object object = {
-            .start = address_of(bytes),
-            .end = address_of(bytes) + object_size,
+            .start = cfi_address_of(bytes),
+            .end = cfi_address_of(bytes) + object_size,
             .eh_frame_hdr = bytes,
         };
 

@@ -88,7 +88,7 @@ inherit(struct examined *e)
 /* Search for damage, by the allocator's words and as if the first word of each region led to the
  * list of annotated blocks. */
 static void
-check(struct examined *e)
+core_check(struct examined *e)
 {
     struct checked checked;
 
@@ -141,7 +141,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (record_find(&e.memory, &e.record, &err) == 0) {
             read_recorded(&e);
             inherit(&e);
-            check(&e);
+            core_check(&e);
             carry(&e);
             result = 0;
         } else {

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-on_function(void *arg, uint64_t value, const char *name)
+ecl_symbols_on_function(void *arg, uint64_t value, const char *name)
 {
     (void)arg;
     if (value == 0 || name[0] == '\0' || strlen(name) >= NAME_BYTES)
@@ -16,7 +16,7 @@ on_function(void *arg, uint64_t value, const char *name)
 }
 
 static void
-on_part(void *arg, uint64_t value, uint64_t whole)
+ecl_symbols_on_part(void *arg, uint64_t value, uint64_t whole)
 {
     (void)whole;
     *(uint64_t *)arg += value;
@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (size != 0)
         memcpy(copy, data, size);
-    ecl_symbols_read(copy, size, on_function, on_part, &sum);
+    ecl_symbols_read(copy, size, ecl_symbols_on_function, ecl_symbols_on_part, &sum);
     free(copy);
     return 0;
 }

@@ -18,7 +18,7 @@ static const uint8_t id[ID_BYTES] = "facts-cache-fuzzing!";
 
 /* Return true if DATA is accepted. */
 static bool
-try_parse(const uint8_t *data, size_t size)
+fact_cache_try_parse(const uint8_t *data, size_t size)
 {
     struct fact_cache c = {0}, again = {0};
     bool accepted = fact_cache_parse(&c, id, sizeof id, data, size);
@@ -46,7 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
-    bool accepted = try_parse(data, size);
+    bool accepted = fact_cache_try_parse(data, size);
 
     if (size < HEAD_BYTES)
         return REFUSED;
@@ -63,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 40, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    accepted |= try_parse(fixed, size);
+    accepted |= fact_cache_try_parse(fixed, size);
     free(fixed);
     return accepted ? 0 : REFUSED;
 }

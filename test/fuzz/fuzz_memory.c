@@ -30,7 +30,7 @@ read_bytes(void *arg, uint64_t off, void *to, size_t bytes)
 }
 
 static void
-check_blocks(const struct annotated_memory *m)
+memory_check_blocks(const struct annotated_memory *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         const struct annotated_block *b = &m->v[i];
@@ -52,8 +52,8 @@ check_blocks(const struct annotated_memory *m)
 }
 
 static size_t
-find(const struct byte_source *source, bool base_known, uint64_t base, int kind,
-     const struct elf_facts *facts)
+memory_find(const struct byte_source *source, bool base_known, uint64_t base, int kind,
+            const struct elf_facts *facts)
 {
     struct memory_part part = {.name = "memory",
                                .source = source,
@@ -72,7 +72,7 @@ find(const struct byte_source *source, bool base_known, uint64_t base, int kind,
     size_t count;
 
     annotated_find(&part, 1, &options, &m);
-    check_blocks(&m);
+    memory_check_blocks(&m);
     p = annotated_profile(&m, &program, "memory", 1, &places);
     if (!profile_is_valid(p) || !profile_is_writable(p) ||
         counters_live_blocks(&p->totals) != (int64_t)m.count)
@@ -97,9 +97,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; is_elf && i < facts.mapping_count; i++)
         if (strlen(facts.mappings[i].path) > size)
             abort();
-    find(&source, false, 0, -1, is_elf ? &facts : NULL);
-    find(&source, true, 0x20000000, ANNOTATION_32_LITTLE, NULL);
-    find(&source, true, 0x7ffff0000000, ANNOTATION_64_BIG, NULL);
+    memory_find(&source, false, 0, -1, is_elf ? &facts : NULL);
+    memory_find(&source, true, 0x20000000, ANNOTATION_32_LITTLE, NULL);
+    memory_find(&source, true, 0x7ffff0000000, ANNOTATION_64_BIG, NULL);
     map_file_parse((const char *)data, size, &arena, &names);
     for (size_t i = 0; i < names.count; i++)
         if (map_file_name(&names, names.v[i].address) == NULL || *names.v[i].name == '\0')

@@ -38,7 +38,7 @@ static const struct opt table[] = {
 };
 
 static void
-require(bool condition)
+options_require(bool condition)
 {
     if (!condition)
         __builtin_trap();
@@ -53,7 +53,7 @@ require_subsequence(char *const *left, int left_count, char *const *given, int g
     for (int i = 0; i < left_count; i++) {
         while (g < given_count && given[g] != left[i])
             g++;
-        require(g++ < given_count);
+        options_require(g++ < given_count);
     }
 }
 
@@ -70,13 +70,13 @@ read_limits(const char *text)
         struct err err = {""};
         int rc = limits_parse(text, &rules[i], &limits, &err);
 
-        require(rc == 0 || (rc == HEAPTAP_USAGE && err.text[0] != '\0'));
-        require(limits_are_given(&limits) == (rc == 0));
+        options_require(rc == 0 || (rc == HEAPTAP_USAGE && err.text[0] != '\0'));
+        options_require(limits_are_given(&limits) == (rc == 0));
     }
 }
 
 static void
-parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
+options_parse(bool stop_at_first, int count, char **arguments, const char *text, size_t text_bytes)
 {
     const struct command c = {.options = table,
                               .defaults = &defaults,
@@ -89,15 +89,15 @@ parse(bool stop_at_first, int count, char **arguments, const char *text, size_t 
 
     memcpy(given, arguments, sizeof(given));
     rc = opts_parse(&c, &got, count, arguments, &left, &err);
-    require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
-    require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
-    require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);
-    require(got.form >= 0 && got.form < (int)countof(shapes));
-    require(got.fold == NULL || (got.fold >= text && got.fold <= text + text_bytes));
+    options_require(rc == 0 || rc == OPTS_HELP || rc == HEAPTAP_USAGE);
+    options_require(rc != HEAPTAP_USAGE || err.text[0] != '\0');
+    options_require(got.shape >= 0 && got.shape < (int)countof(shapes) - 1);
+    options_require(got.form >= 0 && got.form < (int)countof(shapes));
+    options_require(got.fold == NULL || (got.fold >= text && got.fold <= text + text_bytes));
     if (got.fold != NULL)
         read_limits(got.fold);
     if (rc == 0) {
-        require(left >= 0 && left <= count);
+        options_require(left >= 0 && left <= count);
         require_subsequence(arguments, left, given, count);
     }
 }
@@ -111,12 +111,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     text = malloc(size);
-    require(text != NULL);
+    options_require(text != NULL);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     for (size_t at = 0; at < size && count < ARGUMENTS_MAX; at += strlen(text + at) + 1)
         arguments[count++] = text + at;
-    parse(data[0] & 1, count, arguments, text, size);
+    options_parse(data[0] & 1, count, arguments, text, size);
     free(text);
     return 0;
 }

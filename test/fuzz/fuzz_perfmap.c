@@ -30,7 +30,7 @@ slow_name(const struct perfmap *m, uint64_t address)
 }
 
 static void
-compare(const struct perfmap *m, uint64_t address)
+perfmap_compare(const struct perfmap *m, uint64_t address)
 {
     if (perfmap_name(m, address) != slow_name(m, address))
         abort();
@@ -46,12 +46,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (m.names[i][0] == '\0' || strchr(m.names[i], '\n') != NULL)
             abort();
     for (size_t i = 0; i < m.ranges.count && i < RANGES_COMPARED; i++) {
-        compare(&m, m.ranges.v[i].low);
-        compare(&m, m.ranges.v[i].low - 1);
-        compare(&m, m.ranges.v[i].high);
-        compare(&m, m.ranges.v[i].high - 1);
+        perfmap_compare(&m, m.ranges.v[i].low);
+        perfmap_compare(&m, m.ranges.v[i].low - 1);
+        perfmap_compare(&m, m.ranges.v[i].high);
+        perfmap_compare(&m, m.ranges.v[i].high - 1);
     }
-    compare(&m, 0);
+    perfmap_compare(&m, 0);
     perfmap_release(&m);
     return 0;
 }

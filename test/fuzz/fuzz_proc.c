@@ -183,7 +183,7 @@ compare_lines(void)
 }
 
 static void
-find_profile(void)
+proc_find_profile(void)
 {
     struct arena arena = {0};
     struct err err = {""};
@@ -215,7 +215,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy[contents_bytes] = '\0';
     contents = copy;
     compare_mappings(address);
-    find_profile();
+    proc_find_profile();
     free(copy);
     return 0;
 }

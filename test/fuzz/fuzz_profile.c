@@ -132,7 +132,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
 /* A number below BOUND from *STATE. */
 static uint64_t
-pick(uint64_t *state, uint64_t bound)
+profile_pick(uint64_t *state, uint64_t bound)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (*state >> 33) % bound;
@@ -145,7 +145,7 @@ near_a_limit(uint64_t *state, uint64_t old)
     static const double odd[] = {NAN, INFINITY, -1, 1e-300, 1e59, 1e61};
     uint64_t bits;
 
-    switch (pick(state, 10)) {
+    switch (profile_pick(state, 10)) {
     case 0:
         return 0;
     case 1:
@@ -153,18 +153,19 @@ near_a_limit(uint64_t *state, uint64_t old)
     case 2:
         return old - 1;
     case 3:
-        return (UINT64_C(1) << pick(state, 64)) - pick(state, 3);
+        return (UINT64_C(1) << profile_pick(state, 64)) - profile_pick(state, 3);
     case 4:
-        return UINT64_MAX - pick(state, 16);
+        return UINT64_MAX - profile_pick(state, 16);
     case 5:
-        return pick(state, 512) * 8;
+        return profile_pick(state, 512) * 8;
     case 6:
-        memcpy(&bits, &odd[pick(state, countof(odd))], sizeof bits);
+        memcpy(&bits, &odd[profile_pick(state, countof(odd))], sizeof bits);
         return bits;
     case 7:
-        return (DISK_NAMED_FRAME + pick(state, 4)) << DISK_ADDRESS_BITS | pick(state, 4);
+        return (DISK_NAMED_FRAME + profile_pick(state, 4)) << DISK_ADDRESS_BITS |
+               profile_pick(state, 4);
     default:
-        return pick(state, 16);
+        return profile_pick(state, 16);
     }
 }
 
@@ -172,13 +173,13 @@ near_a_limit(uint64_t *state, uint64_t old)
 static void
 change_word(uint64_t *state, uint8_t *bytes, size_t size_bytes)
 {
-    size_t width = pick(state, 2) ? 4 : 8;
+    size_t width = profile_pick(state, 2) ? 4 : 8;
     uint64_t value = 0;
     uint8_t *at;
 
     if (size_bytes < 8)
         return;
-    at = bytes + pick(state, size_bytes / width) * width;
+    at = bytes + profile_pick(state, size_bytes / width) * width;
     memcpy(&value, at, width);
     value = near_a_limit(state, value);
     memcpy(at, &value, width);
@@ -219,7 +220,7 @@ change_table(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_byt
         used++;
     if (used == 0)
         return size_bytes;
-    entry = data + DISK_DIRECTORY_OFF + pick(state, used) * sizeof s;
+    entry = data + DISK_DIRECTORY_OFF + profile_pick(state, used) * sizeof s;
     memcpy(&s, entry, sizeof s);
     if (s.off > size_bytes || s.stored_bytes > size_bytes - s.off)
         return size_bytes;
@@ -238,10 +239,10 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, un
 {
     uint64_t state = seed;
 
-    if (size_bytes < DISK_DATA_OFF || pick(&state, 16) == 0)
+    if (size_bytes < DISK_DATA_OFF || profile_pick(&state, 16) == 0)
         return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size_bytes, limit_bytes) : size_bytes;
     do {
-        switch (pick(&state, 8)) {
+        switch (profile_pick(&state, 8)) {
         case 0:
             change_word(&state, data + offsetof(struct disk_header, state),
                         HEADER_BYTES - offsetof(struct disk_header, state));
@@ -252,6 +253,6 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, un
         default:
             size_bytes = change_table(&state, data, size_bytes, limit_bytes);
         }
-    } while (pick(&state, 2));
+    } while (profile_pick(&state, 2));
     return size_bytes;
 }

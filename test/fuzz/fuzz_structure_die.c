@@ -66,7 +66,7 @@ struct made {
 };
 
 static void
-put(struct bytes *b, const void *bytes, size_t count)
+structure_die_put(struct bytes *b, const void *bytes, size_t count)
 {
     uint8_t *more = realloc(b->v, b->length + count + 1);
 
@@ -80,7 +80,7 @@ put(struct bytes *b, const void *bytes, size_t count)
 static void
 put_byte(struct bytes *b, unsigned byte)
 {
-    put(b, &(uint8_t){(uint8_t)byte}, 1);
+    structure_die_put(b, &(uint8_t){(uint8_t)byte}, 1);
 }
 
 /* As LEB128, of two bytes at most. */
@@ -99,7 +99,7 @@ take(struct input *in)
 }
 
 static uint64_t
-take_number(struct input *in)
+structure_die_take_number(struct input *in)
 {
     unsigned mark = take(in);
     uint64_t x = 0;
@@ -126,9 +126,9 @@ put_value(struct made *m, unsigned form, struct input *in)
     } else if (form == DW_FORM_ref4) {
         m->references[m->reference_count].at = m->info.length;
         m->references[m->reference_count++].to = take(in);
-        put(&m->info, &(uint32_t){0}, 4);
+        structure_die_put(&m->info, &(uint32_t){0}, 4);
     } else if (form == DW_FORM_data8) {
-        put(&m->info, &(uint64_t){take_number(in)}, 8);
+        structure_die_put(&m->info, &(uint64_t){structure_die_take_number(in)}, 8);
     }
 }
 
@@ -152,7 +152,7 @@ put_die(struct made *m, struct input *in, unsigned *depth)
         put_number(&m->abbreviations, attributes[i].form);
         put_value(m, attributes[i].form, in);
     }
-    put(&m->abbreviations, "\0", 2);
+    structure_die_put(&m->abbreviations, "\0", 2);
     *depth += opens;
     for (unsigned i = opens ? 0 : ends & 3; i > 0 && *depth > 0; i--, --*depth)
         put_byte(&m->info, 0);
@@ -164,9 +164,11 @@ make_sections(struct made *m, struct input *in)
     uint32_t length;
     unsigned depth = 0;
 
-    put(&m->info, (const uint8_t[HEADER_BYTES]){0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8}, HEADER_BYTES);
-    put(&m->abbreviations, (const uint8_t[]){1, DW_TAG_compile_unit, 1, DW_AT_language,
-                                             DW_FORM_data1, 0, 0}, 7);
+    structure_die_put(&m->info, (const uint8_t[HEADER_BYTES]){0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8},
+                      HEADER_BYTES);
+    structure_die_put(
+        &m->abbreviations,
+        (const uint8_t[]){1, DW_TAG_compile_unit, 1, DW_AT_language, DW_FORM_data1, 0, 0}, 7);
     put_byte(&m->info, 1);
     put_byte(&m->info, take(in) & 1 ? DW_LANG_C_plus_plus : DW_LANG_C);
     while (in->at < in->end && m->count < DIES_MAX)
@@ -183,7 +185,7 @@ make_sections(struct made *m, struct input *in)
 
 /* An ELF file with these sections. */
 static struct bytes
-make_file(const struct made *m)
+structure_die_make_file(const struct made *m)
 {
     static const char names[] = "\0.debug_info\0.debug_abbrev\0.shstrtab";
     const struct bytes v[SECTIONS] = {
@@ -211,15 +213,15 @@ make_file(const struct made *m)
                                    .sh_addralign = 1};
         at += v[i].length;
     }
-    put(&file, &header, sizeof header);
-    put(&file, sections, sizeof sections);
+    structure_die_put(&file, &header, sizeof header);
+    structure_die_put(&file, sections, sizeof sections);
     for (unsigned i = 1; i < SECTIONS; i++)
-        put(&file, v[i].v, v[i].length);
+        structure_die_put(&file, v[i].v, v[i].length);
     return file;
 }
 
 static void
-check(const struct profile_structure *s, struct profile *p)
+structure_die_check(const struct profile_structure *s, struct profile *p)
 {
     if (s->size == 0 || s->size > SIZE_LIMIT || s->member_count > MEMBERS_LIMIT ||
         s->alignment == 0 || (s->alignment & (s->alignment - 1)) != 0)
@@ -254,7 +256,7 @@ read_all(struct type_dies *dies, struct profile *p, Dwarf_Die *parent, unsigned 
         return;
     do {
         if (type_die_is_aggregate(&die) && structure_read(dies, &die, p, &s))
-            check(&s, p);
+            structure_die_check(&s, p);
         if (type_die_describe(dies, &die, &fact) && (fact.name == NULL || fact.size == 0))
             abort();
         type_die_member(dies, &die, "x", 1, &member);
@@ -263,7 +265,7 @@ read_all(struct type_dies *dies, struct profile *p, Dwarf_Die *parent, unsigned 
 }
 
 static void
-read_file(struct bytes *file)
+structure_die_read_file(struct bytes *file)
 {
     struct profile *p = calloc(1, sizeof *p);
     struct arena arena = {0};
@@ -299,8 +301,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     elf_version(EV_CURRENT);
     make_sections(&m, &in);
-    file = make_file(&m);
-    read_file(&file);
+    file = structure_die_make_file(&m);
+    structure_die_read_file(&file);
     free(file.v);
     free(m.info.v);
     free(m.abbreviations.v);

@@ -20,7 +20,7 @@ static const uint8_t id[ID_BYTES] = "symbol-cache-fuzzing";
 static volatile size_t read_bytes;
 
 static void
-read_string(const char *s)
+symcache_read_string(const char *s)
 {
     if (s != NULL)
         read_bytes += strlen(s);
@@ -37,16 +37,16 @@ read_everything(const struct symcache *c)
             abort();
         f = &c->frames[e->first_frame];
         for (size_t k = 0; k < e->frame_count; k++) {
-            read_string(f[k].function);
-            read_string(f[k].linkage);
-            read_string(f[k].file);
+            symcache_read_string(f[k].function);
+            symcache_read_string(f[k].linkage);
+            symcache_read_string(f[k].file);
         }
     }
 }
 
 /* Return true if DATA is accepted. */
 static bool
-try_parse(const uint8_t *data, size_t size)
+symcache_try_parse(const uint8_t *data, size_t size)
 {
     struct symcache c = {0};
     struct symcache again = {0};
@@ -74,7 +74,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
-    bool accepted = try_parse(data, size);
+    bool accepted = symcache_try_parse(data, size);
 
     if (size < HEAD_BYTES)
         return REFUSED;
@@ -88,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 40, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    accepted |= try_parse(fixed, size);
+    accepted |= symcache_try_parse(fixed, size);
     free(fixed);
     return accepted ? 0 : REFUSED;
 }

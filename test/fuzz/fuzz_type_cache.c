@@ -17,7 +17,7 @@ static const uint8_t id[ID_BYTES] = "types-cache-fuzzing!";
 
 /* Return true if DATA is accepted. */
 static bool
-try_parse(const uint8_t *data, size_t size)
+type_cache_try_parse(const uint8_t *data, size_t size)
 {
     struct type_index index = {0};
     struct type_index again = {0};
@@ -46,7 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *fixed;
     uint64_t hash;
-    bool accepted = try_parse(data, size);
+    bool accepted = type_cache_try_parse(data, size);
 
     if (size < HEAD_BYTES)
         return REFUSED;
@@ -60,7 +60,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(fixed + 32, id, sizeof id);
     hash = hash_bytes(fixed + 16, size - 16);
     memcpy(fixed + 8, &hash, sizeof hash);
-    accepted |= try_parse(fixed, size);
+    accepted |= type_cache_try_parse(fixed, size);
     free(fixed);
     return accepted ? 0 : REFUSED;
 }

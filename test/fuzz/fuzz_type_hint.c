@@ -33,7 +33,7 @@ check_clues(const char *source, size_t size, uint32_t line, const char *callee)
 
 /* The same bytes as the name of a function. */
 static void
-check_name(const char *source, size_t size)
+type_hint_check_name(const char *source, size_t size)
 {
     struct arena arena = {0};
     const char *name = arena_strndup(&arena, source, size);
@@ -58,7 +58,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(source, data + 2, size - 2);
     check_clues(source, size - 2, data[0] + 256u * (data[1] & 1u), NULL);
     check_clues(source, size - 2, data[0] & 15u, "xmalloc");
-    check_name(source, size - 2);
+    type_hint_check_name(source, size - 2);
     free(source);
     return 0;
 }

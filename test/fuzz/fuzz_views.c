@@ -84,7 +84,7 @@ name_places(struct profile *p)
 
 /* The size of the stacks of P as text; counting stops beyond WRITTEN_MAX. */
 static uint64_t
-stack_bytes(const struct profile *p)
+views_stack_bytes(const struct profile *p)
 {
     uint64_t *bytes = xmalloc((p->node_count + 1) * sizeof *bytes);
     uint64_t sum = 0;
@@ -116,7 +116,7 @@ stack_bytes(const struct profile *p)
 
 /* The size of the rest of P, with the names that rows share. */
 static uint64_t
-row_bytes(const struct profile *p)
+views_row_bytes(const struct profile *p)
 {
     uint64_t rows = p->module_count + p->node_count + p->site_count + p->heap_count +
                     p->label_set_count + p->backing_count + p->thread_count +
@@ -138,7 +138,7 @@ row_bytes(const struct profile *p)
 static bool
 is_small(const struct profile *p)
 {
-    return stack_bytes(p) < WRITTEN_MAX && p->snapshot_count < 256;
+    return views_stack_bytes(p) < WRITTEN_MAX && p->snapshot_count < 256;
 }
 
 static void
@@ -286,7 +286,7 @@ show_metric(struct looked_at *l, enum metric metric)
 
 /* A structure for the first type that is named, as debug information might have it. */
 static void
-add_structure(struct looked_at *l)
+views_add_structure(struct looked_at *l)
 {
     struct profile *p = l->p;
     uint32_t name = 0;
@@ -306,14 +306,14 @@ add_structure(struct looked_at *l)
 }
 
 static void
-show_fields(struct looked_at *l)
+views_show_fields(struct looked_at *l)
 {
     struct fields f;
     struct json j;
 
     if (l->p->accesses.granule_bytes == 0)
         return;
-    add_structure(l);
+    views_add_structure(l);
     fields_build(l->p, &l->stacks, &l->arena, &f);
     text_fields(&l->view, &f);
     fields_svg(l->p, &f, SIZE_MAX, &l->out);
@@ -336,7 +336,7 @@ show_accesses(struct looked_at *l)
 }
 
 static const char *
-source_of(void *arg, const char *file)
+views_source_of(void *arg, const char *file)
 {
     (void)arg;
     return file;
@@ -344,7 +344,7 @@ source_of(void *arg, const char *file)
 
 /* Pages of the profile alone, and of a comparison with itself. */
 static void
-make_pages(struct looked_at *l)
+views_make_pages(struct looked_at *l)
 {
     const struct stacks_options options = {.no_fold = true};
     struct view view = l->view.base;
@@ -358,7 +358,7 @@ make_pages(struct looked_at *l)
         struct json_page page = {.view = &view,
                                  .before = i == 0 ? NULL : &view,
                                  .options = &options,
-                                 .source = i == 0 ? NULL : source_of};
+                                 .source = i == 0 ? NULL : views_source_of};
         struct page_writer w;
         struct json j;
 
@@ -370,7 +370,7 @@ make_pages(struct looked_at *l)
 }
 
 static void
-show_all(struct looked_at *l, bool wide)
+views_show_all(struct looked_at *l, bool wide)
 {
     struct json j;
 
@@ -383,7 +383,7 @@ show_all(struct looked_at *l, bool wide)
     json_begin(&j, &l->out, l->version);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
     show_accesses(l);
-    show_fields(l);
+    views_show_fields(l);
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);
@@ -400,7 +400,7 @@ show_all(struct looked_at *l, bool wide)
 }
 
 static void
-look_at(struct profile *p)
+views_look_at(struct profile *p)
 {
     struct looked_at l = {.p = p};
     struct stacks_options options = {0};
@@ -409,13 +409,14 @@ look_at(struct profile *p)
     l.out = (struct strbuf){.drain = throw_away, .drain_arg = &l.written};
     demand(stacks_build(p, &options, &l.arena, &l.stacks, &err) == 0, "stacks are built");
     l.version = JSON_VERSION_TABLES;
-    show_all(&l, false);
-    make_pages(&l);
+    views_show_all(&l, false);
+    views_make_pages(&l);
     l.version = JSON_VERSION_NESTED;
     if (p->extent == EXTENT_WHOLE)
-        show_all(&l, true);
+        views_show_all(&l, true);
     throw_away(&l.out);
-    demand(l.written <= (stack_bytes(p) + row_bytes(p)) * (p->snapshot_count + 1) * TIMES_MAX,
+    demand(l.written <=
+               (views_stack_bytes(p) + views_row_bytes(p)) * (p->snapshot_count + 1) * TIMES_MAX,
            "the output is in proportion to the stacks");
     strbuf_release(&l.out);
     arena_release(&l.arena);
@@ -432,11 +433,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
         return REFUSED;
     name_places(p);
     if (is_small(p)) {
-        look_at(p);
+        views_look_at(p);
         if (p->has_history) {
             moment = point_at(p, (p->snapshot_count + 1) / 2);
             profile_cut(p, NULL, &moment);
-            look_at(p);
+            views_look_at(p);
         }
     }
     profile_free(p);

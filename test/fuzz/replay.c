@@ -31,7 +31,7 @@ __asan_default_options(void)
 }
 
 static void
-fail(const char *path)
+replay_fail(const char *path)
 {
     fprintf(stderr, "%s: %s\n", path, strerror(errno));
     exit(2);
@@ -46,13 +46,13 @@ replay_file(const char *path)
     FILE *f = fopen(path, "rb");
 
     if (f == NULL || fstat(fileno(f), &st) != 0)
-        fail(path);
+        replay_fail(path);
 
     size_t size_bytes = (size_t)st.st_size;
     uint8_t *data = malloc(size_bytes != 0 ? size_bytes : 1);
 
     if (data == NULL || fread(data, 1, size_bytes, f) != size_bytes)
-        fail(path);
+        replay_fail(path);
     fclose(f);
     printf("%s\n", path);
     alarm(INPUT_SECONDS);
@@ -70,7 +70,7 @@ replay_directory(const char *path)
     int count = scandir(path, &entries, NULL, alphasort);
 
     if (count < 0)
-        fail(path);
+        replay_fail(path);
     for (int i = 0; i < count; i++) {
         char name[4096];
 
@@ -94,14 +94,14 @@ main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IONBF, 0);
     if (nothing == NULL)
-        fail("malloc");
+        replay_fail("malloc");
     LLVMFuzzerTestOneInput(nothing, 0);
     free(nothing);
     for (int i = 1; i < argc; i++) {
         struct stat st;
 
         if (stat(argv[i], &st) != 0)
-            fail(argv[i]);
+            replay_fail(argv[i]);
         if (S_ISDIR(st.st_mode))
             replay_directory(argv[i]);
         else

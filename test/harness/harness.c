@@ -74,7 +74,7 @@ static struct block *shared[SHARED_BLOCKS]; // Atomic: hands blocks from thread 
 static bool in_child;
 
 static uint32_t
-pick(struct worker *w, uint32_t bound)
+harness_pick(struct worker *w, uint32_t bound)
 {
     w->random = w->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (uint32_t)(w->random >> 33) % bound;
@@ -86,7 +86,7 @@ pick_size(struct worker *w)
 {
     static const uint32_t bounds[] = {33, 33, 257, 257, 1100, 2100, HEAP_SIZE_MAX + 100};
 
-    return pick(w, bounds[pick(w, countof(bounds))]);
+    return harness_pick(w, bounds[harness_pick(w, countof(bounds))]);
 }
 
 /* --- The expected counts --------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ allocate_plainly(struct worker *w, uint32_t size_bytes)
 {
     void *p;
 
-    switch (pick(w, 7)) {
+    switch (harness_pick(w, 7)) {
     case 0:
         return tap_calloc(1, size_bytes);
     case 1:
@@ -179,7 +179,7 @@ deed_alloc(void *argument)
     struct deed *d = argument;
     struct worker *w = d->w;
     struct block *b = d->b;
-    uint32_t which = pick(w, 8);
+    uint32_t which = harness_pick(w, 8);
 
     *b = (struct block){NULL, d->path, d->size_bytes, HOW_PLAIN, false};
     if (which == 0)
@@ -227,7 +227,7 @@ deed_free(void *argument)
         tap__ZdlPv(b->p, 0, 0);
     else if (b->how == HOW_NEW_ALIGNED)
         tap__ZdlPvSt11align_val_t(b->p, 64, 0);
-    else if (pick(w, 4) == 0)
+    else if (harness_pick(w, 4) == 0)
         tap_free_sized(b->p, b->size_bytes);
     else
         tap_free(b->p);
@@ -240,8 +240,8 @@ deed_realloc(void *argument)
     struct deed *d = argument;
     struct worker *w = d->w;
     struct block *b = d->b;
-    void *p =
-        pick(w, 2) ? tap_realloc(b->p, d->size_bytes) : tap_reallocarray(b->p, 1, d->size_bytes);
+    void *p = harness_pick(w, 2) ? tap_realloc(b->p, d->size_bytes)
+                                 : tap_reallocarray(b->p, 1, d->size_bytes);
     int64_t change = 0;
 
     if (b->inherited)
@@ -281,7 +281,7 @@ take_foreign(struct worker *w, struct block *b)
 {
     struct heap_note lost;
 
-    *b = (struct block){real.malloc(pick(w, 1000)), 0, 0, HOW_FOREIGN, false};
+    *b = (struct block){real.malloc(harness_pick(w, 1000)), 0, 0, HOW_FOREIGN, false};
     if (heap_take_lost(&lost) && !in_child)
         *b = (struct block){b->p, lost.path_and_lost >> 1, lost.size_bytes, HOW_PLAIN, false};
 }
@@ -289,7 +289,7 @@ take_foreign(struct worker *w, struct block *b)
 static void
 hand_over(struct worker *w, struct block *b)
 {
-    struct block **place = &shared[pick(w, SHARED_BLOCKS)];
+    struct block **place = &shared[harness_pick(w, SHARED_BLOCKS)];
     struct block *mine = malloc(sizeof *mine);
     struct block *theirs;
 
@@ -304,11 +304,11 @@ hand_over(struct worker *w, struct block *b)
 static void
 one_event(struct worker *w)
 {
-    struct block *b = &w->own[pick(w, OWN_BLOCKS)];
+    struct block *b = &w->own[harness_pick(w, OWN_BLOCKS)];
     uint32_t bound = w->plugin != NULL ? PATHS : PATHS - PLUGIN_PATHS;
-    struct deed d = {w, b, pick(w, bound), pick_size(w)};
+    struct deed d = {w, b, harness_pick(w, bound), pick_size(w)};
     void (*deed)(void *) = deed_free;
-    uint32_t which = pick(w, 64);
+    uint32_t which = harness_pick(w, 64);
 
     if (b->p == NULL && which == 0) {
         take_foreign(w, b);
@@ -326,7 +326,7 @@ one_event(struct worker *w)
         deed = deed_alloc;
     else if (which < 16 && b->how == HOW_PLAIN)
         deed = deed_realloc;
-    path_walk(&paths[d.path], pick(w, UINT32_MAX), w->plugin, deed, &d);
+    path_walk(&paths[d.path], harness_pick(w, UINT32_MAX), w->plugin, deed, &d);
 }
 
 /* Load the library, or unload it: the sanitizer reports any later read of it. */

@@ -14,7 +14,7 @@
 static int differences;
 
 static void
-compare(const char *what, uint32_t path, int64_t expected, int64_t found)
+harness_check_compare(const char *what, uint32_t path, int64_t expected, int64_t found)
 {
     if (expected == found)
         return;
@@ -72,7 +72,7 @@ path_of(const struct profile *p, uint32_t node)
 }
 
 static void
-show_stack(const struct profile *p, uint32_t node)
+harness_check_show_stack(const struct profile *p, uint32_t node)
 {
     printf("  stack:");
     for (; node != 0; node = p->nodes[node].parent) {
@@ -85,7 +85,7 @@ show_stack(const struct profile *p, uint32_t node)
 }
 
 static void
-compare_paths(const struct profile *p, const struct expected *e)
+harness_check_compare_paths(const struct profile *p, const struct expected *e)
 {
     struct expected found = {0};
 
@@ -94,8 +94,9 @@ compare_paths(const struct profile *p, const struct expected *e)
         uint32_t path = path_of(p, p->sites[i].node);
 
         if (path == PATHS) {
-            compare("allocations on a stack that nobody walked", path, 0, c->allocations);
-            show_stack(p, p->sites[i].node);
+            harness_check_compare("allocations on a stack that nobody walked", path, 0,
+                                  c->allocations);
+            harness_check_show_stack(p, p->sites[i].node);
             continue;
         }
         found.path[path].allocations += c->allocations;
@@ -104,43 +105,46 @@ compare_paths(const struct profile *p, const struct expected *e)
         found.path[path].freed_bytes += c->freed_bytes;
     }
     for (uint32_t i = 0; i < PATHS; i++) {
-        compare("allocations", i, e->path[i].allocations, found.path[i].allocations);
-        compare("bytes", i, e->path[i].allocated_bytes, found.path[i].allocated_bytes);
-        compare("frees", i, e->path[i].frees, found.path[i].frees);
-        compare("freed bytes", i, e->path[i].freed_bytes, found.path[i].freed_bytes);
+        harness_check_compare("allocations", i, e->path[i].allocations, found.path[i].allocations);
+        harness_check_compare("bytes", i, e->path[i].allocated_bytes,
+                              found.path[i].allocated_bytes);
+        harness_check_compare("frees", i, e->path[i].frees, found.path[i].frees);
+        harness_check_compare("freed bytes", i, e->path[i].freed_bytes, found.path[i].freed_bytes);
     }
 }
 
 static void
-compare_bins(const struct profile *p)
+harness_check_compare_bins(const struct profile *p)
 {
     struct counters sum = COUNTERS_ZERO;
 
     for (size_t i = 0; i < p->bin_count; i++)
         counters_add(&sum, &p->bins[i].counters);
-    compare("allocations by size", PATHS, p->totals.allocations, sum.allocations);
-    compare("bytes by size", PATHS, p->totals.allocated_bytes, sum.allocated_bytes);
-    compare("frees by size", PATHS, p->totals.frees, sum.frees);
-    compare("freed bytes by size", PATHS, p->totals.freed_bytes, sum.freed_bytes);
+    harness_check_compare("allocations by size", PATHS, p->totals.allocations, sum.allocations);
+    harness_check_compare("bytes by size", PATHS, p->totals.allocated_bytes, sum.allocated_bytes);
+    harness_check_compare("frees by size", PATHS, p->totals.frees, sum.frees);
+    harness_check_compare("freed bytes by size", PATHS, p->totals.freed_bytes, sum.freed_bytes);
 }
 
 static void
-compare_losses(const struct profile_losses *l, const struct expected *e)
+harness_check_compare_losses(const struct profile_losses *l, const struct expected *e)
 {
-    compare("failed calls", PATHS, (int64_t)e->failed_calls, (int64_t)l->failed_calls);
+    harness_check_compare("failed calls", PATHS, (int64_t)e->failed_calls,
+                          (int64_t)l->failed_calls);
     // In a forked child a foreign block may lie at the address of a block that the child has freed.
-    compare("unknown frees", PATHS, (int64_t)(e->unknown_frees + e->inherited_frees),
-            (int64_t)(l->unknown_frees + l->inherited_frees));
+    harness_check_compare("unknown frees", PATHS, (int64_t)(e->unknown_frees + e->inherited_frees),
+                          (int64_t)(l->unknown_frees + l->inherited_frees));
     if (e->inherited_frees == 0)
-        compare("inherited frees", PATHS, 0, (int64_t)l->inherited_frees);
-    compare("overwritten blocks", PATHS, (int64_t)e->overwritten_blocks,
-            (int64_t)l->overwritten_blocks);
-    compare("lost events", PATHS, 0, (int64_t)l->events);
-    compare("events without a place in the ledger", PATHS, 0, (int64_t)l->ledger_events);
-    compare("stacks that broke off", PATHS, 0, (int64_t)l->unwind_failures);
-    compare("stacks under \"other\"", PATHS, 0, (int64_t)l->other_site_events);
-    compare("stacks cut", PATHS, 0, (int64_t)l->truncated_stacks);
-    compare("file failed", PATHS, 0, l->file_failed);
+        harness_check_compare("inherited frees", PATHS, 0, (int64_t)l->inherited_frees);
+    harness_check_compare("overwritten blocks", PATHS, (int64_t)e->overwritten_blocks,
+                          (int64_t)l->overwritten_blocks);
+    harness_check_compare("lost events", PATHS, 0, (int64_t)l->events);
+    harness_check_compare("events without a place in the ledger", PATHS, 0,
+                          (int64_t)l->ledger_events);
+    harness_check_compare("stacks that broke off", PATHS, 0, (int64_t)l->unwind_failures);
+    harness_check_compare("stacks under \"other\"", PATHS, 0, (int64_t)l->other_site_events);
+    harness_check_compare("stacks cut", PATHS, 0, (int64_t)l->truncated_stacks);
+    harness_check_compare("file failed", PATHS, 0, l->file_failed);
 }
 
 int
@@ -154,12 +158,12 @@ check_profile(const char *path, const struct expected *e, bool exact_peak)
         printf("%s\n", err.text);
         return 1;
     }
-    compare_paths(p, e);
-    compare_bins(p);
-    compare_losses(&p->losses, e);
-    compare("notes of the reader", PATHS, 0, (int64_t)p->note_count);
+    harness_check_compare_paths(p, e);
+    harness_check_compare_bins(p);
+    harness_check_compare_losses(&p->losses, e);
+    harness_check_compare("notes of the reader", PATHS, 0, (int64_t)p->note_count);
     if (exact_peak)
-        compare("peak", PATHS, e->peak_bytes, p->totals.peak_bytes);
+        harness_check_compare("peak", PATHS, e->peak_bytes, p->totals.peak_bytes);
     printf("%zu nodes, %zu sites, %zu threads, %zu modules, %" PRIu64 " KiB\n", p->node_count,
            p->site_count, p->thread_count, p->module_count, p->recorder.file_bytes / 1024);
     profile_free(p);

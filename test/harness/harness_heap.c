@@ -73,7 +73,7 @@ usable_bytes(void *p)
 }
 
 static uint32_t
-class_of(size_t size_bytes)
+harness_heap_class_of(size_t size_bytes)
 {
     return (uint32_t)((size_bytes + CLASS_STEP - 1) / CLASS_STEP);
 }
@@ -103,7 +103,7 @@ carve(uint32_t class)
 static void *
 heap_malloc(size_t size_bytes)
 {
-    uint32_t class = class_of(size_bytes);
+    uint32_t class = harness_heap_class_of(size_bytes);
     unsigned char *p;
 
     if (size_bytes > HEAP_SIZE_MAX) {
@@ -125,7 +125,7 @@ heap_malloc(size_t size_bytes)
 void
 heap_release(void *p)
 {
-    uint32_t class = class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP);
+    uint32_t class = harness_heap_class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP);
 
     memcpy((unsigned char *)p - 24, &own->free[class], sizeof p);
     own->free[class] = p;
@@ -160,7 +160,8 @@ heap_realloc(void *p, size_t size_bytes)
         heap_release(p);
         return NULL;
     }
-    if (class_of(size_bytes) == class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP))
+    if (harness_heap_class_of(size_bytes) ==
+        harness_heap_class_of(usable_bytes(p) / CLASS_STEP * CLASS_STEP))
         return p;
     q = heap_malloc(size_bytes);
     if (q != NULL)

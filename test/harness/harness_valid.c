@@ -121,7 +121,7 @@ child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 
 /* The children of NODE: the first one, and those in its line. */
 static bool
-children_are_valid(uint32_t node)
+harness_valid_children_are_valid(uint32_t node)
 {
     const struct first_child *first = &account_state()->first_children[node];
     const struct children *line = &account_state()->children[first->more];
@@ -168,9 +168,9 @@ nodes_are_valid(void)
 
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES) && valid; i++)
         valid = node_is_valid(i, taken);
-    valid = valid && children_are_valid(DISK_NODE_ROOT);
+    valid = valid && harness_valid_children_are_valid(DISK_NODE_ROOT);
     for (uint32_t i = DISK_NODE_FIRST; i < records(DISK_NODES) && valid; i++)
-        valid = children_are_valid(i);
+        valid = harness_valid_children_are_valid(i);
     free(taken);
     return valid;
 }

@@ -55,7 +55,7 @@ use_label(uintptr_t i)
 }
 
 static void *
-work(void *arg)
+own_harness_work(void *arg)
 {
     uintptr_t number = (uintptr_t)arg;
     uint64_t seed = number + 1;
@@ -96,7 +96,7 @@ main(int argc, char **argv)
     heap_enter();
     pool = r->heap_create("pool", 0);
     for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
+        if (pthread_create(&threads[i], NULL, own_harness_work, (void *)i) != 0)
             return 1;
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);

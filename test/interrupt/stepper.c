@@ -53,7 +53,7 @@ delivered(int status)
 /* Step TID by COUNT instructions. Return false if it reached the other mark or ended before that;
  * then *RET_STEPS instructions were executed. */
 static bool
-step(pid_t tid, long count, long *ret_steps)
+stepper_step(pid_t tid, long count, long *ret_steps)
 {
     int status;
     int signal = 0;
@@ -71,10 +71,10 @@ step(pid_t tid, long count, long *ret_steps)
 
 /* TID has set a mark: send NUMBER after COUNT instructions. */
 static void
-interrupt(pid_t tid, long count, int number)
+stepper_interrupt(pid_t tid, long count, int number)
 {
     long steps;
-    bool current = step(tid, count, &steps);
+    bool current = stepper_step(tid, count, &steps);
 
     if (current)
         sent++;
@@ -85,14 +85,14 @@ interrupt(pid_t tid, long count, int number)
 
 /* Handle a stop of TID. */
 static void
-go_on(pid_t tid, int status, long first, long stride)
+stepper_go_on(pid_t tid, int status, long first, long stride)
 {
     int signal = delivered(status);
 
     if (signal == MARK_BEGIN) {
-        interrupt(tid, first + turn++ * stride, SIGUSR1);
+        stepper_interrupt(tid, first + turn++ * stride, SIGUSR1);
     } else if (signal == MARK_INNER) {
-        interrupt(tid, turn * INNER_FACTOR % INNER_SPAN, SIGUSR2);
+        stepper_interrupt(tid, turn * INNER_FACTOR % INNER_SPAN, SIGUSR2);
     } else {
         if (signal == MARK_END || signal == SIGSTOP || signal == SIGTRAP)
             signal = 0;
@@ -108,7 +108,7 @@ trace(long first, long stride)
 
     while ((tid = waitpid(-1, &status, __WALL)) > 0) {
         if (WIFSTOPPED(status)) {
-            go_on(tid, status, first, stride);
+            stepper_go_on(tid, status, first, stride);
         } else if (tid == program) {
             fprintf(stderr, "longest %ld after %ld\n", longest, sent);
             return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

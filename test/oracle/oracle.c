@@ -53,7 +53,7 @@ static __thread int inside __attribute__((tls_model("initial-exec")));   // Reco
 static __thread int deleting __attribute__((tls_model("initial-exec"))); // In an operator delete.
 
 static void *
-find(const char *name)
+oracle_find(const char *name)
 {
     void *f = dlsym(RTLD_NEXT, name);
 
@@ -63,7 +63,7 @@ find(const char *name)
 }
 
 static bool
-same_object(void *a, void *b)
+oracle_same_object(void *a, void *b)
 {
     struct dl_find_object of_a, of_b;
 
@@ -74,25 +74,25 @@ same_object(void *a, void *b)
 /* The first call resolves all functions, long before there is a second thread. dlsym does not
  * allocate when it succeeds. */
 static void
-start(void)
+oracle_start(void)
 {
     static bool started;
 
     if (started)
         return;
     started = true;
-    next.calloc = find("calloc");
-    next.realloc = find("realloc");
-    next.free = find("free");
-    next.posix_memalign = find("posix_memalign");
-    next.aligned_alloc = find("aligned_alloc");
-    next.memalign = find("memalign");
-    next.valloc = find("valloc");
-    next.pvalloc = find("pvalloc");
-    next.malloc_usable_size = find("malloc_usable_size");
-    next.dlclose = find("dlclose");
-    next.malloc = find("malloc");
-    usable_is_next = same_object((void *)next.malloc, (void *)next.malloc_usable_size);
+    next.calloc = oracle_find("calloc");
+    next.realloc = oracle_find("realloc");
+    next.free = oracle_find("free");
+    next.posix_memalign = oracle_find("posix_memalign");
+    next.aligned_alloc = oracle_find("aligned_alloc");
+    next.memalign = oracle_find("memalign");
+    next.valloc = oracle_find("valloc");
+    next.pvalloc = oracle_find("pvalloc");
+    next.malloc_usable_size = oracle_find("malloc_usable_size");
+    next.dlclose = oracle_find("dlclose");
+    next.malloc = oracle_find("malloc");
+    usable_is_next = oracle_same_object((void *)next.malloc, (void *)next.malloc_usable_size);
     book_open();
 }
 
@@ -121,7 +121,7 @@ set_mask(const sigset_t *set, sigset_t *ret_old)
 /* Begin to record an event; return false if there is nothing to record. With STACK, capture the
  * stack. */
 static __attribute__((noinline)) bool
-event_begins(struct event *e, bool with_stack)
+oracle_event_begins(struct event *e, bool with_stack)
 {
     sigset_t all;
 
@@ -147,7 +147,7 @@ event_begins(struct event *e, bool with_stack)
 }
 
 static void
-event_ends(struct event *e)
+oracle_event_ends(struct event *e)
 {
     if (e->stack.words != NULL)
         book_return_words(e->stack.words);
@@ -177,7 +177,7 @@ note_block(void *p, size_t size_bytes, uint32_t own_operators)
 {
     struct event e;
 
-    if (!event_begins(&e, true))
+    if (!oracle_event_begins(&e, true))
         return;
     if (p == NULL) {
         book_failed_call();
@@ -190,7 +190,7 @@ note_block(void *p, size_t size_bytes, uint32_t own_operators)
             book_alloc(p, size_bytes, &e.stack);
         }
     }
-    event_ends(&e);
+    oracle_event_ends(&e);
 }
 
 static void
@@ -204,11 +204,11 @@ note_free(const void *p)
 {
     struct event e;
 
-    if (p == NULL || deleting || !event_begins(&e, false))
+    if (p == NULL || deleting || !oracle_event_begins(&e, false))
         return;
     end_waiting(NULL);
     book_free(p);
-    event_ends(&e);
+    oracle_event_ends(&e);
 }
 
 void *
@@ -216,7 +216,7 @@ malloc(size_t size_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.malloc(size_bytes);
     note_alloc(p, size_bytes);
     return p;
@@ -227,7 +227,7 @@ calloc(size_t count, size_t each_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.calloc(count, each_bytes);
     note_alloc(p, count * each_bytes);
     return p;
@@ -236,7 +236,7 @@ calloc(size_t count, size_t each_bytes)
 void
 free(void *p)
 {
-    start();
+    oracle_start();
     note_free(p);
     next.free(p);
 }
@@ -248,23 +248,23 @@ realloc(void *p, size_t size_bytes)
     struct event e;
     void *q;
 
-    start();
-    if (p != NULL && event_begins(&e, false)) {
+    oracle_start();
+    if (p != NULL && oracle_event_begins(&e, false)) {
         end_waiting(NULL);
         old = book_take(p);
-        event_ends(&e);
+        oracle_event_ends(&e);
     }
     q = next.realloc(p, size_bytes);
     if (p == NULL) {
         note_alloc(q, size_bytes);
-    } else if (event_begins(&e, true)) {
+    } else if (oracle_event_begins(&e, true)) {
         if (q != NULL || size_bytes == 0) {
             book_realloc(old, q, size_bytes, &e.stack);
         } else {
             book_failed_call();
             book_put_back(old);
         }
-        event_ends(&e);
+        oracle_event_ends(&e);
     }
     return q;
 }
@@ -276,7 +276,7 @@ reallocarray(void *p, size_t count, size_t each_bytes)
 
     if (!__builtin_mul_overflow(count, each_bytes, &size_bytes))
         return realloc(p, size_bytes);
-    start();
+    oracle_start();
     note_alloc(NULL, 0);
     errno = ENOMEM;
     return NULL;
@@ -287,7 +287,7 @@ posix_memalign(void **ret_p, size_t align, size_t size_bytes)
 {
     int error;
 
-    start();
+    oracle_start();
     error = next.posix_memalign(ret_p, align, size_bytes);
     note_alloc(error ? NULL : *ret_p, size_bytes);
     return error;
@@ -298,7 +298,7 @@ aligned_alloc(size_t align, size_t size_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.aligned_alloc(align, size_bytes);
     note_alloc(p, size_bytes);
     return p;
@@ -309,7 +309,7 @@ memalign(size_t align, size_t size_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.memalign(align, size_bytes);
     note_alloc(p, size_bytes);
     return p;
@@ -320,7 +320,7 @@ valloc(size_t size_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.valloc(size_bytes);
     note_alloc(p, size_bytes);
     return p;
@@ -331,7 +331,7 @@ pvalloc(size_t size_bytes)
 {
     void *p;
 
-    start();
+    oracle_start();
     p = next.pvalloc(size_bytes);
     note_alloc(p, size_bytes);
     return p;
@@ -345,12 +345,12 @@ malloc_usable_size(void *p)
     struct event e;
     size_t size_bytes = 0;
 
-    start();
+    oracle_start();
     if (usable_is_next)
         return next.malloc_usable_size(p);
-    if (event_begins(&e, false)) {
+    if (oracle_event_begins(&e, false)) {
         size_bytes = book_size(p);
-        event_ends(&e);
+        oracle_event_ends(&e);
     }
     return size_bytes;
 }
@@ -360,7 +360,7 @@ dlclose(void *handle)
 {
     int result;
 
-    start();
+    oracle_start();
     result = next.dlclose(handle);
     stack_invalidate();
     return result;
@@ -392,7 +392,7 @@ typedef void delete_fn(void *, uintptr_t, uintptr_t);
         static new_fn *f;                                                 \
         void *p;                                                          \
                                                                           \
-        start();                                                          \
+        oracle_start();                                                   \
         if (f == NULL)                                                    \
             f = (new_fn *)find_operator(#name);                           \
         p = f(n, b, c);                                                   \
@@ -406,7 +406,7 @@ typedef void delete_fn(void *, uintptr_t, uintptr_t);
     {                                                                     \
         static delete_fn *f;                                              \
                                                                           \
-        start();                                                          \
+        oracle_start();                                                   \
         if (f == NULL)                                                    \
             f = (delete_fn *)find_operator(#name);                        \
         note_free(p);                                                     \

@@ -62,7 +62,7 @@ oracle_die(const char *why)
 }
 
 static void *
-map(size_t size_bytes, int fd)
+oracle_book_map(size_t size_bytes, int fd)
 {
     int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
     void *p = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -107,11 +107,11 @@ create_file(const char *pattern)
 static void
 map_tables(void)
 {
-    blocks = map(sizeof *blocks * BLOCKS_MAX, -1);
-    block_heads = map(sizeof *block_heads * BLOCK_HEADS, -1);
-    site_heads = map(sizeof *site_heads * SITE_HEADS, -1);
-    dirty = map(sizeof *dirty * ORACLE_SITES_MAX, -1);
-    is_this_process = map(4096, -1);
+    blocks = oracle_book_map(sizeof *blocks * BLOCKS_MAX, -1);
+    block_heads = oracle_book_map(sizeof *block_heads * BLOCK_HEADS, -1);
+    site_heads = oracle_book_map(sizeof *site_heads * SITE_HEADS, -1);
+    dirty = oracle_book_map(sizeof *dirty * ORACLE_SITES_MAX, -1);
+    is_this_process = oracle_book_map(4096, -1);
     if (madvise(is_this_process, 4096, MADV_WIPEONFORK) != 0)
         oracle_die("no MADV_WIPEONFORK");
 }
@@ -125,7 +125,7 @@ book_open(void)
     if (pattern == NULL)
         return false;
     fd = create_file(pattern);
-    header = map(ORACLE_FILE_BYTES, fd);
+    header = oracle_book_map(ORACLE_FILE_BYTES, fd);
     close(fd);
     sites = (struct oracle_site *)(void *)((char *)header + ORACLE_SITES_OFF);
     words = (uint64_t *)(void *)((char *)header + ORACLE_WORDS_OFF);
@@ -147,7 +147,7 @@ book_is_open(void)
 }
 
 static void
-lock(void)
+oracle_book_lock(void)
 {
     while (__atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE) != 0)
         sched_yield();
@@ -164,18 +164,18 @@ book_borrow_words(void)
 {
     uint64_t *p;
 
-    lock();
+    oracle_book_lock();
     p = free_words;
     if (p != NULL)
         memcpy(&free_words, p, sizeof free_words);
     unlock();
-    return p != NULL ? p : map(sizeof *p * ORACLE_DEPTH_MAX, -1);
+    return p != NULL ? p : oracle_book_map(sizeof *p * ORACLE_DEPTH_MAX, -1);
 }
 
 void
 book_return_words(uint64_t *p)
 {
-    lock();
+    oracle_book_lock();
     memcpy(p, &free_words, sizeof free_words);
     free_words = p;
     unlock();
@@ -211,7 +211,7 @@ add_site(const struct oracle_stack *stack, uint64_t hash)
 }
 
 static uint32_t
-find_site(const struct oracle_stack *stack)
+oracle_book_find_site(const struct oracle_stack *stack)
 {
     uint64_t hash = hash_stack(stack);
 
@@ -282,7 +282,7 @@ mark_dirty(uint32_t site)
 }
 
 static void
-look_for_peak(void)
+oracle_book_look_for_peak(void)
 {
     if (live_bytes <= header->totals.peak_bytes)
         return;
@@ -325,13 +325,13 @@ block_ends(struct oracle_block block)
 
 /* Begin a block of this thread; return its site. */
 static uint32_t
-block_begins(uint64_t address, uint64_t size_bytes, const struct oracle_stack *stack)
+oracle_book_block_begins(uint64_t address, uint64_t size_bytes, const struct oracle_stack *stack)
 {
     struct oracle_bin *bin = bin_of(size_bytes);
     struct oracle_block stale = remove_block(address);
     struct oracle_block block = {.address = address, .size_bytes = size_bytes};
 
-    block.site = find_site(stack);
+    block.site = oracle_book_find_site(stack);
     if (stale.site != 0) {
         header->overwritten_blocks++;
         block_ends(stale);
@@ -353,9 +353,9 @@ block_begins(uint64_t address, uint64_t size_bytes, const struct oracle_stack *s
 void
 book_alloc(const void *p, size_t size_bytes, const struct oracle_stack *stack)
 {
-    lock();
-    block_begins((uintptr_t)p, size_bytes, stack);
-    look_for_peak();
+    oracle_book_lock();
+    oracle_book_block_begins((uintptr_t)p, size_bytes, stack);
+    oracle_book_look_for_peak();
     unlock();
 }
 
@@ -386,7 +386,7 @@ book_free(const void *p)
 {
     struct oracle_block block;
 
-    lock();
+    oracle_book_lock();
     block = remove_block((uintptr_t)p);
     if (block.site == 0) {
         header->unknown_frees++;
@@ -402,7 +402,7 @@ book_take(const void *p)
 {
     struct oracle_block block;
 
-    lock();
+    oracle_book_lock();
     block = remove_block((uintptr_t)p);
     if (block.site == 0)
         header->unknown_frees++;
@@ -415,7 +415,7 @@ book_size(const void *p)
 {
     size_t size_bytes = 0;
 
-    lock();
+    oracle_book_lock();
     for (uint32_t id = *head_of((uintptr_t)p); id != 0; id = blocks[id].next)
         if (blocks[id].address == (uintptr_t)p)
             size_bytes = blocks[id].size_bytes;
@@ -428,7 +428,7 @@ book_put_back(struct oracle_block block)
 {
     if (block.site == 0)
         return;
-    lock();
+    oracle_book_lock();
     insert_block(block);
     unlock();
 }
@@ -447,13 +447,13 @@ book_realloc(struct oracle_block old, const void *p, size_t size_bytes,
 {
     uint32_t site;
 
-    lock();
+    oracle_book_lock();
     if (old.site != 0 && p == NULL)
         look_at_life(old);
     if (old.site != 0)
         block_ends(old);
     if (p != NULL) {
-        site = block_begins((uintptr_t)p, size_bytes, stack);
+        site = oracle_book_block_begins((uintptr_t)p, size_bytes, stack);
         if (old.site != 0) {
             sites[old.site].counters.moved++;
             header->totals.moved++;
@@ -461,14 +461,14 @@ book_realloc(struct oracle_block old, const void *p, size_t size_bytes,
             count_realloc(&header->totals, old.size_bytes, size_bytes);
         }
     }
-    look_for_peak();
+    oracle_book_look_for_peak();
     unlock();
 }
 
 void
 book_failed_call(void)
 {
-    lock();
+    oracle_book_lock();
     header->failed_calls++;
     unlock();
 }
@@ -476,7 +476,7 @@ book_failed_call(void)
 void
 book_inside_call(void)
 {
-    lock();
+    oracle_book_lock();
     header->inside_calls++;
     unlock();
 }

@@ -72,7 +72,7 @@ stack_choose(const char *name)
 }
 
 static void
-push(struct oracle_stack *stack, uint64_t address, bool exact)
+oracle_stack_push(struct oracle_stack *stack, uint64_t address, bool exact)
 {
     if (address == 0)
         return;
@@ -82,7 +82,7 @@ push(struct oracle_stack *stack, uint64_t address, bool exact)
 }
 
 static void
-walk_libunwind(struct oracle_stack *stack)
+oracle_stack_walk_libunwind(struct oracle_stack *stack)
 {
     unw_context_t context;
     unw_cursor_t cursor;
@@ -94,16 +94,16 @@ walk_libunwind(struct oracle_stack *stack)
     // Despite its name, unw_is_signal_frame describes the frame that a signal interrupted.
     while (unw_step(&cursor) > 0)
         if (unw_get_reg(&cursor, UNW_REG_IP, &address) == 0)
-            push(stack, address, unw_is_signal_frame(&cursor) > 0);
+            oracle_stack_push(stack, address, unw_is_signal_frame(&cursor) > 0);
 }
 
 static _Unwind_Reason_Code
-libgcc_frame(struct _Unwind_Context *context, void *arg)
+oracle_stack_libgcc_frame(struct _Unwind_Context *context, void *arg)
 {
     int exact = 0;
     uint64_t address = _Unwind_GetIPInfo(context, &exact);
 
-    push(arg, address, exact != 0);
+    oracle_stack_push(arg, address, exact != 0);
     return _URC_NO_REASON;
 }
 
@@ -139,9 +139,9 @@ stack_take(struct oracle_stack *stack)
 
     stack->depth = 0;
     if (use_libgcc)
-        _Unwind_Backtrace(libgcc_frame, stack);
+        _Unwind_Backtrace(oracle_stack_libgcc_frame, stack);
     else
-        walk_libunwind(stack);
+        oracle_stack_walk_libunwind(stack);
     for (uint32_t i = 0; i < stack->depth; i++)
         operators += is_operator(stack->words[i] & ~ORACLE_EXACT);
     first = own_frames(stack);

@@ -129,7 +129,7 @@ equal(const struct oracle_counters *a, const struct oracle_counters *b)
 }
 
 static int
-compare_stacks(const struct row *a, const struct row *b)
+tool_compare_compare_stacks(const struct row *a, const struct row *b)
 {
     uint32_t common = a->depth < b->depth ? a->depth : b->depth;
 
@@ -142,18 +142,18 @@ compare_stacks(const struct row *a, const struct row *b)
 static int
 by_stack(const void *a, const void *b)
 {
-    return compare_stacks(a, b);
+    return tool_compare_compare_stacks(a, b);
 }
 
 /* Sort, and merge rows with equal stacks. */
 static void
-merge_rows(struct rows *rows)
+tool_compare_merge_rows(struct rows *rows)
 {
     size_t kept = 0;
 
     qsort(rows->v, rows->count, sizeof *rows->v, by_stack);
     for (size_t i = 0; i < rows->count; i++) {
-        if (kept > 0 && compare_stacks(&rows->v[kept - 1], &rows->v[i]) == 0) {
+        if (kept > 0 && tool_compare_compare_stacks(&rows->v[kept - 1], &rows->v[i]) == 0) {
             add_up(&rows->v[kept - 1].c, &rows->v[i].c);
             rows->v[kept - 1].uncertain |= rows->v[i].uncertain;
         } else {
@@ -199,7 +199,7 @@ profile_rows(void)
     for (size_t i = 0; i < profile->site_count; i++)
         if (profile->sites[i].counters.allocations != 0)
             rows.v[rows.count++] = profile_row(&profile->sites[i]);
-    merge_rows(&rows);
+    tool_compare_merge_rows(&rows);
     return rows;
 }
 
@@ -213,7 +213,7 @@ oracle_rows(void)
     for (uint64_t i = 1; i < oracle->site_count; i++)
         rows.v[rows.count++] = (struct row){
             .words = words + sites[i].words, .depth = sites[i].depth, .c = sites[i].counters};
-    merge_rows(&rows);
+    tool_compare_merge_rows(&rows);
     return rows;
 }
 
@@ -236,7 +236,7 @@ show_address(uint64_t word)
 }
 
 static void
-show_stack(const char *whose, const struct row *row)
+tool_compare_show_stack(const char *whose, const struct row *row)
 {
     printf("    %s stack, %u frames:\n", whose, row->depth);
     for (uint32_t i = 0; i < row->depth && i < SHOW_FRAMES; i++)
@@ -254,7 +254,7 @@ show_counters(const struct oracle_counters *p, const struct oracle_counters *o)
 
 /* Count a difference; return true if it should be printed. */
 static bool
-report(const char *what)
+tool_compare_report(const char *what)
 {
     different++;
     if (shown >= SHOW_MAX)
@@ -271,7 +271,7 @@ match_by_stack(struct rows *p, struct rows *o)
     size_t same = 0;
 
     for (size_t i = 0, k = 0; i < p->count && k < o->count;) {
-        int order = compare_stacks(&p->v[i], &o->v[k]);
+        int order = tool_compare_compare_stacks(&p->v[i], &o->v[k]);
         struct row *a = &p->v[i], *b = &o->v[k];
 
         i += order <= 0;
@@ -283,9 +283,9 @@ match_by_stack(struct rows *p, struct rows *o)
         a->settled = b->settled = true;
         if (equal(&a->c, &b->c)) {
             same++;
-        } else if (report("counters differ:")) {
+        } else if (tool_compare_report("counters differ:")) {
             show_counters(&a->c, &b->c);
-            show_stack("common", a);
+            tool_compare_show_stack("common", a);
         }
     }
     return same;
@@ -305,9 +305,9 @@ match_pools(struct rows *p, struct rows *o)
         if (p->v[i].uncertain) {
             add_up(&a, &p->v[i].c);
             uncertain++;
-        } else if (report("only in the profile:")) {
+        } else if (tool_compare_report("only in the profile:")) {
             show_counters(&p->v[i].c, &b);
-            show_stack("its", &p->v[i]);
+            tool_compare_show_stack("its", &p->v[i]);
         }
     }
     b = (struct oracle_counters){0};
@@ -322,14 +322,14 @@ match_pools(struct rows *p, struct rows *o)
                uncertain, rest);
         return uncertain;
     }
-    if (uncertain > 0 && report("marked stacks do not add up:"))
+    if (uncertain > 0 && tool_compare_report("marked stacks do not add up:"))
         show_counters(&a, &b);
     for (size_t k = 0; k < o->count; k++) {
         struct oracle_counters none = {0};
 
-        if (!o->v[k].settled && report("only in the oracle:")) {
+        if (!o->v[k].settled && tool_compare_report("only in the oracle:")) {
             show_counters(&none, &o->v[k].c);
-            show_stack("its", &o->v[k]);
+            tool_compare_show_stack("its", &o->v[k]);
         }
     }
     return 0;
@@ -345,7 +345,7 @@ compare_marked(const struct rows *rows)
         if (rows->v[i].uncertain)
             marked += rows->v[i].c.allocations;
     if (marked * 100 > oracle->totals.allocations * marked_percent &&
-        report("too many stacks are marked:"))
+        tool_compare_report("too many stacks are marked:"))
         printf("    %" PRId64 " of %" PRId64 " allocations, more than %" PRId64 " %%\n", marked,
                oracle->totals.allocations, marked_percent);
 }
@@ -368,9 +368,9 @@ compare_totals(const struct rows *rows)
     for (size_t i = 0; i < rows->count; i++)
         add_up(&sum, &rows->v[i].c);
     if ((!equal(&p, &oracle->totals) || !peaks_agree(p.peak_bytes, oracle->totals.peak_bytes)) &&
-        report("totals differ:"))
+        tool_compare_report("totals differ:"))
         show_counters(&p, &oracle->totals);
-    if (!equal(&sum, &p) && report("the profile's sites do not add up to its totals:"))
+    if (!equal(&sum, &p) && tool_compare_report("the profile's sites do not add up to its totals:"))
         show_counters(&sum, &p);
 }
 
@@ -397,7 +397,7 @@ oracle_range(uint64_t size_min, uint64_t size_max)
 }
 
 static void
-compare_bins(void)
+tool_compare_compare_bins(void)
 {
     for (size_t i = 0; i < profile->bin_count; i++) {
         const struct profile_bin *p = &profile->bins[i];
@@ -407,7 +407,7 @@ compare_bins(void)
         if (c->allocations == o.allocations && c->allocated_bytes == o.allocated_bytes &&
             c->frees == o.frees && c->freed_bytes == o.freed_bytes)
             continue;
-        if (report("sizes differ:"))
+        if (tool_compare_report("sizes differ:"))
             printf("    %" PRIu64 " to %" PRIu64 " bytes: profile %" PRId64 " allocations, %" PRId64
                    " frees; oracle %" PRId64 ", %" PRId64 "\n",
                    p->size_min, p->size_max, c->allocations, c->frees, o.allocations, o.frees);
@@ -415,7 +415,7 @@ compare_bins(void)
 }
 
 static void
-compare_losses(void)
+tool_compare_compare_losses(void)
 {
     const struct profile_losses *l = &profile->losses;
 
@@ -424,13 +424,13 @@ compare_losses(void)
            l->events, l->truncated_stacks, l->guessed_frames, l->unwind_failures, l->failed_calls,
            oracle->failed_calls);
     if (l->events != 0 || l->ledger_events != 0)
-        report("events were lost");
+        tool_compare_report("events were lost");
     if (l->unknown_frees != (uint64_t)oracle->unknown_frees &&
-        report("frees of unknown blocks differ:"))
+        tool_compare_report("frees of unknown blocks differ:"))
         printf("    profile %" PRIu64 ", oracle %" PRId64 "\n", l->unknown_frees,
                oracle->unknown_frees);
     if (l->overwritten_blocks != (uint64_t)oracle->overwritten_blocks &&
-        report("frees that went unseen differ:"))
+        tool_compare_report("frees that went unseen differ:"))
         printf("    profile %" PRIu64 ", oracle %" PRId64 "\n", l->overwritten_blocks,
                oracle->overwritten_blocks);
     if (oracle->inside_calls != 0)
@@ -439,7 +439,7 @@ compare_losses(void)
 }
 
 static int
-compare(void)
+tool_compare_compare(void)
 {
     struct rows p = profile_rows();
     struct rows o = oracle_rows();
@@ -448,8 +448,8 @@ compare(void)
 
     compare_marked(&p);
     compare_totals(&p);
-    compare_bins();
-    compare_losses();
+    tool_compare_compare_bins();
+    tool_compare_compare_losses();
     printf("sites %zu: equal %zu, marked %zu; events %" PRId64 "; peak %" PRId64 " of %" PRId64
            " bytes; differences %zu\n",
            p.count, same, pooled, oracle->totals.allocations + oracle->totals.frees,
@@ -495,5 +495,5 @@ main(int argc, char **argv)
         fprintf(stderr, "tool_compare: %s: not a file of the oracle\n", argv[i + 1]);
         return EXIT_UNREADABLE;
     }
-    return compare();
+    return tool_compare_compare();
 }

@@ -1,8 +1,8 @@
 /* build_profile.c: a profile that grows one site at a time.
  *
  * struct profile has no capacities, because a loader knows its counts in advance. Therefore
- * append() grows an array whenever its count is zero or a power of two, which needs no state. Equal
- * items are found by linear search: tests are small. */
+ * build_profile_append() grows an array whenever its count is zero or a power of two, which needs
+ * no state. Equal items are found by linear search: tests are small. */
 #include "build_profile.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@ enum { FRAMES_MAX = 4096, LABELS_MAX = 8, BASE_ADDRESS = 0x400000, MODULE_BYTES 
 
 /* Make index COUNT of ITEMS valid and return the array, which may have moved. */
 static void *
-append(struct profile *p, void *items, size_t count, size_t element_bytes)
+build_profile_append(struct profile *p, void *items, size_t count, size_t element_bytes)
 {
     void *grown;
 
@@ -33,7 +33,7 @@ find_module(struct profile *p, const char *path)
     for (uint32_t i = 1; i < p->module_count; i++)
         if (strcmp(p->modules[i].path, path) == 0)
             return i;
-    p->modules = append(p, p->modules, p->module_count, sizeof *p->modules);
+    p->modules = build_profile_append(p, p->modules, p->module_count, sizeof *p->modules);
     m = &p->modules[p->module_count];
     m->path = arena_strdup(&p->arena, path);
     m->bias = BASE_ADDRESS + p->module_count * MODULE_BYTES;
@@ -70,7 +70,7 @@ parse_frame(struct profile *p, const char *text)
 }
 
 static bool
-same_frame(const struct profile_frame *a, const struct profile_frame *b)
+build_profile_same_frame(const struct profile_frame *a, const struct profile_frame *b)
 {
     return a->function == b->function && a->file == b->file && a->line == b->line &&
            a->module == b->module && a->inlined == b->inlined;
@@ -85,7 +85,7 @@ location_has(const struct profile *p, uint32_t location, const struct profile_fr
     if (l->frame_count != count)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!same_frame(&p->frames[l->first_frame + i], &frames[i]))
+        if (!build_profile_same_frame(&p->frames[l->first_frame + i], &frames[i]))
             return false;
     return true;
 }
@@ -98,7 +98,7 @@ find_location(struct profile *p, const struct profile_frame *frames, uint32_t co
     for (uint32_t i = 1; i < p->location_count; i++)
         if (location_has(p, i, frames, count))
             return i;
-    p->locations = append(p, p->locations, p->location_count, sizeof *p->locations);
+    p->locations = build_profile_append(p, p->locations, p->location_count, sizeof *p->locations);
     l = &p->locations[p->location_count];
     l->module = frames[count - 1].module;
     l->address = p->modules[l->module].bias + 0x1000 + 16 * p->location_count;
@@ -115,7 +115,7 @@ find_node(struct profile *p, uint32_t parent, uint32_t location)
     for (uint32_t i = 1; i < p->node_count; i++)
         if (p->nodes[i].parent == parent && p->nodes[i].location == location)
             return i;
-    p->nodes = append(p, p->nodes, p->node_count, sizeof *p->nodes);
+    p->nodes = build_profile_append(p, p->nodes, p->node_count, sizeof *p->nodes);
     p->nodes[p->node_count] = (struct profile_node){.parent = parent, .location = location};
     if (location == 0)
         p->nodes[p->node_count].flags = NODE_OTHER;
@@ -166,10 +166,10 @@ build_profile_new(void)
         .page_bytes = 4096,
         .ended = true,
     };
-    p->modules = append(p, NULL, 0, sizeof *p->modules);
+    p->modules = build_profile_append(p, NULL, 0, sizeof *p->modules);
     p->modules[0].path = "";
-    p->locations = append(p, NULL, 0, sizeof *p->locations);
-    p->nodes = append(p, NULL, 0, sizeof *p->nodes);
+    p->locations = build_profile_append(p, NULL, 0, sizeof *p->locations);
+    p->nodes = build_profile_append(p, NULL, 0, sizeof *p->nodes);
     p->module_count = p->location_count = p->node_count = 1;
     strtab_id(&p->strings, "");
     build_heap(p, "malloc");
@@ -201,7 +201,7 @@ build_site_frames(struct profile *p, struct counters counters, const char *const
     uint32_t size_class = size <= 32 ? 0 : size <= 256 ? 1 : size <= 2048 ? 2 : 3;
     uint32_t node = build_stack(p, frames, count);
 
-    p->sites = append(p, p->sites, p->site_count, sizeof *p->sites);
+    p->sites = build_profile_append(p, p->sites, p->site_count, sizeof *p->sites);
     p->sites[p->site_count] = (struct profile_site){
         .node = node, .size_class = size_class, .counters = counters};
     counters_add(&p->totals, &counters);
@@ -215,7 +215,7 @@ build_heap(struct profile *p, const char *name)
 {
     uint32_t i = (uint32_t)p->heap_count;
 
-    p->heaps = append(p, p->heaps, i, sizeof *p->heaps);
+    p->heaps = build_profile_append(p, p->heaps, i, sizeof *p->heaps);
     p->heaps[i] =
         (struct profile_heap){.name = strtab_get(&p->strings, strtab_id(&p->strings, name)),
                               .own = i > 0,
@@ -248,7 +248,7 @@ build_labels(struct profile *p, const char *first_key, ...)
     }
     va_end(ap);
     set.text = strtab_get(&p->strings, strtab_id(&p->strings, text));
-    p->label_sets = append(p, p->label_sets, i, sizeof *p->label_sets);
+    p->label_sets = build_profile_append(p, p->label_sets, i, sizeof *p->label_sets);
     p->label_sets[i] = set;
     p->label_set_count++;
     return i;
@@ -281,7 +281,7 @@ build_thread(struct profile *p, const char *name)
 {
     uint32_t i = (uint32_t)p->thread_count;
 
-    p->threads = append(p, p->threads, i, sizeof *p->threads);
+    p->threads = build_profile_append(p, p->threads, i, sizeof *p->threads);
     p->threads[i] = (struct profile_thread){
         .name = arena_strdup(&p->arena, name),
         .tid = p->process.pid + i,
@@ -295,8 +295,10 @@ build_thread(struct profile *p, const char *name)
 void
 build_thread_site(struct profile *p, uint32_t thread, uint32_t site, struct counters counters)
 {
-    p->thread_sites = append(p, p->thread_sites, p->thread_site_count, sizeof *p->thread_sites);
-    p->row_counters = append(p, p->row_counters, p->thread_site_count, sizeof *p->row_counters);
+    p->thread_sites =
+        build_profile_append(p, p->thread_sites, p->thread_site_count, sizeof *p->thread_sites);
+    p->row_counters =
+        build_profile_append(p, p->row_counters, p->thread_site_count, sizeof *p->row_counters);
     p->row_counters[p->thread_site_count] = counters;
     p->thread_sites[p->thread_site_count++] = (struct profile_thread_site){thread, site};
     counters_add(&p->threads[thread].counters, &counters);
@@ -305,7 +307,7 @@ build_thread_site(struct profile *p, uint32_t thread, uint32_t site, struct coun
 void
 build_bin(struct profile *p, uint64_t size_min, uint64_t size_max, struct counters counters)
 {
-    p->bins = append(p, p->bins, p->bin_count, sizeof *p->bins);
+    p->bins = build_profile_append(p, p->bins, p->bin_count, sizeof *p->bins);
     p->bins[p->bin_count++] = (struct profile_bin){size_min, size_max, counters};
 }
 

@@ -41,7 +41,7 @@ alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t
 
 /* A profile with a site for each of COUNT records, whose functions are a, b, c and so on. */
 static struct profile *
-profile_of(const struct profile_access *v, uint32_t count)
+access_profile_of(const struct profile_access *v, uint32_t count)
 {
     struct profile *p = build_profile_new();
 
@@ -91,7 +91,7 @@ rate_is_accesses_by_byte_and_second(void **state)
 {
     // Two blocks of 100 bytes for half a second, 1000 accesses each.
     struct profile_access v[] = {alike(0, 2, 100, 1000, SECOND_US / 2)};
-    struct profile *p = profile_of(v, 1);
+    struct profile *p = access_profile_of(v, 1);
     struct access_table t = table_of(p);
 
     (void)state;
@@ -111,7 +111,7 @@ hot_is_what_has_most_accesses_for_its_bytes(void **state)
         alike(1, 1, UINT64_C(100) << 20, 900000, SECOND_US), // Many accesses to a lot of memory.
         alike(2, 1, 1000, 1000, SECOND_US),             // The remainder.
     };
-    struct profile *p = profile_of(v, 3);
+    struct profile *p = access_profile_of(v, 3);
     struct access_table t = table_of(p);
 
     (void)state;
@@ -149,7 +149,7 @@ each_verdict_has_its_case(void **state)
     v[2].writes = v[2].accesses;
     v[2].write_only = v[2].blocks;
     v[4].untouched_bytes = 63000;
-    p = profile_of(v, 8);
+    p = access_profile_of(v, 8);
     t = table_of(p);
     for (uint32_t i = 0; i < 8; i++)
         if (row_of_site(&t, i)->verdict != wanted[i])
@@ -168,7 +168,7 @@ never_is_said_only_where_everybody_counts(void **state)
     (void)state;
     v[1].writes = v[1].accesses;
     v[1].write_only = v[1].blocks;
-    p = profile_of(v, 2);
+    p = access_profile_of(v, 2);
     t = table_of(p);
     assert_int_equal(row_of_site(&t, 0)->verdict, ACCESS_NEVER);
     assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_WRITE_ONLY);
@@ -198,7 +198,7 @@ data_that_realloc_moves_away_is_not_unread(void **state)
     v[1].write_only = 1;
     v[1].regrown = 2;
     v[2].regrown = 2;
-    p = profile_of(v, 3);
+    p = access_profile_of(v, 3);
     t = table_of(p);
     assert_int_not_equal(row_of_site(&t, 0)->verdict, ACCESS_WRITE_ONLY);
     assert_int_equal(row_of_site(&t, 1)->verdict, ACCESS_WRITE_ONLY);
@@ -214,7 +214,7 @@ static void
 what_a_library_keeps_to_itself_is_unseen(void **state)
 {
     struct profile_access v[] = {alike(0, 10, 4096, 1000, SECOND_US)};
-    struct profile *p = profile_of(v, 1);
+    struct profile *p = access_profile_of(v, 1);
     struct profile_access more[] = {v[0], alike(1, 1, 4096, 0, SECOND_US),
                                     alike(2, 1, 4096, 5, SECOND_US)};
     struct access_table t;
@@ -252,7 +252,7 @@ picked_rows_are_those_asked_for(void **state)
 
     (void)state;
     v[2].never = 10;
-    p = profile_of(v, 3);
+    p = access_profile_of(v, 3);
     t = table_of(p);
     rows = access_picked(&t, ACCESS_PICK_NEVER, &arena, &count);
     assert_int_equal(count, 2);
@@ -281,7 +281,7 @@ without_lifetimes_nothing_has_a_rate(void **state)
 
     (void)state;
     v[0].dated = v[1].dated = 0;
-    p = profile_of(v, 2);
+    p = access_profile_of(v, 2);
     t = table_of(p);
     assert_true(t.rate == 0 && t.v[0].rate == 0);
     assert_int_equal(row_of_site(&t, 0)->heat, HEAT_HOT);
@@ -338,7 +338,7 @@ granules_of_other_sizes_have_no_fields(void **state)
 
 /* P written and loaded again. */
 static struct profile *
-reread(const struct profile *p)
+access_reread(const struct profile *p)
 {
     struct strbuf file = {0};
     struct err err = {""};
@@ -357,7 +357,7 @@ merged_profiles_have_the_sum_of_accesses(void **state)
 {
     struct profile_access v[] = {alike(0, 10, 64, 1000, 7), alike(1, 10, 64, 1, 9)};
     struct profile_access_field fields[] = {{0, 0, 50, 20, 5, 10}, {0, 40, 7, 7, 1, 2}};
-    struct profile *p = profile_of(v, 2), *sum;
+    struct profile *p = access_profile_of(v, 2), *sum;
     struct merge *m = merge_new();
 
     (void)state;
@@ -367,7 +367,7 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     p->accesses.losses.accesses = 5;
     merge_add(m, p);
     merge_add(m, p);
-    sum = reread(merge_finish(m));
+    sum = access_reread(merge_finish(m));
     assert_true(profile_is_valid(sum));
     assert_int_equal(sum->accesses.count, 2);
     assert_int_equal(sum->accesses.granule_bytes, 8);
@@ -393,7 +393,7 @@ static void
 merged_profiles_prove_never_by_site(void **state)
 {
     struct profile_access v[] = {alike(0, 3, 64, 0, 7), alike(1, 3, 64, 0, 7)};
-    struct profile *complete = profile_of(v, 2), *other = profile_of(v, 1), *sum;
+    struct profile *complete = access_profile_of(v, 2), *other = access_profile_of(v, 1), *sum;
     struct merge *m = merge_new();
     struct access_table t;
     char names[] = "libz.so.1, iconv";
@@ -406,7 +406,7 @@ merged_profiles_prove_never_by_site(void **state)
     other->accesses.uncounted = "iconv, qfcvt_r";
     merge_add(m, other);
     names[0] = 'X'; // The sum must not refer to its inputs.
-    sum = reread(merge_finish(m));
+    sum = access_reread(merge_finish(m));
     assert_true(sum->accesses.looked);
     assert_string_equal(sum->accesses.uncounted, "libz.so.1, iconv, qfcvt_r");
     t = table_of(sum);
@@ -433,7 +433,7 @@ numbers_have_the_digits_that_tell_something(void **state)
 }
 
 static int
-release(void **state)
+access_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -459,5 +459,5 @@ main(void)
         cmocka_unit_test(numbers_have_the_digits_that_tell_something),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, access_release);
 }

@@ -397,7 +397,7 @@ enum { TRIALS = 200, BLOCKS = 20 };
 static uint32_t seed = 7;
 
 static uint32_t
-random_below(uint32_t end)
+annotated_random_below(uint32_t end)
 {
     seed ^= seed << 13;
     seed ^= seed >> 17;
@@ -413,21 +413,22 @@ static bool
 names_the_culprit(enum where where, size_t bytes)
 {
     struct annotated_memory m;
-    size_t sizes[BLOCKS], i = 8 + random_below(4);
+    size_t sizes[BLOCKS], i = 8 + annotated_random_below(4);
     unsigned char *blocks[BLOCKS], *at;
     bool right = false;
 
     empty_pool(NULL);
     for (size_t k = 0; k < BLOCKS; k++)
-        blocks[k] = heaptap_embedded_malloc(sizes[k] = 1 + random_below(200));
+        blocks[k] = heaptap_embedded_malloc(sizes[k] = 1 + annotated_random_below(200));
     for (size_t k = 0; k < BLOCKS; k++)
-        if ((where == INTO_FREED && k == i + 1) || ((k < i || k > i + 2) && random_below(4) == 0))
+        if ((where == INTO_FREED && k == i + 1) ||
+            ((k < i || k > i + 2) && annotated_random_below(4) == 0))
             heaptap_embedded_free(blocks[k]);
     if (where == ACROSS)
         bytes = 2 * heaptap_embedded_overhead() + sizes[i + 1] + 40;
     at = where == BEFORE ? blocks[i] - bytes : blocks[i] + sizes[i];
     for (size_t k = 0; k < bytes; k++)
-        at[k] = (unsigned char)random_below(256);
+        at[k] = (unsigned char)annotated_random_below(256);
     m = find_in_pool();
     if (m.corruption_count > 0) {
         const struct annotated_corruption *d = &m.corruptions[0];
@@ -465,7 +466,7 @@ a_dump_names_who_wrote_out_of_bounds(void **s)
 /* --- By hand ---------------------------------------------------------------------------------- */
 
 static size_t
-put_word(uint8_t *to, enum annotation_kind kind, uint64_t value)
+annotated_put_word(uint8_t *to, enum annotation_kind kind, uint64_t value)
 {
     uint32_t bytes = annotation_word_bytes(kind);
 
@@ -493,12 +494,12 @@ put_block(uint8_t *to, enum annotation_kind kind, uint64_t at, uint64_t size)
     to[5] = 2;
     to[6] = 4;
     to[7] = 0;
-    n += put_word(to + n, kind, size);
-    n += put_word(to + n, kind, 0x1234);
-    n += put_word(to + n, kind, 0x5678);
+    n += annotated_put_word(to + n, kind, size);
+    n += annotated_put_word(to + n, kind, 0x1234);
+    n += annotated_put_word(to + n, kind, 0x5678);
     sum = mix_words(kind, mix_words(kind, mix_words(kind, sum, size), 0x1234), 0x5678);
-    put_word(to + n, annotation_is_big(kind) ? ANNOTATION_32_BIG : ANNOTATION_32_LITTLE,
-             sum + (uint32_t)(at + n + 8));
+    annotated_put_word(to + n, annotation_is_big(kind) ? ANNOTATION_32_BIG : ANNOTATION_32_LITTLE,
+                       sum + (uint32_t)(at + n + 8));
     memcpy(to + n + 4, "ProF", 4);
     memset(to + n + 8, 'u', size);
     memcpy(to + n + 8 + size, "TaiL", 4);

@@ -45,7 +45,7 @@ char *own_strrchr(const char *s, int c);
 enum { BYTES = 64 };
 
 static void
-fill(unsigned char *p)
+bytes_fill(unsigned char *p)
 {
     for (size_t i = 0; i < BYTES; i++)
         p[i] = (unsigned char)(i * 37 + 11);
@@ -65,12 +65,12 @@ copies_move_the_bytes_that_libc_moves(void **unused)
     unsigned char a[BYTES], b[BYTES], source[BYTES];
 
     (void)unused;
-    fill(source);
+    bytes_fill(source);
     for (size_t to = 0; to < 24; to++) {
         for (size_t from = 0; from < 24; from++) {
             for (size_t size = 0; size < 40; size++) {
-                fill(a);
-                fill(b);
+                bytes_fill(a);
+                bytes_fill(b);
                 assert_ptr_equal(own_memmove(a + to, a + from, size), a + to);
                 memmove(b + to, b + from, size);
                 assert_memory_equal(a, b, BYTES);

@@ -50,7 +50,7 @@ struct image {
 };
 
 static void
-put32(struct image *im, size_t offset, uint32_t value)
+cfi_put32(struct image *im, size_t offset, uint32_t value)
 {
     memcpy(im->bytes + offset, &value, 4);
 }
@@ -63,16 +63,16 @@ build_image(struct image *im, const uint8_t *program, size_t size)
 
     memset(im, 0, sizeof *im);
     memcpy(im->bytes, header, sizeof header);
-    put32(im, 4, CIE - 4);
-    put32(im, HEADER_COUNT, 1);
-    put32(im, HEADER_CODE, CODE);
-    put32(im, HEADER_FDE, FDE);
-    put32(im, CIE, FDE - CIE - 4);
+    cfi_put32(im, 4, CIE - 4);
+    cfi_put32(im, HEADER_COUNT, 1);
+    cfi_put32(im, HEADER_CODE, CODE);
+    cfi_put32(im, HEADER_FDE, FDE);
+    cfi_put32(im, CIE, FDE - CIE - 4);
     memcpy(im->bytes + CIE_VERSION, cie, sizeof cie);
-    put32(im, FDE, (uint32_t)(FDE_PROGRAM + size - FDE - 4));
-    put32(im, FDE_CIE, FDE_CIE - CIE);
-    put32(im, FDE_BEGIN, CODE - FDE_BEGIN);
-    put32(im, FDE_SIZE, CODE_SIZE);
+    cfi_put32(im, FDE, (uint32_t)(FDE_PROGRAM + size - FDE - 4));
+    cfi_put32(im, FDE_CIE, FDE_CIE - CIE);
+    cfi_put32(im, FDE_BEGIN, CODE - FDE_BEGIN);
+    cfi_put32(im, FDE_SIZE, CODE_SIZE);
     memcpy(im->bytes + FDE_PROGRAM, program, size);
     im->size = FDE_PROGRAM + size + 4;
 }
@@ -229,15 +229,15 @@ a_table_without_an_index_is_scanned(void **state)
     assert_ordinary(&im);
     assert_int_equal(compile_image(&im, CODE_SIZE).kind, RULE_NO_TABLE);
     im.bytes[HEADER_TABLE_ENCODING] = 0x3c;
-    put32(&im, HEADER_CODE, 0x7fffffff); // Meaningless in this encoding.
+    cfi_put32(&im, HEADER_CODE, 0x7fffffff); // Meaningless in this encoding.
     assert_ordinary(&im);
     im.bytes[HEADER_TABLE_ENCODING] = 0x3b;
-    put32(&im, HEADER_CODE, CODE);
-    put32(&im, HEADER_COUNT, 0x20000000);
+    cfi_put32(&im, HEADER_CODE, CODE);
+    cfi_put32(&im, HEADER_COUNT, 0x20000000);
     assert_ordinary(&im);
-    put32(&im, HEADER_COUNT, 0);
+    cfi_put32(&im, HEADER_COUNT, 0);
     assert_ordinary(&im);
-    put32(&im, CIE, 0);
+    cfi_put32(&im, CIE, 0);
     assert_int_equal(compile_image(&im, 1).kind, RULE_NO_TABLE);
 }
 
@@ -264,14 +264,14 @@ build_encoded(struct image *im, const char *augmentation, const uint8_t *data, s
     at += data_size;
     memcpy(im->bytes + at, initial, sizeof initial);
     fde = at + sizeof initial;
-    put32(im, CIE, (uint32_t)(fde - CIE - 4));
-    put32(im, HEADER_FDE, (uint32_t)fde);
-    put32(im, fde + 4, (uint32_t)(fde + 4 - CIE));
+    cfi_put32(im, CIE, (uint32_t)(fde - CIE - 4));
+    cfi_put32(im, HEADER_FDE, (uint32_t)fde);
+    cfi_put32(im, fde + 4, (uint32_t)(fde + 4 - CIE));
     memcpy(im->bytes + fde + 8 + field, &code_size, field);
     at = fde + 8 + 2 * field + 1;
     memcpy(im->bytes + at, ordinary_program, sizeof ordinary_program);
     at += sizeof ordinary_program;
-    put32(im, fde, (uint32_t)(at - fde - 4));
+    cfi_put32(im, fde, (uint32_t)(at - fde - 4));
     im->size = at + 4;
     return fde + 8;
 }
@@ -315,7 +315,7 @@ records_of_cxx_functions_are_read(void **state)
     build_encoded(&im, "zPLR", cut, sizeof cut, 4);
     assert_int_equal(compile_image(&im, 1).kind, RULE_FULL);
     at = build_encoded(&im, "zSR", none + 1, 1, 4);
-    put32(&im, at, (uint32_t)(CODE - at));
+    cfi_put32(&im, at, (uint32_t)(CODE - at));
     assert_int_equal(compile_image(&im, 1).kind, RULE_FULL);
 }
 

@@ -81,7 +81,7 @@ put_files(struct build_core *c)
 }
 
 static void
-check_machine(uint32_t word_bytes, bool big_endian, uint32_t machine, uint32_t pc, uint32_t sp)
+core_check_machine(uint32_t word_bytes, bool big_endian, uint32_t machine, uint32_t pc, uint32_t sp)
 {
     bool wide = word_bytes == 8;
     struct build_core c = build_core_new(word_bytes, big_endian, machine);
@@ -117,12 +117,12 @@ static void
 threads_and_files_are_read_in_either_word_size_and_byte_order(void **unused)
 {
     (void)unused;
-    check_machine(8, false, EM_X86_64, 16, 19);
-    check_machine(8, false, EM_AARCH64, 32, 31);
-    check_machine(8, true, EM_AARCH64, 32, 31);
-    check_machine(4, false, EM_386, 12, 15);
-    check_machine(4, false, EM_ARM, 15, 13);
-    check_machine(4, true, EM_ARM, 15, 13);
+    core_check_machine(8, false, EM_X86_64, 16, 19);
+    core_check_machine(8, false, EM_AARCH64, 32, 31);
+    core_check_machine(8, true, EM_AARCH64, 32, 31);
+    core_check_machine(4, false, EM_386, 12, 15);
+    core_check_machine(4, false, EM_ARM, 15, 13);
+    core_check_machine(4, true, EM_ARM, 15, 13);
 }
 
 struct counted {

@@ -43,7 +43,7 @@ release_pair(void **state)
 }
 
 static struct diff
-compare(struct pair *t, enum diff_by by, enum metric metric)
+diff_compare(struct pair *t, enum diff_by by, enum metric metric)
 {
     struct stacks_options options = {0};
     struct err err = {""};
@@ -58,7 +58,7 @@ compare(struct pair *t, enum diff_by by, enum metric metric)
 
 /* The row whose innermost function is FUNCTION; fails the test if there is none. */
 static const struct diff_row *
-row_of(const struct diff *d, const char *function)
+diff_row_of(const struct diff *d, const char *function)
 {
     for (size_t i = 0; i < d->count; i++)
         if (strcmp(d->rows[i].frames[0].function, function) == 0)
@@ -81,7 +81,7 @@ moved_code_is_the_same_site(void **state)
                "main@m.c:5", NULL);
     build_site(t->after, build_counters(3, 350, 0, 0), "+make@src/a.c:33", "work@src/a.c:44",
                "main@m.c:6", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 2);
     assert_string_equal(d.rows[0].frames[0].function, "make");
     assert_int_equal(d.rows[0].depth, 3);
@@ -110,7 +110,7 @@ a_build_in_another_directory_is_the_same(void **state)
                "main@/build/b/src/main.c:5!/build/b/prog", NULL);
     build_site(t->after, build_counters(1, 10, 0, 0), "f@/build/b/src/y/util.c:3!/build/b/prog",
                "main@/build/b/src/main.c:6!/build/b/prog", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 2);
     assert_string_equal(d.rows[0].frames[0].file, "/build/b/src/x/util.c");
     assert_string_equal(d.rows[0].frames[0].module, "/build/b/prog");
@@ -118,9 +118,9 @@ a_build_in_another_directory_is_the_same(void **state)
     assert_int_equal(counters_live_bytes(&d.rows[0].before), 100);
     assert_int_equal(counters_live_bytes(&d.rows[0].after), 110);
     assert_false(diff_changed(&d.rows[1]));
-    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
     assert_int_equal(d.count, 3); // Two of util.c, and main.
-    assert_string_equal(row_of(&d, "main")->frames[0].file, "/build/b/src/main.c");
+    assert_string_equal(diff_row_of(&d, "main")->frames[0].file, "/build/b/src/main.c");
 }
 
 /* If this fails, different files are taken for one, and growth in one hides in the other. */
@@ -140,7 +140,7 @@ files_match_only_where_that_is_certain(void **state)
     // Names that only have a common suffix.
     build_site(t->before, build_counters(1, 6, 0, 0), "h@/a/list.c:1", NULL);
     build_site(t->after, build_counters(1, 7, 0, 0), "h@/a/mylist.c:1", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 7);
     for (size_t i = 0; i < d.count; i++)
         assert_int_equal(d.rows[i].in_before && d.rows[i].in_after,
@@ -160,13 +160,13 @@ a_row_of_several_lines_says_so(void **state)
     build_site(t->after, build_counters(1, 5, 0, 0), "f@a.c:11", "main@m.c:5", NULL);
     build_site(t->after, build_counters(1, 6, 0, 0), "f@a.c:12", "main@m.c:5", NULL);
     build_site(t->after, build_counters(1, 3, 0, 0), "g@a.c:18", "main@m.c:6", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 2);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "f")->after), 11);
-    assert_int_equal(row_of(&d, "f")->frames[0].line, 11);
-    assert_true(row_of(&d, "f")->frames[0].several_lines);
-    assert_false(row_of(&d, "f")->frames[1].several_lines);
-    assert_false(row_of(&d, "g")->frames[0].several_lines);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "f")->after), 11);
+    assert_int_equal(diff_row_of(&d, "f")->frames[0].line, 11);
+    assert_true(diff_row_of(&d, "f")->frames[0].several_lines);
+    assert_false(diff_row_of(&d, "f")->frames[1].several_lines);
+    assert_false(diff_row_of(&d, "g")->frames[0].several_lines);
 }
 
 /* If this fails, a renamed, moved or newly inlined function is taken for the old one. */
@@ -182,12 +182,12 @@ a_renamed_function_is_another_site(void **state)
     build_site(t->after, build_counters(1, 20, 0, 0), "same@b.c:3", "main@m.c:5", NULL);
     build_site(t->before, build_counters(1, 7, 0, 0), "tiny@a.c:3", "main@m.c:5", NULL);
     build_site(t->after, build_counters(1, 7, 0, 0), "+tiny@a.c:3", "main@m.c:5", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 6);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "old_name")->after), 0);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "old_name")->before), 100);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "new_name")->before), 0);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "new_name")->after), 100);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "old_name")->after), 0);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "old_name")->before), 100);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "new_name")->before), 0);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "new_name")->after), 100);
     // Sorted by the size of the change, equal ones by name: 100 100 20 10 7 7.
     assert_string_equal(d.rows[0].frames[0].function, "new_name");
     assert_string_equal(d.rows[1].frames[0].function, "old_name");
@@ -211,11 +211,11 @@ rows_are_sorted_by_the_metric(void **state)
     build_site(t->after, churn, "churn@a.c:2", "main@m.c:5", NULL);
     build_site(t->before, build_counters(2, 2, 0, 0), "still@a.c:3", NULL);
     build_site(t->after, build_counters(2, 2, 0, 0), "still@a.c:4", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_string_equal(d.rows[0].frames[0].function, "kept");
-    assert_false(diff_changed(row_of(&d, "still")));
-    assert_true(diff_changed(row_of(&d, "churn")));
-    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    assert_false(diff_changed(diff_row_of(&d, "still")));
+    assert_true(diff_changed(diff_row_of(&d, "churn")));
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     assert_string_equal(d.rows[0].frames[0].function, "churn");
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_ALLOC), 1030);
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_INUSE), 30);
@@ -234,7 +234,7 @@ lines_that_read_the_same_are_added_up(void **state)
     build_site(t->before, build_counters(1, 100, 0, 0), "f@a.c:3", "main@m.c:5", NULL);
     build_site(t->before, build_counters(1, 11, 0, 0), "f@a.c:4", "main@m.c:6", NULL);
     build_site(t->after, build_counters(1, 111, 0, 0), "f@a.c:9", "main@m.c:7", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 1);
     assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_INUSE), 0);
     assert_int_equal(counters_live_blocks(&d.rows[0].before), 2);
@@ -254,11 +254,11 @@ a_recursive_stack_counts_once(void **state)
     build_site(t->after, build_counters(1, 160, 0, 0), "leaf@a.c:1", "walk@a.c:2", "walk@a.c:3",
                "main@m.c:5", NULL);
     build_site(t->after, build_counters(1, 9, 0, 0), "walk@a.c:7", "main@m.c:5", NULL);
-    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
     assert_int_equal(d.count, 3);
-    walk = row_of(&d, "walk");
-    leaf = row_of(&d, "leaf");
-    main_row = row_of(&d, "main");
+    walk = diff_row_of(&d, "walk");
+    leaf = diff_row_of(&d, "leaf");
+    main_row = diff_row_of(&d, "main");
     assert_int_equal(counters_live_bytes(&walk->inclusive_before), 100);
     assert_int_equal(counters_live_bytes(&walk->inclusive_after), 169);
     assert_int_equal(counters_live_bytes(&walk->before), 0);
@@ -289,11 +289,11 @@ frames_without_symbols_match_by_place(void **state)
     for (size_t i = 1; i < t->after->location_count; i++)
         if (t->after->locations[i].module == 2)
             t->after->locations[i].address += 0x5000;
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.count, 3);
     assert_int_equal(counters_live_bytes(&d.rows[0].before), 10);
     assert_int_equal(counters_live_bytes(&d.rows[0].after), 30);
-    assert_int_equal(counters_live_bytes(&row_of(&d, "[other stacks]")->after), 2);
+    assert_int_equal(counters_live_bytes(&diff_row_of(&d, "[other stacks]")->after), 2);
 }
 
 /* If this fails, comparing with a program that allocated nothing ends `heaptap diff`, or shows no
@@ -302,11 +302,11 @@ static void
 an_empty_side_is_compared(void **state)
 {
     struct pair *t = *state;
-    struct diff d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    struct diff d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
 
     assert_int_equal(d.count, 0);
     build_site(t->after, build_counters(1, 30, 0, 0), "f@a.c:1", NULL);
-    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
     assert_int_equal(d.count, 1);
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_INUSE), 30);
 }
@@ -314,7 +314,7 @@ an_empty_side_is_compared(void **state)
 static const struct style plain = {.width = 80};
 
 static struct diff_view
-view_of(struct pair *t, const struct diff *d, enum diff_by by)
+diff_view_of(struct pair *t, const struct diff *d, enum diff_by by)
 {
     return (struct diff_view){.before = t->before,
                               .after = t->after,
@@ -348,8 +348,8 @@ the_text_shows_totals_and_changes(void **state)
     struct diff d;
 
     build_two_changes(t);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
     assert_string_equal(strbuf_text(&out),
                         "before  old.heaptap  prog --test\n"
@@ -386,8 +386,8 @@ what_changed_in_another_metric_is_offered(void **state)
 
     build_site(t->before, build_counters(9, 900, 9, 900), "churn@a.c:1", "main@m.c:5", NULL);
     build_site(t->after, build_counters(3, 300, 3, 300), "churn@a.c:1", "main@m.c:5", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
     assert_non_null(strstr(strbuf_text(&out), "in use: 0 of 1 stack changed\n"
                                               "Others changed: --alloc (1), --count (1)\n"));
@@ -409,10 +409,10 @@ start_up_code_is_left_out_of_the_text(void **state)
                "_start", NULL);
     build_site(t->after, build_counters(1, 9, 0, 0), "work@a.c:3",
                "start_thread!/lib/libc.so.6", "__clone3!/lib/libc.so.6", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
     assert_int_equal(d.rows[0].depth, 3); // Programs that read JSON see all.
     assert_int_equal(d.rows[1].depth, 5);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
     assert_non_null(strstr(strbuf_text(&out), "           work   a.c:3\n\n"));
     assert_non_null(strstr(strbuf_text(&out), "           f      a.c:1\n"
@@ -435,8 +435,8 @@ a_peak_within_its_error_is_noise(void **state)
     build_two_changes(t);
     t->before->peak_error_bytes = 3072;
     t->after->peak_error_bytes = 1032;
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
     assert_non_null(strstr(strbuf_text(&out), "peak             3.0 KiB       5.0 KiB      +2.0 KiB"
                                               "  +67.8 %\n"));
@@ -463,8 +463,8 @@ no_line_of_a_diff_is_too_wide(void **state)
     build_site(t->after, build_counters(1000000, 987654321012345, 0, 0), name,
                "\x1b[2Jevil@\x07.c:1", NULL);
     for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
-        d = compare(t, (enum diff_by)by, METRIC_INUSE);
-        v = view_of(t, &d, (enum diff_by)by);
+        d = diff_compare(t, (enum diff_by)by, METRIC_INUSE);
+        v = diff_view_of(t, &d, (enum diff_by)by);
         strbuf_clear(&out);
         text_diff(&v, &plain, 12, &out);
         assert_null(strpbrk(strbuf_text(&out), "\x1b\x07"));
@@ -485,8 +485,8 @@ colours_are_for_terminals_only(void **state)
     struct diff d;
 
     build_two_changes(t);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
     assert_null(strchr(out.text, '\x1b'));
     strbuf_clear(&out);
@@ -507,8 +507,8 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     struct diff d;
 
     build_two_changes(t);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     json_begin(&j, &out, JSON_VERSION_NESTED);
     json_diff(&j, &v);
     assert_non_null(strstr(
@@ -529,8 +529,8 @@ the_json_of_a_diff_keeps_its_contract(void **state)
     json_diff(&j, &v);
     assert_null(strstr(out.text, "gone"));
     strbuf_clear(&out);
-    d = compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_FUNCTION);
+    d = diff_compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_FUNCTION);
     json_begin(&j, &out, JSON_VERSION_NESTED);
     json_diff(&j, &v);
     assert_non_null(strstr(out.text, "\"by\": \"function\""));
@@ -559,8 +559,8 @@ the_json_says_whose_profiles_the_sides_are(void **state)
     t->after->programs = &program;
     t->after->program_count = 1;
     build_two_changes(t);
-    d = compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    v = view_of(t, &d, DIFF_BY_SITE);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
+    v = diff_view_of(t, &d, DIFF_BY_SITE);
     json_begin(&j, &out, JSON_VERSION_TABLES);
     json_diff(&j, &v);
     assert_int_equal(j.depth, 0);
@@ -621,19 +621,21 @@ a_growth_within_the_draw_is_noise(void **state)
     add_sampled(t->after, "perhaps_new@a.c:4", 2);
     add_sampled(t->after, "surely_new@a.c:5", 20);
     for (int by = DIFF_BY_SITE; by <= DIFF_BY_FUNCTION; by++) {
-        d = compare(t, (enum diff_by)by, METRIC_ALLOC);
+        d = diff_compare(t, (enum diff_by)by, METRIC_ALLOC);
         assert_true(d.is_estimate);
         for (int inclusive = 0; inclusive < 2; inclusive++)
             for (int m = METRIC_INUSE; m <= METRIC_COUNT; m++) {
                 if (m == METRIC_PEAK || m == METRIC_TEMPORARY)
                     continue;
-                assert_true(diff_is_noise(row_of(&d, "same"), (enum metric)m, inclusive));
-                assert_true(diff_is_noise(row_of(&d, "perhaps_new"), (enum metric)m, inclusive));
-                assert_false(diff_is_noise(row_of(&d, "grew"), (enum metric)m, inclusive));
-                assert_false(diff_is_noise(row_of(&d, "shrank"), (enum metric)m, inclusive));
-                assert_false(diff_is_noise(row_of(&d, "surely_new"), (enum metric)m, inclusive));
+                assert_true(diff_is_noise(diff_row_of(&d, "same"), (enum metric)m, inclusive));
+                assert_true(
+                    diff_is_noise(diff_row_of(&d, "perhaps_new"), (enum metric)m, inclusive));
+                assert_false(diff_is_noise(diff_row_of(&d, "grew"), (enum metric)m, inclusive));
+                assert_false(diff_is_noise(diff_row_of(&d, "shrank"), (enum metric)m, inclusive));
+                assert_false(
+                    diff_is_noise(diff_row_of(&d, "surely_new"), (enum metric)m, inclusive));
             }
-        assert_false(diff_is_noise(row_of(&d, "grew"), METRIC_TEMPORARY, false));
+        assert_false(diff_is_noise(diff_row_of(&d, "grew"), METRIC_TEMPORARY, false));
     }
 }
 
@@ -657,10 +659,10 @@ lives_are_compared_as_far_as_both_know(void **state)
     struct diff d;
 
     add_short_lived(t);
-    d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
     assert_int_equal(metric_value(&d.before, METRIC_TEMPORARY), 70);
     profile_clear_lifetimes(t->before);
-    d = compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_TEMPORARY);
     assert_int_equal(metric_value(&d.after, METRIC_TEMPORARY), 10);
     assert_int_equal(diff_growth(&d.before, &d.after, METRIC_TEMPORARY), 0);
     assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_TEMPORARY), 0);
@@ -678,7 +680,7 @@ an_exact_side_has_no_noise(void **state)
 
     build_site(t->before, build_counters(10000, 100000, 0, 0), "same@a.c:1", "main@m.c:5", NULL);
     build_site(t->after, build_counters(10000, 100001, 0, 0), "same@a.c:1", "main@m.c:5", NULL);
-    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
     i = diff_interval(&row->before, &row->before_errors, &row->after, &row->after_errors,
                       METRIC_ALLOC);
@@ -688,7 +690,7 @@ an_exact_side_has_no_noise(void **state)
 
     make_sampled(t->after);
     add_sampled(t->after, "same@a.c:1", 15); // In addition to the exact blocks.
-    d = compare(t, DIFF_BY_SITE, METRIC_ALLOC);
+    d = diff_compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
     assert_true(d.is_estimate);
     assert_false(diff_is_noise(row, METRIC_ALLOC, false));

@@ -60,7 +60,8 @@ a_call_is_sampled_with_one_over_n(void **unused)
 /* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; return the sum of
  * the samples' weights. */
 static struct draw_weight
-walk(const struct draw_mode *p, uint64_t size_bytes, int calls, uint64_t *state, int *ret_samples)
+draw_walk(const struct draw_mode *p, uint64_t size_bytes, int calls, uint64_t *state,
+          int *ret_samples)
 {
     int64_t left = draw_distance(p, state);
     struct draw_weight sum = {0};
@@ -97,7 +98,7 @@ estimates_are_right_on_average(void **unused)
         for (uint32_t mode = DISK_MODE_BYTES; mode <= DISK_MODE_COUNT; mode++) {
             struct draw_mode p = draw_mode(mode, mode == DISK_MODE_BYTES ? 8192 : 50);
             int samples;
-            struct draw_weight sum = walk(&p, sizes[i], CALLS, &state, &samples);
+            struct draw_weight sum = draw_walk(&p, sizes[i], CALLS, &state, &samples);
             double off = (double)sum.blocks - CALLS;
 
             assert_true(samples > 10);

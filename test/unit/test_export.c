@@ -1217,7 +1217,7 @@ module_code_is_what_the_kernel_mapped(void **state)
 }
 
 static int
-release_arena(void **state)
+export_release_arena(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -1259,5 +1259,5 @@ main(void)
         cmocka_unit_test(module_code_is_what_the_kernel_mapped),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release_arena);
+    return cmocka_run_group_tests(tests, NULL, export_release_arena);
 }

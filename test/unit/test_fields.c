@@ -22,7 +22,8 @@ struct made_member {
 
 /* The structure NAME of SIZE bytes with the members V, which ends with an unnamed one. */
 static void
-add_structure(struct profile *p, const char *name, uint64_t size, const struct made_member *v)
+fields_add_structure(struct profile *p, const char *name, uint64_t size,
+                     const struct made_member *v)
 {
     struct profile_structure *s = arena_alloc(&p->arena, sizeof *s);
 
@@ -47,8 +48,8 @@ add_structure(struct profile *p, const char *name, uint64_t size, const struct m
 
 /* A profile with one site of BLOCKS blocks of SIZE bytes, which are TYPE, and COUNT words. */
 static struct profile *
-profile_of(const char *type, uint64_t blocks, uint64_t size,
-           const struct profile_access_field *words, size_t count)
+fields_profile_of(const char *type, uint64_t blocks, uint64_t size,
+                  const struct profile_access_field *words, size_t count)
 {
     struct profile *p = build_profile_new();
     struct profile_access *a = arena_alloc(&p->arena, sizeof *a);
@@ -73,7 +74,7 @@ profile_of(const char *type, uint64_t blocks, uint64_t size,
 }
 
 static struct fields
-fields_of(struct profile *p)
+fields_fields_of(struct profile *p)
 {
     struct stacks_options options = {0};
     struct stacks stacks;
@@ -87,7 +88,7 @@ fields_of(struct profile *p)
 
 /* The row of the member NAME. */
 static const struct field_row *
-row_of(const struct profile *p, const struct field_structure *f, const char *name)
+fields_row_of(const struct profile *p, const struct field_structure *f, const char *name)
 {
     for (size_t i = 0; i < f->row_count; i++)
         if (f->rows[i].member != NULL && strcmp(field_name(p, &f->rows[i]), name) == 0)
@@ -104,22 +105,22 @@ members_have_the_counts_of_their_words(void **state)
         {"key", 0, 8, 1}, {"low", 8, 4, 2}, {"high", 12, 4, 3}, {"text", 16, 16, 4}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 100, 40, 10, 10}, {0, 1, 7, 7, 5, 10}, {0, 2, 3, 0, 1, 10}, {0, 3, 2, 1, 2, 10}};
-    struct profile *p = profile_of("node", 10, 32, words, 4);
+    struct profile *p = fields_profile_of("node", 10, 32, words, 4);
     struct fields f;
 
     (void)state;
-    add_structure(p, "node", 32, members);
-    f = fields_of(p);
+    fields_add_structure(p, "node", 32, members);
+    f = fields_fields_of(p);
     assert_int_equal(f.count, 1);
-    assert_int_equal(row_of(p, &f.v[0], "key")->counts.accesses, 100);
-    assert_false(row_of(p, &f.v[0], "key")->together);
-    assert_int_equal(row_of(p, &f.v[0], "low")->counts.accesses, 7);
-    assert_int_equal(row_of(p, &f.v[0], "high")->counts.accesses, 7);
-    assert_true(row_of(p, &f.v[0], "high")->together);
-    assert_int_equal(row_of(p, &f.v[0], "text")->counts.accesses, 5);
-    assert_int_equal(row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most blocks that touched
-                                                                    // any word.
-    assert_true(field_share(&row_of(p, &f.v[0], "low")->counts) == 0.5);
+    assert_int_equal(fields_row_of(p, &f.v[0], "key")->counts.accesses, 100);
+    assert_false(fields_row_of(p, &f.v[0], "key")->together);
+    assert_int_equal(fields_row_of(p, &f.v[0], "low")->counts.accesses, 7);
+    assert_int_equal(fields_row_of(p, &f.v[0], "high")->counts.accesses, 7);
+    assert_true(fields_row_of(p, &f.v[0], "high")->together);
+    assert_int_equal(fields_row_of(p, &f.v[0], "text")->counts.accesses, 5);
+    assert_int_equal(fields_row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most blocks that
+                                                                           // touched any word.
+    assert_true(field_share(&fields_row_of(p, &f.v[0], "low")->counts) == 0.5);
     assert_int_equal(f.v[0].accesses, 112); // Each word once.
     assert_int_equal(f.v[0].padding_bytes, 0);
     profile_free(p);
@@ -132,17 +133,17 @@ arrays_are_folded_by_the_size_of_the_type(void **state)
     static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 1, 0, 1, 2}, {0, 1, 10, 0, 2, 2}, {0, 2, 100, 0, 2, 2}, {0, 3, 1000, 0, 1, 2}};
-    struct profile *p = profile_of("pair[]", 2, 32, words, 4);
+    struct profile *p = fields_profile_of("pair[]", 2, 32, words, 4);
     struct fields f;
 
     (void)state;
-    add_structure(p, "pair", 16, members);
-    f = fields_of(p);
+    fields_add_structure(p, "pair", 16, members);
+    f = fields_fields_of(p);
     assert_int_equal(f.v[0].elements, 4);
     assert_true(f.v[0].folded);
-    assert_int_equal(row_of(p, &f.v[0], "a")->counts.accesses, 101);
-    assert_int_equal(row_of(p, &f.v[0], "b")->counts.accesses, 1010);
-    assert_int_equal(row_of(p, &f.v[0], "b")->counts.reached, 4);
+    assert_int_equal(fields_row_of(p, &f.v[0], "a")->counts.accesses, 101);
+    assert_int_equal(fields_row_of(p, &f.v[0], "b")->counts.accesses, 1010);
+    assert_int_equal(fields_row_of(p, &f.v[0], "b")->counts.reached, 4);
     profile_free(p);
 }
 
@@ -152,14 +153,14 @@ what_lies_behind_the_counted_granules_is_not_known(void **state)
 {
     static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
     static const struct profile_access_field words[] = {{0, 0, 30, 0, 2, 2}, {0, 1, 10, 0, 2, 2}};
-    struct profile *p = profile_of("pair[]", 2, 160, words, 2);
+    struct profile *p = fields_profile_of("pair[]", 2, 160, words, 2);
     struct fields f;
 
     (void)state;
-    add_structure(p, "pair", 16, members);
+    fields_add_structure(p, "pair", 16, members);
     p->accesses.granules_max = 2;
     p->accesses.v[0].accesses.total = 100;
-    f = fields_of(p);
+    f = fields_fields_of(p);
     assert_int_equal(f.v[0].accesses, 40);
     assert_int_equal(f.v[0].beyond_accesses, 60);
     assert_int_equal(f.v[0].beyond_bytes, 2 * (160 - 16));
@@ -168,7 +169,7 @@ what_lies_behind_the_counted_granules_is_not_known(void **state)
     assert_int_equal(f.bytes, 2 * 16);
     assert_int_equal(f.other_bytes, 2 * (160 - 16));
     p->accesses.granules_max = 20;
-    f = fields_of(p);
+    f = fields_fields_of(p);
     assert_int_equal(f.beyond_bytes, 0);
     profile_free(p);
 }
@@ -180,17 +181,17 @@ a_word_in_front_is_no_field(void **state)
     static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 5, 5, 2, 2}, {0, 1, 10, 0, 2, 2}, {0, 2, 100, 0, 2, 2}};
-    struct profile *p = profile_of("pair", 2, 24, words, 3);
+    struct profile *p = fields_profile_of("pair", 2, 24, words, 3);
     struct fields f;
 
     (void)state;
-    add_structure(p, "pair", 16, members);
+    fields_add_structure(p, "pair", 16, members);
     p->sites[0].verdict = VERDICT_LIKELY;
-    f = fields_of(p);
-    assert_int_equal(row_of(p, &f.v[0], "a")->counts.accesses, 10);
-    assert_int_equal(row_of(p, &f.v[0], "b")->counts.accesses, 100);
+    f = fields_fields_of(p);
+    assert_int_equal(fields_row_of(p, &f.v[0], "a")->counts.accesses, 10);
+    assert_int_equal(fields_row_of(p, &f.v[0], "b")->counts.accesses, 100);
     p->sites[0].verdict = VERDICT_SAME_SIZE; // A guess is not shown.
-    f = fields_of(p);
+    f = fields_fields_of(p);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.other_accesses, 115);
     assert_int_equal(f.largest_count, 1); // The report lists the stack with these accesses.
@@ -214,8 +215,8 @@ sparse(struct profile_access_field words[24])
         words[i] = (struct profile_access_field){0, i, i % 8 == 0 ? 1000 : 0,
                                                  i == 8 ? 1000 : 0, i % 8 == 0 ? 10 : 0, 10};
     }
-    p = profile_of("wide", 10, 192, words, 24);
-    add_structure(p, "wide", 192, members);
+    p = fields_profile_of("wide", 10, 192, words, 24);
+    fields_add_structure(p, "wide", 192, members);
     return p;
 }
 
@@ -225,7 +226,7 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
 {
     struct profile_access_field words[24];
     struct profile *p = sparse(words);
-    struct fields f = fields_of(p);
+    struct fields f = fields_fields_of(p);
     struct field_advice a;
 
     (void)state;
@@ -265,7 +266,7 @@ what_is_only_zeroed_is_told_apart(void **state)
         p->accesses.fields[i].accesses += 10; // One access in each of 10 blocks.
         p->accesses.fields[i].blocks = 10;
     }
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.untouched_count, 0);
     assert_int_equal(a.once_count, 21);
@@ -284,7 +285,7 @@ no_advice_without_words_and_all_members(void **state)
 {
     struct profile_access_field words[24];
     struct profile *p = sparse(words);
-    struct fields f = fields_of(p);
+    struct fields f = fields_fields_of(p);
     struct field_advice a;
 
     (void)state;
@@ -294,7 +295,7 @@ no_advice_without_words_and_all_members(void **state)
     p->structures[0].is_complete = true;
     p->accesses.granule_bytes = 16;
     p->accesses.field_count = 1;
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.order_count + a.untouched_count + a.hot_count, 0);
     profile_free(p);
@@ -308,20 +309,20 @@ bytes_that_bit_fields_share_count_once(void **state)
                                                  {"middle", 8, 2, 2}, {"high", 9, 1, 2},
                                                  {"last", 12, 4, 3},  {0}};
     static const struct profile_access_field words[] = {{0, 0, 100, 0, 5, 5}, {0, 1, 0, 0, 0, 5}};
-    struct profile *p = profile_of("flags", 5, 16, words, 2);
+    struct profile *p = fields_profile_of("flags", 5, 16, words, 2);
     struct field_advice a;
     struct fields f;
 
     (void)state;
-    add_structure(p, "flags", 16, members);
+    fields_add_structure(p, "flags", 16, members);
     for (size_t i = 1; i < 4; i++)
         p->structures[0].members[i].bits = 4;
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.untouched_count, 4);
     assert_int_equal(a.untouched_bytes, 6);
     p->accesses.fields[1] = (struct profile_access_field){0, 1, 5, 5, 5, 5};
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.unread_count, 4);
     assert_int_equal(a.unread_bytes, 6);
@@ -340,18 +341,18 @@ a_structure_inside_moves_whole(void **state)
     static const struct made_member members[] = {
         {"in.a", 0, 8, 1}, {"in.f", 8, 1, 1}, {"x", 16, 1, 2}, {"hot.n", 64, 8, 3}, {0}};
     static const struct profile_access_field words[] = {{0, 0, 100, 0, 5, 5}};
-    struct profile *p = profile_of("out", 5, 128, words, 1);
+    struct profile *p = fields_profile_of("out", 5, 128, words, 1);
     struct profile_member *m;
     struct fields f;
 
     (void)state;
-    add_structure(p, "out", 128, members);
+    fields_add_structure(p, "out", 128, members);
     m = p->structures[0].members;
     m[0].part_size = m[1].part_size = 16;
     m[0].part_alignment = m[1].part_alignment = 8;
     m[3].part_offset = m[3].part_size = m[3].part_alignment = 64;
     m[1].bits = 1;
-    f = fields_of(p);
+    f = fields_fields_of(p);
     assert_int_equal(f.v[0].part_count, 3);
     assert_int_equal(f.v[0].parts[0].size, 16);
     assert_int_equal(f.v[0].parts[1].size, 1);
@@ -360,7 +361,7 @@ a_structure_inside_moves_whole(void **state)
     assert_int_equal(f.v[0].parts[2].alignment, 64);
     assert_int_equal(f.v[0].padding_bytes, 128 - 16 - 1 - 64);
     m[2].offset = 12; // In the padding of a base.
-    f = fields_of(p);
+    f = fields_fields_of(p);
     assert_int_equal(f.v[0].parts[0].size, 12);
     profile_free(p);
 }
@@ -376,11 +377,11 @@ an_array_of_one_at_the_end_stays_there(void **state)
 
     (void)state;
     p->accesses.fields[23] = (struct profile_access_field){0, 23, 9000, 0, 10, 10};
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.order[0], 23); // It has most of the accesses.
     p->structures[0].members[23].type = strtab_id(&p->strings, "long[1]");
-    f = fields_of(p);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.order_count, 24);
     assert_int_equal(a.order[0], 0);
@@ -397,15 +398,15 @@ what_malloc_saves_is_said(void **state)
         {"a", 0, 4, 1}, {"b", 8, 8, 2}, {"c", 16, 4, 3}, {"d", 24, 40, 4}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 10, 0, 5, 5}, {0, 1, 10, 0, 5, 5}, {0, 2, 10, 0, 5, 5}, {0, 3, 10, 0, 5, 5}};
-    struct profile *p = profile_of("holes", 5, 64, words, 4);
+    struct profile *p = fields_profile_of("holes", 5, 64, words, 4);
     const char *sentences[FIELD_SENTENCES];
     struct field_advice a;
     struct fields f;
     size_t count;
 
     (void)state;
-    add_structure(p, "holes", 64, members);
-    f = fields_of(p);
+    fields_add_structure(p, "holes", 64, members);
+    f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.new_size, 56);
     count = field_sentences(p, &f.v[0], &a, &arena, sentences);
@@ -427,13 +428,13 @@ padding_goes_if_small_members_stand_together(void **state)
         {"a", 0, 1, 1}, {"b", 8, 8, 2}, {"c", 16, 1, 3}, {"d", 24, 8, 4}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 10, 0, 5, 5}, {0, 1, 10, 0, 5, 5}, {0, 2, 10, 0, 5, 5}, {0, 3, 10, 0, 5, 5}};
-    struct profile *p = profile_of("holes", 5, 32, words, 4);
+    struct profile *p = fields_profile_of("holes", 5, 32, words, 4);
     struct field_advice a;
     struct fields f;
 
     (void)state;
-    add_structure(p, "holes", 32, members);
-    f = fields_of(p);
+    fields_add_structure(p, "holes", 32, members);
+    f = fields_fields_of(p);
     assert_int_equal(f.v[0].padding_bytes, 14);
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.new_size, 24);
@@ -449,13 +450,13 @@ false_sharing_takes_two_threads(void **state)
         {"hits", 0, 8, 1}, {"limit", 8, 8, 2}, {"far", 64, 8, 3}, {0}};
     static const struct profile_access_field words[] = {
         {0, 0, 5000, 5000, 5, 5}, {0, 1, 5000, 0, 5, 5}, {0, 8, 5000, 0, 5, 5}};
-    struct profile *p = profile_of("stats", 5, 72, words, 3);
+    struct profile *p = fields_profile_of("stats", 5, 72, words, 3);
     struct field_advice a;
     struct fields f;
 
     (void)state;
-    add_structure(p, "stats", 72, members);
-    f = fields_of(p);
+    fields_add_structure(p, "stats", 72, members);
+    f = fields_fields_of(p);
     build_thread(p, "one");
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);
@@ -480,7 +481,7 @@ false_sharing_takes_two_threads(void **state)
 }
 
 static int
-release(void **state)
+fields_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -506,5 +507,5 @@ main(void)
         cmocka_unit_test(false_sharing_takes_two_threads),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, fields_release);
 }

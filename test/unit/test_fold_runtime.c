@@ -35,7 +35,7 @@ mark(struct profile *p)
 
 /* The stack of SITE as text, innermost function first. */
 static const char *
-text_of(const struct profile *p, uint32_t site)
+fold_runtime_text_of(const struct profile *p, uint32_t site)
 {
     struct stack s = stack_of_node(p, p->sites[site].node, &arena);
     const char *text = "";
@@ -59,7 +59,7 @@ the_runtime_goes_from_both_sides_of_named_frames(void **state)
     (void)state;
     mark(p);
     fold_runtime(p);
-    assert_string_equal(text_of(p, site), "insert fill callback start main");
+    assert_string_equal(fold_runtime_text_of(p, site), "insert fill callback start main");
     profile_free(p);
 }
 
@@ -77,8 +77,8 @@ a_stack_without_named_frames_stays_as_it_was(void **state)
     (void)state;
     mark(p);
     fold_runtime(p);
-    assert_string_equal(text_of(p, named), "start main");
-    assert_string_equal(text_of(p, plain), "new pcall main");
+    assert_string_equal(fold_runtime_text_of(p, named), "start main");
+    assert_string_equal(fold_runtime_text_of(p, plain), "new pcall main");
     profile_free(p);
 }
 
@@ -142,7 +142,7 @@ damages_follow_their_stacks(void **state)
     p->corruptions = corruptions;
     p->corruption_count = countof(corruptions);
     fold_runtime(p);
-    assert_string_equal(text_of(p, site), "fill main");
+    assert_string_equal(fold_runtime_text_of(p, site), "fill main");
     assert_int_not_equal(p->sites[site].node, node);
     assert_int_equal(corruptions[0].node, p->sites[site].node);
     assert_int_equal(corruptions[0].site_node, p->sites[site].node);

@@ -37,7 +37,7 @@ filter_is_nothing(const void *p)
 }
 
 static int
-begin(void **unused)
+gate_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -49,7 +49,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+gate_end(void **unused)
 {
     (void)unused;
     fake_state_end();
@@ -208,15 +208,16 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_new_thread_looks_at_its_first_call, begin, end),
-        cmocka_unit_test_setup_teardown(exact_recording_records_every_call, begin, end),
-        cmocka_unit_test_setup_teardown(exact_recording_looks_when_it_is_busy, begin, end),
-        cmocka_unit_test_setup_teardown(credit_is_spent_by_size, begin, end),
-        cmocka_unit_test_setup_teardown(credit_is_spent_by_calls, begin, end),
-        cmocka_unit_test_setup_teardown(absurd_sizes_leave_the_credit_sane, begin, end),
-        cmocka_unit_test_setup_teardown(frees_ask_only_where_samples_live, begin, end),
-        cmocka_unit_test_setup_teardown(requests_inside_move_no_sample, begin, end),
-        cmocka_unit_test_setup_teardown(a_change_inside_stays, begin, end),
+        cmocka_unit_test_setup_teardown(a_new_thread_looks_at_its_first_call, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(exact_recording_records_every_call, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(exact_recording_looks_when_it_is_busy, gate_begin,
+                                        gate_end),
+        cmocka_unit_test_setup_teardown(credit_is_spent_by_size, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(credit_is_spent_by_calls, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(absurd_sizes_leave_the_credit_sane, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(frees_ask_only_where_samples_live, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(requests_inside_move_no_sample, gate_begin, gate_end),
+        cmocka_unit_test_setup_teardown(a_change_inside_stays, gate_begin, gate_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ put_chunk(struct heap *h, uint64_t bytes, uint64_t flags)
 }
 
 static struct heap *
-new_heap(void)
+glibc_heap_new_heap(void)
 {
     struct heap *h = calloc(1, sizeof *h);
 
@@ -68,7 +68,7 @@ new_heap(void)
 
 /* Walk H and return the result. */
 static struct glibc_heap
-walk(struct heap *h, struct arena *arena)
+test_glibc_heap_walk(struct heap *h, struct arena *arena)
 {
     struct build_core c = build_core_new(8, false, EM_X86_64);
     struct memory m = {0};
@@ -106,7 +106,7 @@ walk(struct heap *h, struct arena *arena)
 static void
 blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
 {
-    struct heap *h = new_heap();
+    struct heap *h = glibc_heap_new_heap();
     struct arena arena = {0};
     uint64_t cache, first, cached, fast, last;
     struct glibc_heap found;
@@ -125,7 +125,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     h->chunks[(fast - HEAP) / 8] = fast >> 12;
     put_arena(h, FASTBINS, fast - 16);
     h->mapped[1] = PAGE | 2;
-    found = walk(h, &arena);
+    found = test_glibc_heap_walk(h, &arena);
     assert_true(found.found);
     assert_true(found.whole);
     assert_int_equal(found.count, 3);
@@ -142,7 +142,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
 static void
 an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
 {
-    struct heap *h = new_heap();
+    struct heap *h = glibc_heap_new_heap();
     struct arena arena = {0};
     struct glibc_heap found;
 
@@ -151,7 +151,7 @@ an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
     h->mapped[1] = PAGE | 2;
     h->mapped[496 / 8] = 496;
     h->mapped[496 / 8 + 1] = (PAGE - 496) | 2;
-    found = walk(h, &arena);
+    found = test_glibc_heap_walk(h, &arena);
     assert_int_equal(found.count, 1);
     assert_int_equal(found.v[0].address, MAPPED + 512);
     assert_int_equal(found.v[0].usable_bytes, PAGE - 512);
@@ -162,7 +162,7 @@ an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
 static void
 a_heap_that_was_overwritten_is_not_whole(void **unused)
 {
-    struct heap *h = new_heap();
+    struct heap *h = glibc_heap_new_heap();
     struct arena arena = {0};
     struct glibc_heap found;
 
@@ -171,7 +171,7 @@ a_heap_that_was_overwritten_is_not_whole(void **unused)
     put_chunk(h, 48, USED);
     h->chunks[48 / 8 + 1] = 0x4141414141414141;
     h->chunks[h->at / 8 + 1] = USED;
-    found = walk(h, &arena);
+    found = test_glibc_heap_walk(h, &arena);
     assert_true(found.found);
     assert_false(found.whole);
     arena_release(&arena);
@@ -181,13 +181,13 @@ a_heap_that_was_overwritten_is_not_whole(void **unused)
 static void
 without_an_arena_there_is_no_heap(void **unused)
 {
-    struct heap *h = new_heap();
+    struct heap *h = glibc_heap_new_heap();
     struct arena arena = {0};
     struct glibc_heap found;
 
     (void)unused;
     put_arena(h, NEXT, VARIABLES);
-    found = walk(h, &arena);
+    found = test_glibc_heap_walk(h, &arena);
     assert_false(found.found);
     assert_int_equal(found.count, 0);
     arena_release(&arena);

@@ -15,7 +15,7 @@
 static struct arena arena;
 
 static struct stacks
-build(const struct profile *p, const char *filter)
+group_build(const struct profile *p, const char *filter)
 {
     struct stacks_options options = {.filter = filter};
     struct stacks s;
@@ -28,7 +28,7 @@ build(const struct profile *p, const char *filter)
 static struct groups
 group(const struct profile *p, enum group_by by, enum metric metric, const char *filter)
 {
-    struct stacks s = build(p, filter);
+    struct stacks s = group_build(p, filter);
     struct groups g;
 
     group_stacks(p, &s, by, NULL, metric, &arena, &g);
@@ -36,7 +36,7 @@ group(const struct profile *p, enum group_by by, enum metric metric, const char 
 }
 
 static const struct group_row *
-row_of(const struct profile *p, const struct groups *g, const char *function)
+group_row_of(const struct profile *p, const struct groups *g, const char *function)
 {
     for (size_t i = 0; i < g->count; i++)
         if (strcmp(profile_string(p, p->frames[g->v[i].frame].function), function) == 0)
@@ -58,10 +58,10 @@ recursion_counts_once(void **state)
     build_site(p, build_counters(1, 10, 0, 0), "leaf@a.c:5", "walk@a.c:2", "main@a.c:9", NULL);
     g = group(p, BY_FUNCTION, METRIC_ALLOC, NULL);
     assert_int_equal(g.count, 3);
-    assert_int_equal(row_of(p, &g, "walk")->inclusive.allocated_bytes, 110);
-    assert_int_equal(row_of(p, &g, "walk")->self.allocated_bytes, 100);
-    assert_int_equal(row_of(p, &g, "main")->inclusive.allocations, 3);
-    assert_int_equal(row_of(p, &g, "main")->self.allocations, 0);
+    assert_int_equal(group_row_of(p, &g, "walk")->inclusive.allocated_bytes, 110);
+    assert_int_equal(group_row_of(p, &g, "walk")->self.allocated_bytes, 100);
+    assert_int_equal(group_row_of(p, &g, "main")->inclusive.allocations, 3);
+    assert_int_equal(group_row_of(p, &g, "main")->self.allocations, 0);
     profile_free(p);
 }
 
@@ -76,9 +76,9 @@ rows_are_sorted_by_self(void **state)
     build_site(p, build_counters(9, 90, 9, 90), "busy@a.c:1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 50, 0, 0), "holder@a.c:2", "main@a.c:9", NULL);
     g = group(p, BY_FUNCTION, METRIC_INUSE, NULL);
-    assert_ptr_equal(&g.v[0], row_of(p, &g, "holder"));
+    assert_ptr_equal(&g.v[0], group_row_of(p, &g, "holder"));
     g = group(p, BY_FUNCTION, METRIC_COUNT, NULL);
-    assert_ptr_equal(&g.v[0], row_of(p, &g, "busy"));
+    assert_ptr_equal(&g.v[0], group_row_of(p, &g, "busy"));
     profile_free(p);
 }
 
@@ -276,7 +276,7 @@ the_largest_site_comes_first(void **state)
     build_site(p, build_counters(1, 10, 0, 0), "a@a.c:1", NULL);
     build_site(p, build_counters(1, 99, 1, 99), "b@a.c:2", NULL);
     build_site(p, build_counters(1, 20, 0, 0), "c@a.c:3", NULL);
-    s = build(p, NULL);
+    s = group_build(p, NULL);
     v = group_sorted_stacks(&s, METRIC_INUSE, &arena);
     assert_int_equal(counters_live_bytes(&v[0]->counters), 20);
     assert_int_equal(group_positive(&s, v, METRIC_INUSE), 2);
@@ -294,7 +294,7 @@ source_lines_have_their_own_sums(void **state)
     (void)state;
     build_site(p, build_counters(1, 10, 0, 0), "f@dir/a.c:3", "f@dir/a.c:7", "f@dir/a.c:7", NULL);
     build_site(p, build_counters(1, 5, 0, 0), "g@dir/a.c:7", "main@b.c:1", NULL);
-    s = build(p, NULL);
+    s = group_build(p, NULL);
     assert_int_equal(source_find(p, &s, "a.c", &arena, &src), 0);
     assert_int_equal(src.file_count, 1);
     assert_int_equal(src.files[0].line_count, 2);
@@ -317,7 +317,7 @@ a_function_is_found_by_part_of_its_name(void **state)
     (void)state;
     build_site(p, build_counters(1, 10, 0, 0), "Parser::next(int)@a.c:3", "main@a.c:7", NULL);
     build_site(p, build_counters(1, 10, 0, 0), "bare!/lib/x.so", NULL);
-    s = build(p, NULL);
+    s = group_build(p, NULL);
     assert_int_equal(source_find(p, &s, "er::next", &arena, &src), 0);
     assert_int_equal(src.function_count, 1);
     assert_int_equal(src.files[0].line_count, 1);
@@ -329,7 +329,7 @@ a_function_is_found_by_part_of_its_name(void **state)
 }
 
 static int
-release(void **state)
+group_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -354,5 +354,5 @@ main(void)
         cmocka_unit_test(a_function_is_found_by_part_of_its_name),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, group_release);
 }

@@ -34,7 +34,7 @@ static struct model models[HEAPS];
 static uint64_t random_state;
 
 static int
-begin(void **unused)
+heap_objects_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -49,7 +49,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+heap_objects_end(void **unused)
 {
     (void)unused;
     free(heaps_state()->heaps);
@@ -105,7 +105,7 @@ shadow_is_valid(void)
 /* --- One thread ------------------------------------------------------------------------------- */
 
 static uint32_t
-random_below(uint64_t *from, uint32_t bound)
+heap_objects_random_below(uint64_t *from, uint32_t bound)
 {
     *from = *from * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (uint32_t)(*from >> 33) % bound;
@@ -114,7 +114,7 @@ random_below(uint64_t *from, uint32_t bound)
 /* Address number I: objects one after another with all alignments, on both sides of leaf
  * boundaries, and as offsets. */
 static const void *
-address(uint32_t i)
+heap_objects_address(uint32_t i)
 {
     static const uint64_t bases[] = {8, (UINT64_C(9) << 24) - 2000,
                                      UINT64_C(0x7f1234560000), UINT64_C(0x7f1234570000),
@@ -128,19 +128,20 @@ address(uint32_t i)
 static struct heap_block
 random_block(uint64_t *from)
 {
-    uint32_t kind = random_below(from, 40);
-    struct heap_block b = {1 + random_below(from, LIMIT_SITES), random_below(from, 256), 1,
-                           random_below(from, 513)};
+    uint32_t kind = heap_objects_random_below(from, 40);
+    struct heap_block b = {1 + heap_objects_random_below(from, LIMIT_SITES),
+                           heap_objects_random_below(from, 256), 1,
+                           heap_objects_random_below(from, 513)};
 
     if (kind == 0)
-        b.size_bytes = random_below(from, 1 << 30) * UINT64_C(4096);
+        b.size_bytes = heap_objects_random_below(from, 1 << 30) * UINT64_C(4096);
     if (kind == 1)
-        b.count = random_below(from, 200);
+        b.count = heap_objects_random_below(from, 200);
     return b;
 }
 
 static bool
-is_same(struct heap_block a, struct heap_block b)
+heap_objects_is_same(struct heap_block a, struct heap_block b)
 {
     if (a.site == 0 || b.site == 0)
         return a.site == b.site;
@@ -154,30 +155,30 @@ replay(struct model *m, uint32_t i, uint64_t *from)
 {
     struct heap_block old = {0};
 
-    switch (random_below(from, 5)) {
+    switch (heap_objects_random_below(from, 5)) {
     case 0:
     case 1:
-        old = heap_objects_remove(&m->instance->objects, address(i));
+        old = heap_objects_remove(&m->instance->objects, heap_objects_address(i));
         break;
     default: {
         struct heap_block b = random_block(from);
 
-        if (!heap_objects_insert(&m->instance->objects, address(i), b, &old))
+        if (!heap_objects_insert(&m->instance->objects, heap_objects_address(i), b, &old))
             return false;
-        if (!is_same(old, m->blocks[i]))
+        if (!heap_objects_is_same(old, m->blocks[i]))
             return false;
         m->blocks[i] = b;
         return true;
     }
     }
-    if (!is_same(old, m->blocks[i]))
+    if (!heap_objects_is_same(old, m->blocks[i]))
         return false;
     m->blocks[i].site = 0;
     return true;
 }
 
 static void
-empty(struct model *m)
+test_heap_objects_empty(struct model *m)
 {
     heap_objects_empty(&m->instance->objects);
     memset(m->blocks, 0, sizeof m->blocks);
@@ -190,7 +191,8 @@ takes_all_out(struct model *m)
     bool same = true;
 
     for (uint32_t i = 0; i < ADDRESSES; i++)
-        same &= is_same(heap_objects_remove(&m->instance->objects, address(i)), m->blocks[i]);
+        same &= heap_objects_is_same(
+            heap_objects_remove(&m->instance->objects, heap_objects_address(i)), m->blocks[i]);
     memset(m->blocks, 0, sizeof m->blocks);
     return same;
 }
@@ -200,14 +202,14 @@ static void
 replay_many(uint32_t count, uint32_t cleared, uint32_t rounds)
 {
     for (uint32_t n = 0; n < rounds; n++) {
-        struct model *m = &models[random_below(&random_state, count)];
+        struct model *m = &models[heap_objects_random_below(&random_state, count)];
         // Often in one place for a while, as in real programs.
-        uint32_t near = n / 500 * 97 % ADDRESSES, i = random_below(&random_state, 100);
+        uint32_t near = n / 500 * 97 % ADDRESSES, i = heap_objects_random_below(&random_state, 100);
 
-        assert_true(replay(m, i % 3 == 0 ? random_below(&random_state, ADDRESSES)
+        assert_true(replay(m, i % 3 == 0 ? heap_objects_random_below(&random_state, ADDRESSES)
                                          : (near + i) % ADDRESSES, &random_state));
-        if (random_below(&random_state, cleared) == 0)
-            empty(&models[random_below(&random_state, count)]);
+        if (heap_objects_random_below(&random_state, cleared) == 0)
+            test_heap_objects_empty(&models[heap_objects_random_below(&random_state, count)]);
     }
     assert_true(shadow_is_valid());
     for (uint32_t k = 0; k < HEAPS; k++)
@@ -273,14 +275,14 @@ objects_from_before_the_shadow_are_found(void **unused)
     (void)unused;
     state->arena = arena;
     state->arena_bytes = sizeof arena;
-    assert_true(heap_objects_insert(o, address(2), b, &old));
+    assert_true(heap_objects_insert(o, heap_objects_address(2), b, &old));
     state->arena = NULL;
-    assert_true(heap_objects_insert(o, address(7), b, &old));
+    assert_true(heap_objects_insert(o, heap_objects_address(7), b, &old));
     assert_non_null(heaps_state()->heap_shadow[0]);
-    assert_true(heap_objects_insert(o, address(2), b, &old));
+    assert_true(heap_objects_insert(o, heap_objects_address(2), b, &old));
     assert_int_equal(old.site, 5);
-    assert_int_equal(heap_objects_remove(o, address(2)).site, 5);
-    assert_int_equal(heap_objects_remove(o, address(2)).site, 0);
+    assert_int_equal(heap_objects_remove(o, heap_objects_address(2)).site, 5);
+    assert_int_equal(heap_objects_remove(o, heap_objects_address(2)).site, 0);
 }
 
 /* If this fails, the highest address of a process is refused, or one that does not fit is found
@@ -321,18 +323,21 @@ what_fits_in_a_word_is_in_no_table(void **unused)
         struct heap_block b = {1, 0, 1, 64};
 
         heap_objects_empty(o);
-        assert_true(heap_objects_insert(o, address(2), b, &old));
+        assert_true(heap_objects_insert(o, heap_objects_address(2), b, &old));
         assert_int_equal(old.site, 0);
     }
     assert_null(o->table.levels[0]);
-    assert_true(heap_objects_insert(o, address(7), (struct heap_block){1, 0, 1, 5000}, &old));
+    assert_true(
+        heap_objects_insert(o, heap_objects_address(7), (struct heap_block){1, 0, 1, 5000}, &old));
     assert_null(o->table.levels[0]);
-    assert_true(heap_objects_insert(o, address(9), (struct heap_block){1, 0, 1, 50000}, &old));
+    assert_true(
+        heap_objects_insert(o, heap_objects_address(9), (struct heap_block){1, 0, 1, 50000}, &old));
     assert_null(o->table.levels[0]);
-    assert_true(heap_objects_insert(o, address(11), (struct heap_block){1, 0, 500, 500}, &old));
+    assert_true(heap_objects_insert(o, heap_objects_address(11),
+                                    (struct heap_block){1, 0, 500, 500}, &old));
     assert_non_null(o->table.levels[0]);
-    assert_int_equal(heap_objects_remove(o, address(7)).size_bytes, 5000);
-    assert_int_equal(heap_objects_remove(o, address(9)).size_bytes, 50000);
+    assert_int_equal(heap_objects_remove(o, heap_objects_address(7)).size_bytes, 5000);
+    assert_int_equal(heap_objects_remove(o, heap_objects_address(9)).size_bytes, 50000);
 }
 
 /* Bytes charged for COUNT objects of SIZE_BYTES that begin every STRIDE bytes. */
@@ -361,8 +366,8 @@ an_object_takes_at_most_16_bytes(void **unused)
         for (int small = 0; small < 2; small++) {
             assert_in_range(charged_for(OBJECTS, small ? 1 : strides[i], strides[i]), 1,
                             16 * OBJECTS + (512 << 10));
-            end(unused);
-            begin(unused);
+            heap_objects_end(unused);
+            heap_objects_begin(unused);
         }
 }
 
@@ -380,10 +385,11 @@ charged_for_gaps(uint32_t least, uint32_t most, uint32_t run, uint32_t far, bool
 
     for (uint32_t i = 0; i < FAR_OBJECTS; i++) {
         at[i] = next;
-        next += least + random_below(&random_state, most - least + 1) + (i % run == 0 ? far : 0);
+        next += least + heap_objects_random_below(&random_state, most - least + 1) +
+                (i % run == 0 ? far : 0);
     }
     for (uint32_t i = FAR_OBJECTS - 1; shuffled && i > 0; i--) {
-        uint32_t other = random_below(&random_state, i + 1);
+        uint32_t other = heap_objects_random_below(&random_state, i + 1);
         uintptr_t one = at[i];
 
         at[i] = at[other];
@@ -427,8 +433,8 @@ an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
             assert_in_range(charged_for_gaps(gaps[i].least, gaps[i].most, gaps[i].run, gaps[i].far,
                                              shuffled),
                             1, 16 * FAR_OBJECTS + (512 << 10));
-            end(unused);
-            begin(unused);
+            heap_objects_end(unused);
+            heap_objects_begin(unused);
         }
 }
 
@@ -441,20 +447,22 @@ sparse_heaps_keep_apart(void **unused)
 
     (void)unused;
     for (uint32_t n = 0; n < 20 * OBJECTS; n++) {
-        struct model *m = &models[random_below(&random_state, HEAPS)];
-        uint32_t i = random_below(&random_state, OBJECTS);
-        struct heap_block b = {1 + i, i % 256, 1, random_below(&random_state, 1 << 20)}, old;
+        struct model *m = &models[heap_objects_random_below(&random_state, HEAPS)];
+        uint32_t i = heap_objects_random_below(&random_state, OBJECTS);
+        struct heap_block b = {1 + i, i % 256, 1,
+                               heap_objects_random_below(&random_state, 1 << 20)},
+                          old;
         const void *p = (const void *)(UINT64_C(0x200000000000) + (uint64_t)i * 20000);
 
-        if (random_below(&random_state, 3000) == 0)
-            empty(m);
-        if (random_below(&random_state, 3) == 0) {
+        if (heap_objects_random_below(&random_state, 3000) == 0)
+            test_heap_objects_empty(m);
+        if (heap_objects_random_below(&random_state, 3) == 0) {
             old = heap_objects_remove(&m->instance->objects, p);
             b.site = 0;
         } else {
             assert_true(heap_objects_insert(&m->instance->objects, p, b, &old));
         }
-        assert_true(is_same(old, m->blocks[i]));
+        assert_true(heap_objects_is_same(old, m->blocks[i]));
         m->blocks[i] = b;
     }
 }
@@ -501,8 +509,8 @@ a_limit_holds_for_sparse_objects(void **unused)
             found += heap_objects_remove(o, (void *)(UINT64_C(0x100000000000) + strides[i] * k))
                          .site != 0;
         assert_int_equal(found, kept);
-        end(unused);
-        begin(unused);
+        heap_objects_end(unused);
+        heap_objects_begin(unused);
     }
 }
 
@@ -516,10 +524,10 @@ turns_do_not_run_into_the_next_heap(void **unused)
 
     (void)unused;
     o->claim |= HEAP_CLAIM_TURN_MASK;
-    assert_true(heap_objects_insert(o, address(2), b, &old));
+    assert_true(heap_objects_insert(o, heap_objects_address(2), b, &old));
     heap_objects_empty(o);
     assert_int_equal(o->claim, UINT64_C(1) << HEAP_CLAIM_TURN_BITS);
-    assert_int_equal(heap_objects_remove(o, address(2)).site, 0);
+    assert_int_equal(heap_objects_remove(o, heap_objects_address(2)).site, 0);
 }
 
 /* Set *WORD to VALUE for as long as it takes to see that the shadow is invalid because of
@@ -570,19 +578,19 @@ a_shadow_that_is_off_is_found(void **unused)
 /* Every thread empties a private heap at the same addresses. All threads share one more heap, in
  * which their addresses are interleaved. */
 static void *
-hammer(void *arg)
+heap_objects_hammer(void *arg)
 {
     uint32_t k = (uint32_t)(uintptr_t)arg;
     uint64_t from = k + 1;
     uintptr_t wrong = 0;
 
     for (uint32_t n = 0; n < 60000; n++) {
-        uint32_t i = (n / 300 * 31 + random_below(&from, 60)) % (ADDRESSES / THREADS);
+        uint32_t i = (n / 300 * 31 + heap_objects_random_below(&from, 60)) % (ADDRESSES / THREADS);
 
         wrong += !replay(&models[k], i, &from);
         wrong += !replay(&models[THREADS], i * THREADS + k, &from);
-        if (random_below(&from, 2000) == 0)
-            empty(&models[k]);
+        if (heap_objects_random_below(&from, 2000) == 0)
+            test_heap_objects_empty(&models[k]);
     }
     wrong += !takes_all_out(&models[k]);
     return (void *)wrong;
@@ -591,14 +599,14 @@ hammer(void *arg)
 /* If this fails, threads that share a pool, or have arenas at the same offsets, lose each other's
  * objects. */
 static void
-threads_do_not_disturb_each_other(void **unused)
+threads_do_not_disturb_each_others_objects(void **unused)
 {
     pthread_t threads[THREADS];
 
     (void)unused;
     state->multi = 1;
     for (uintptr_t k = 0; k < THREADS; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, hammer, (void *)k), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, heap_objects_hammer, (void *)k), 0);
     for (int k = 0; k < THREADS; k++) {
         void *wrong;
 
@@ -617,16 +625,16 @@ use_what_is_emptied(void *arg)
     uint64_t from = k + 1;
 
     for (uint32_t n = 0; n < 60000; n++) {
-        uint32_t i = random_below(&from, 200) * THREADS + k;
+        uint32_t i = heap_objects_random_below(&from, 200) * THREADS + k;
         struct heap_block old;
 
         if (k == 0 && n % 50 == 0)
             heap_objects_empty(&models[0].instance->objects);
-        else if (random_below(&from, 2) == 0)
-            heap_objects_remove(&models[k % 2].instance->objects, address(i));
+        else if (heap_objects_random_below(&from, 2) == 0)
+            heap_objects_remove(&models[k % 2].instance->objects, heap_objects_address(i));
         else
-            heap_objects_insert(&models[k % 2].instance->objects, address(i), random_block(&from),
-                                &old);
+            heap_objects_insert(&models[k % 2].instance->objects, heap_objects_address(i),
+                                random_block(&from), &old);
     }
     return NULL;
 }
@@ -650,7 +658,7 @@ a_reset_in_the_midst_of_things_leaves_all_in_order(void **unused)
     replay_many(HEAPS, 1000, 50000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, heap_objects_begin, heap_objects_end)
 
 int
 main(void)
@@ -670,7 +678,7 @@ main(void)
         TEST(a_limit_holds_for_sparse_objects),
         TEST(turns_do_not_run_into_the_next_heap),
         TEST(a_shadow_that_is_off_is_found),
-        TEST(threads_do_not_disturb_each_other),
+        TEST(threads_do_not_disturb_each_others_objects),
         TEST(a_reset_in_the_midst_of_things_leaves_all_in_order),
     };
 

@@ -24,7 +24,7 @@ static struct heap_block expected[ADDRESSES];
 static uint64_t random_state = 1;
 
 static int
-begin(void **unused)
+heap_table_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -33,7 +33,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+heap_table_end(void **unused)
 {
     (void)unused;
     fake_state_end();
@@ -111,14 +111,14 @@ heap_lives_are_valid(const struct heap_lives *l)
 /* --------------------------------------------------------------------------------------------- */
 
 static uint32_t
-random_below(uint32_t bound)
+heap_table_random_below(uint32_t bound)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (uint32_t)(random_state >> 33) % bound;
 }
 
 static const void *
-address(uint32_t i)
+heap_table_address(uint32_t i)
 {
     return (const void *)(uintptr_t)(4096 + 16 * (uint64_t)i);
 }
@@ -127,7 +127,7 @@ address(uint32_t i)
 static void
 take_out(struct heap_map *m, uint32_t i)
 {
-    struct heap_block b = heap_map_remove(m, address(i));
+    struct heap_block b = heap_map_remove(m, heap_table_address(i));
 
     assert_int_equal(b.site, expected[i].site);
     assert_int_equal(b.birth, expected[i].birth);
@@ -139,9 +139,10 @@ take_out(struct heap_map *m, uint32_t i)
 static void
 put_in(struct heap_map *m, uint32_t i)
 {
-    expected[i] = (struct heap_block){1 + random_below(1000), random_below(256), random_below(9),
-                                      random_below(5000)};
-    assert_true(heap_map_insert(m, address(i), expected[i]));
+    expected[i] =
+        (struct heap_block){1 + heap_table_random_below(1000), heap_table_random_below(256),
+                            heap_table_random_below(9), heap_table_random_below(5000)};
+    assert_true(heap_map_insert(m, heap_table_address(i), expected[i]));
 }
 
 /* If this fails, removing an object from one of the program's heaps misses, or returns another
@@ -153,13 +154,13 @@ a_map_holds_what_was_put_in(void **unused)
 
     (void)unused;
     for (uint32_t round = 0; round < 30; round++) {
-        uint32_t used = 1 + random_below(round % 3 == 0 ? 50 : ADDRESSES);
+        uint32_t used = 1 + heap_table_random_below(round % 3 == 0 ? 50 : ADDRESSES);
 
         for (uint32_t n = 0; n < 40000; n++) {
-            uint32_t i = random_below(used);
+            uint32_t i = heap_table_random_below(used);
 
             take_out(&m, i);
-            if (random_below(3) != 0)
+            if (heap_table_random_below(3) != 0)
                 put_in(&m, i);
         }
         assert_true(heap_map_is_valid(&m));
@@ -181,12 +182,13 @@ an_emptied_map_forgets_however_often(void **unused)
     static struct heap_map m;
 
     (void)unused;
-    assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 0, 1, 1}));
+    assert_true(heap_map_insert(&m, heap_table_address(7), (struct heap_block){7, 0, 1, 1}));
     for (uint32_t n = 0; n < 3 * CLEARINGS; n++) {
         heap_map_empty(&m);
-        assert_int_equal(heap_map_remove(&m, address(7)).site, 0);
+        assert_int_equal(heap_map_remove(&m, heap_table_address(7)).site, 0);
         if (n % 5 == 0)
-            assert_true(heap_map_insert(&m, address(7), (struct heap_block){7, 0, 1, 1}));
+            assert_true(
+                heap_map_insert(&m, heap_table_address(7), (struct heap_block){7, 0, 1, 1}));
     }
 }
 
@@ -217,7 +219,7 @@ lives_are_one_for_each_site(void **unused)
 
     (void)unused;
     for (uint32_t n = 0; n < 50000; n++) {
-        uint32_t site = 1 + random_below(5000);
+        uint32_t site = 1 + heap_table_random_below(5000);
 
         live = heap_live_at(&l, site);
         assert_non_null(live);
@@ -285,7 +287,7 @@ fill_two_levels(struct heap_map *m)
     struct heap_map_level *level;
 
     for (uint32_t i = 0; m->levels[1] == NULL; i++)
-        assert_true(heap_map_insert(m, address(i), (struct heap_block){1, 0, 1, 1}));
+        assert_true(heap_map_insert(m, heap_table_address(i), (struct heap_block){1, 0, 1, 1}));
     level = m->levels[0];
     for (uint64_t *word = level->words;; word += BUCKET)
         if (word[1] != 0)
@@ -325,7 +327,7 @@ static void
 a_late_insertion_hides_no_block(void **unused)
 {
     static struct heap_map m;
-    uint64_t before = map_word(&m, address(0)) & CLEARING_MASK;
+    uint64_t before = map_word(&m, heap_table_address(0)) & CLEARING_MASK;
 
     (void)unused;
     heap_map_empty(&m);
@@ -374,7 +376,7 @@ static struct heap_lives shared_lives;
 
 /* Every thread has separate addresses; all share the sites. */
 static void *
-hammer(void *arg)
+heap_table_hammer(void *arg)
 {
     uint32_t first = (uint32_t)(uintptr_t)arg * 5000;
     uintptr_t wrong = 0;
@@ -384,12 +386,12 @@ hammer(void *arg)
             struct heap_block b = {1 + i % 700, i % 256, i, round};
             struct heap_live *live = heap_live_at(&shared_lives, b.site);
 
-            wrong += !heap_map_insert(&shared_map, address(i), b) || live == NULL;
+            wrong += !heap_map_insert(&shared_map, heap_table_address(i), b) || live == NULL;
             if (live != NULL)
                 add_relaxed(&live->count, INT64_C(1));
         }
         for (uint32_t i = first; i < first + 5000; i++) {
-            struct heap_block b = heap_map_remove(&shared_map, address(i));
+            struct heap_block b = heap_map_remove(&shared_map, heap_table_address(i));
 
             wrong += b.site != 1 + i % 700 || b.count != i || b.size_bytes != round;
         }
@@ -409,7 +411,7 @@ threads_do_not_disturb_each_other(void **unused)
 
     (void)unused;
     for (uintptr_t k = 0; k < THREADS; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, hammer, (void *)k), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, heap_table_hammer, (void *)k), 0);
     for (int k = 0; k < THREADS; k++) {
         void *wrong;
 
@@ -430,7 +432,7 @@ static unsigned char pool[16000];
 static struct name_set texts = {places, 2000, sizeof pool, pool, 0};
 
 static uint32_t
-intern(uint32_t i)
+heap_table_intern(uint32_t i)
 {
     char text[20];
     int length = snprintf(text, sizeof text, "text %u", i);
@@ -444,7 +446,7 @@ intern_all(void *arg)
     uint32_t *numbers = arg;
 
     for (uint32_t i = 0; i < 1000; i++)
-        numbers[i] = intern(i);
+        numbers[i] = heap_table_intern(i);
     return NULL;
 }
 
@@ -473,11 +475,11 @@ texts_keep_their_numbers(void **unused)
             assert_int_equal(numbers[k][i], numbers[0][i]);
     }
     // The pool has room for these and a few more.
-    assert_int_equal(intern(2000000000), intern(2000000000));
+    assert_int_equal(heap_table_intern(2000000000), heap_table_intern(2000000000));
     for (uint32_t i = 1000; i < 3000; i++)
-        intern(i);
-    assert_int_equal(intern(1999999999), NAME_SET_NONE);
-    assert_int_equal(intern(5), numbers[0][5]);
+        heap_table_intern(i);
+    assert_int_equal(heap_table_intern(1999999999), NAME_SET_NONE);
+    assert_int_equal(heap_table_intern(5), numbers[0][5]);
     name_set_get(&texts, 12345678, &size_bytes);
     assert_int_equal(size_bytes, 0);
 }
@@ -486,15 +488,24 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_map_holds_what_was_put_in, begin, end),
-        cmocka_unit_test_setup_teardown(an_emptied_map_forgets_however_often, begin, end),
-        cmocka_unit_test_setup_teardown(addresses_up_to_the_limit_are_held, begin, end),
-        cmocka_unit_test_setup_teardown(a_late_insertion_hides_no_block, begin, end),
-        cmocka_unit_test_setup_teardown(a_map_that_is_off_is_found, begin, end),
-        cmocka_unit_test_setup_teardown(lives_that_are_off_are_found, begin, end),
-        cmocka_unit_test_setup_teardown(lives_are_one_for_each_site, begin, end),
-        cmocka_unit_test_setup_teardown(all_is_taken_of_owner_and_others, begin, end),
-        cmocka_unit_test_setup_teardown(threads_do_not_disturb_each_other, begin, end),
+        cmocka_unit_test_setup_teardown(a_map_holds_what_was_put_in, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(an_emptied_map_forgets_however_often, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(addresses_up_to_the_limit_are_held, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(a_late_insertion_hides_no_block, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(a_map_that_is_off_is_found, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(lives_that_are_off_are_found, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(lives_are_one_for_each_site, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(all_is_taken_of_owner_and_others, heap_table_begin,
+                                        heap_table_end),
+        cmocka_unit_test_setup_teardown(threads_do_not_disturb_each_other, heap_table_begin,
+                                        heap_table_end),
         cmocka_unit_test(texts_keep_their_numbers),
     };
 

@@ -55,7 +55,7 @@ put_move(struct strbuf *out, uint64_t from, uint64_t to, uint64_t size, uint64_t
 }
 
 static bool
-parse(struct perfmap *m, const struct strbuf *s, size_t size)
+test_jitdump_parse(struct perfmap *m, const struct strbuf *s, size_t size)
 {
     return jitdump_parse(m, (const uint8_t *)s->text, size, PID);
 }
@@ -79,7 +79,7 @@ a_function_has_its_name_from_first_to_last_byte(void **state)
     put_head(&s, PID, X86_64);
     put_load(&s, 0x1000, 0x40, 1, "JS:*fill a.js:3");
     put_load(&s, 0x1040, 0x20, 2, "JS:~main a.js:9");
-    assert_true(parse(&m, &s, s.length));
+    assert_true(test_jitdump_parse(&m, &s, s.length));
     is_named(&m, 0xfff, "");
     is_named(&m, 0x1000, "JS:*fill a.js:3");
     is_named(&m, 0x103f, "JS:*fill a.js:3");
@@ -103,7 +103,7 @@ what_was_moved_or_replaced_has_the_later_name(void **state)
     put_move(&s, 0x1000, 0x2000, 0x40, 1);
     put_load(&s, 0x1000, 0x40, 3, "newer");
     put_move(&s, 0x9000, 0x9100, 0x40, 99); // No such code.
-    assert_true(parse(&m, &s, s.length));
+    assert_true(test_jitdump_parse(&m, &s, s.length));
     is_named(&m, 0x2010, "fill");
     is_named(&m, 0x1010, "newer");
     is_named(&m, 0x9110, "");
@@ -126,7 +126,7 @@ a_file_that_is_cut_anywhere_gives_what_is_whole(void **state)
     for (size_t size = 0; size <= s.length; size++) {
         struct perfmap m = {0};
 
-        assert_int_equal(parse(&m, &s, size), size >= 40);
+        assert_int_equal(test_jitdump_parse(&m, &s, size), size >= 40);
         is_named(&m, 0x1010, size >= first_bytes ? "fill" : "");
         is_named(&m, 0x2010, size == s.length ? "main" : "");
         perfmap_release(&m);
@@ -149,7 +149,7 @@ a_file_of_another_process_or_machine_is_refused(void **state)
 
         put_head(&s, heads[i].pid, heads[i].machine);
         put_load(&s, 0x1000, 0x40, 1, "fill");
-        assert_false(parse(&m, &s, s.length));
+        assert_false(test_jitdump_parse(&m, &s, s.length));
         is_named(&m, 0x1010, "");
         perfmap_release(&m);
         strbuf_release(&s);

@@ -15,7 +15,7 @@ static struct arena arena;
 /* Stacks of P, folded or not, and the tables of a document that begins with its first V; free the
  * text with strbuf_release. */
 static struct strbuf
-document(const struct profile *p, bool fold)
+json_document(const struct profile *p, bool fold)
 {
     struct stacks_options options = {.no_fold = !fold};
     struct strbuf out = {0};
@@ -38,7 +38,7 @@ document(const struct profile *p, bool fold)
 }
 
 static void
-assert_has(const struct strbuf *out, const char *text)
+json_assert_has(const struct strbuf *out, const char *text)
 {
     if (strstr(strbuf_text(out), text) == NULL)
         fail_msg("%s is not in %s", text, strbuf_text(out));
@@ -148,7 +148,7 @@ long_columns_are_broken_into_lines(void **state)
         longest = length > longest ? length : longest;
     }
     assert_in_range(longest, 80, 128);
-    assert_has(&out, "[-9223372036854775808,9223372036854775807,18446744073709551615,0,1,2,");
+    json_assert_has(&out, "[-9223372036854775808,9223372036854775807,18446744073709551615,0,1,2,");
     strbuf_release(&out);
 }
 
@@ -164,12 +164,12 @@ shared_callers_are_written_once(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "b@x.c:2", "run@x.c:9", "main@x.c:20", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "run@x.c:9", "main@x.c:20", NULL);
     build_site(p, build_counters(1, 8, 0, 0), NULL);
-    out = document(p, false);
-    assert_has(&out, "\"of\": [3,4,2,0]");
-    assert_has(&out, "\"parent\": [null,0,1,2,2]");
-    assert_has(&out, "\"frame\": [null,0,1,2,3]");
-    assert_has(&out, "\"files\": [\n      \"x.c\"\n    ]");
-    assert_has(&out, "\"line\": [20,9,1,2]");
+    out = json_document(p, false);
+    json_assert_has(&out, "\"of\": [3,4,2,0]");
+    json_assert_has(&out, "\"parent\": [null,0,1,2,2]");
+    json_assert_has(&out, "\"frame\": [null,0,1,2,3]");
+    json_assert_has(&out, "\"files\": [\n      \"x.c\"\n    ]");
+    json_assert_has(&out, "\"line\": [20,9,1,2]");
     strbuf_release(&out);
     profile_free(p);
 }
@@ -185,12 +185,12 @@ a_folded_stack_begins_at_its_first_frame(void **state)
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "+make@x.c:5", "run@x.c:9", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "+xmalloc@x.c:1", "grow@x.c:7", "run@x.c:9", NULL);
-    out = document(p, true);
+    out = json_document(p, true);
     assert_null(strstr(strbuf_text(&out), "xmalloc"));
-    assert_has(&out, "\"of\": [2,4]");
-    assert_has(&out, "\"parent\": [null,0,1,0,3]");
-    assert_has(&out, "\"line\": [9,5,9,7]");
-    assert_has(&out, "\"inlined\": [false,true,false,false]");
+    json_assert_has(&out, "\"of\": [2,4]");
+    json_assert_has(&out, "\"parent\": [null,0,1,0,3]");
+    json_assert_has(&out, "\"line\": [9,5,9,7]");
+    json_assert_has(&out, "\"inlined\": [false,true,false,false]");
     strbuf_release(&out);
     profile_free(p);
 }
@@ -204,12 +204,12 @@ what_is_unknown_is_null(void **state)
 
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "make!liba.so", "make!libb.so", "!libb.so", NULL);
-    out = document(p, false);
-    assert_has(&out, "\"name\": [\n        \"make\",\n        \"make\"\n      ]");
-    assert_has(&out, "\"module\": [0,1]");
-    assert_has(&out, "\"function\": [null,0,1]");
-    assert_has(&out, "\"file\": [null,null,null]");
-    assert_has(&out, "\"module\": [0,0,1]");
+    out = json_document(p, false);
+    json_assert_has(&out, "\"name\": [\n        \"make\",\n        \"make\"\n      ]");
+    json_assert_has(&out, "\"module\": [0,1]");
+    json_assert_has(&out, "\"function\": [null,0,1]");
+    json_assert_has(&out, "\"file\": [null,null,null]");
+    json_assert_has(&out, "\"module\": [0,0,1]");
     strbuf_release(&out);
     profile_free(p);
 }
@@ -242,15 +242,15 @@ frames_without_a_profile_are_told_by_their_texts(void **state)
     json_object(&j, NULL);
     json_tables_end(&t);
     json_end(&j);
-    assert_has(&out, "\"function\": [0,1,1,1,1,2]");
-    assert_has(&out, "\"file\": [0,0,0,0,1,0]");
-    assert_has(&out, "\"module\": [0,0,0,0,0,null]");
+    json_assert_has(&out, "\"function\": [0,1,1,1,1,2]");
+    json_assert_has(&out, "\"file\": [0,0,0,0,1,0]");
+    json_assert_has(&out, "\"module\": [0,0,0,0,0,null]");
     assert_null(strstr(strbuf_text(&out), "address"));
     strbuf_release(&out);
 }
 
 static int
-release(void **state)
+json_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -271,5 +271,5 @@ main(void)
         cmocka_unit_test(frames_without_a_profile_are_told_by_their_texts),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, json_release);
 }

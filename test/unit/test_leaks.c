@@ -13,7 +13,7 @@
 static struct arena arena;
 
 static struct suppressions
-parse(const char *text)
+leaks_parse(const char *text)
 {
     struct suppressions s = {0};
     struct err err;
@@ -23,7 +23,7 @@ parse(const char *text)
 }
 
 static struct leaks
-find(const struct profile *p, struct suppressions *s)
+test_leaks_find(const struct profile *p, struct suppressions *s)
 {
     struct stacks_options options = {0};
     struct leaks leaks;
@@ -67,7 +67,8 @@ patterns_match_as_in_leak_sanitizer(void **state)
 static void
 comments_and_blanks_are_passed_over(void **state)
 {
-    struct suppressions s = parse("# comment\n\n  leak:one  \r\n\t#x\nleak:two words\nleak:three");
+    struct suppressions s =
+        leaks_parse("# comment\n\n  leak:one  \r\n\t#x\nleak:two words\nleak:three");
 
     (void)state;
     assert_int_equal(s.count, 3);
@@ -123,7 +124,7 @@ leaks_are_what_is_live(void **state)
     build_site(p, build_counters(2, 20, 1, 10), "small@a.c:2", NULL);
     build_site(p, build_counters(3, 300, 1, 100), "large@a.c:3", NULL);
     build_site(p, build_counters(1, 0, 0, 0), "empty@a.c:4", NULL);
-    leaks = find(p, &none);
+    leaks = test_leaks_find(p, &none);
     assert_int_equal(leaks.count, 3);
     assert_int_equal(counters_live_bytes(&leaks.v[0]->counters), 200);
     assert_int_equal(counters_live_bytes(&leaks.v[1]->counters), 10);
@@ -138,7 +139,7 @@ static void
 suppressions_match_any_frame(void **state)
 {
     struct profile *p = build_profile_new();
-    struct suppressions s = parse("leak:xmalloc\nleak:^b.c$\nleak:libz.so\nleak:unused");
+    struct suppressions s = leaks_parse("leak:xmalloc\nleak:^b.c$\nleak:libz.so\nleak:unused");
     struct leaks leaks;
 
     (void)state;
@@ -146,7 +147,7 @@ suppressions_match_any_frame(void **state)
     build_site(p, build_counters(1, 2, 0, 0), "g@b.c:1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 4, 0, 0), "h@c.c:1!/lib/libz.so.1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "kept@d.c:1", "main@a.c:9", NULL);
-    leaks = find(p, &s);
+    leaks = test_leaks_find(p, &s);
     assert_int_equal(leaks.count, 1);
     assert_int_equal(counters_live_bytes(&leaks.stacks.total), 8);
     assert_int_equal(leaks.suppressed_bytes, 7);
@@ -163,8 +164,8 @@ static void
 suppressions_match_nameless_functions_by_what_is_shown(void **state)
 {
     struct profile *p = build_profile_new();
-    struct suppressions s =
-        parse("leak:^prog+0x1f0$\nleak:^prog+0x1f00$\nleak:^x.so+0x2f00\xe2\x80\xa6$\nleak:0x5000");
+    struct suppressions s = leaks_parse(
+        "leak:^prog+0x1f0$\nleak:^prog+0x1f00$\nleak:^x.so+0x2f00\xe2\x80\xa6$\nleak:0x5000");
     struct leaks leaks;
 
     (void)state;
@@ -182,7 +183,7 @@ suppressions_match_nameless_functions_by_what_is_shown(void **state)
         else
             l->address = m->bias + 0x5001;
     }
-    leaks = find(p, &s);
+    leaks = test_leaks_find(p, &s);
     assert_int_equal(leaks.suppressed_bytes, 3);
     assert_int_equal(s.v[0].counters.allocations, 0);
     assert_int_equal(s.v[1].counters.allocated_bytes, 1);
@@ -209,7 +210,7 @@ builtin_suppressions_look_at_the_innermost(void **state)
                NULL);
     build_site(p, build_counters(1, 72704, 0, 0), "!/usr/lib/libstdc++.so.6", NULL);
     build_site(p, build_counters(1, 72, 0, 0), "!/usr/lib/libstdc++.so.6", "main@a.c:3", NULL);
-    leaks = find(p, &s);
+    leaks = test_leaks_find(p, &s);
     assert_int_equal(leaks.count, 2);
     assert_int_equal(counters_live_bytes(&leaks.stacks.total), 73);
     assert_int_equal(leaks.suppressed_bytes, 2 + 4096 + 72704);
@@ -234,7 +235,7 @@ builtin_sizes_match_at_a_moment_too(void **state)
     build_site(p, build_counters(1, 73728, 0, 0), "!/usr/lib/libstdc++.so.6", NULL);
     build_site(p, two_sizes, "!/usr/lib/libstdc++.so.6", "main@a.c:3", NULL);
     profile_cut(p, NULL, &peak);
-    leaks = find(p, &s);
+    leaks = test_leaks_find(p, &s);
     assert_int_equal(leaks.count, 1);
     assert_int_equal(counters_live_bytes(&leaks.stacks.total), 2 * 73728);
     assert_int_equal(leaks.suppressed_bytes, 73728);
@@ -242,7 +243,7 @@ builtin_sizes_match_at_a_moment_too(void **state)
 }
 
 static int
-release(void **state)
+leaks_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -264,5 +265,5 @@ main(void)
         cmocka_unit_test(builtin_sizes_match_at_a_moment_too),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, leaks_release);
 }

@@ -23,7 +23,7 @@
 #include "platform/sys.c"
 
 static int
-begin(void **unused)
+ledger_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -33,7 +33,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+ledger_end(void **unused)
 {
     (void)unused;
     fake_state_end();
@@ -169,7 +169,7 @@ a_block_over_a_live_one_gives_the_old_one_back(void **unused)
 }
 
 static uint64_t
-next_random(uint64_t *x)
+ledger_next_random(uint64_t *x)
 {
     *x ^= *x << 13;
     *x ^= *x >> 7;
@@ -190,7 +190,7 @@ the_side_table_equals_a_list(void **unused)
 
     (void)unused;
     for (int step = 0; step < STEPS; step++) {
-        uint64_t r = next_random(&x);
+        uint64_t r = ledger_next_random(&x);
         size_t i = r % BLOCKS;
         uintptr_t address = 0x10000008 + i * 16;
 
@@ -254,7 +254,7 @@ enum { HEAP_AT = 5, HEAP_SPAN = 1 << LEDGER_SPAN_BITS, LEAF_PAGES = 5 * HEAP_SPA
 
 /* Number of LEAF's pages that are present. */
 static size_t
-pages_of(const void *leaf)
+ledger_pages_of(const void *leaf)
 {
     unsigned char current[LEAF_PAGES];
     size_t count = 0;
@@ -291,20 +291,20 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     for (uintptr_t grown = 0; grown < HEAP_SPAN; grown += 8192) {
         size_t needed = grown / 16 * 5 / 4096;
 
-        before = pages_of(leaf);
+        before = ledger_pages_of(leaf);
         ledger_prefault(&a, (void *)(base + grown));
-        assert_true(pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
+        assert_true(ledger_pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
         // Another block's place is reused.
         ledger_prefault(&a, (void *)(base + grown / 2));
-        assert_true(pages_of(leaf) <= needed + (PREFAULT_MAX_BYTES * 5 / 16 >> 12) + 2);
+        assert_true(ledger_pages_of(leaf) <= needed + (PREFAULT_MAX_BYTES * 5 / 16 >> 12) + 2);
     }
-    assert_true(pages_of(leaf) >= LEAF_PAGES * 9 / 10);
+    assert_true(ledger_pages_of(leaf) >= LEAF_PAGES * 9 / 10);
 
     leaf = place_make(base + 8 * HEAP_SPAN).leaf;
-    before = pages_of(leaf);
+    before = ledger_pages_of(leaf);
     ledger_prefault(&a, (void *)(base + 8 * HEAP_SPAN));
     ledger_prefault(&a, (void *)(base + 8 * HEAP_SPAN + 4096));
-    assert_int_equal(pages_of(leaf), before);
+    assert_int_equal(ledger_pages_of(leaf), before);
 }
 
 /* If this fails, a call in a program with a large heap waits for the prefaulting of unneeded pages:
@@ -322,29 +322,34 @@ blocks_from_all_over_a_heap_are_no_growth(void **unused)
     // All but the last two megabytes of one leaf have been used, and nothing of the other.
     for (size_t i = 0; i < (HEAP_SPAN - (2 << 20)) / 16 * 4; i += 4096)
         used[i] = 1;
-    before = pages_of(used);
+    before = ledger_pages_of(used);
     ledger_prefault(&a, (void *)(base + 16 * HEAP_SPAN));
     for (uintptr_t i = 0; i < 2000; i++)
         ledger_prefault(&a, (void *)(base + i * 7919 % 12 * (1 << 20)));
-    assert_int_equal(pages_of(used), before);
+    assert_int_equal(ledger_pages_of(used), before);
     assert_int_equal(a.top, base + 16 * HEAP_SPAN);
-    assert_int_equal(pages_of(other), 0);
+    assert_int_equal(ledger_pages_of(other), 0);
 }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_block_comes_back_with_its_site_and_size, begin, end),
-        cmocka_unit_test_setup_teardown(every_leaf_and_side_table_is_listed_for_a_dump, begin, end),
-        cmocka_unit_test_setup_teardown(foreign_pointers_are_unknown, begin, end),
-        cmocka_unit_test_setup_teardown(any_slack_leaves_the_size_exact, begin, end),
-        cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back, begin, end),
-        cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, begin, end),
-        cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, begin, end),
+        cmocka_unit_test_setup_teardown(a_block_comes_back_with_its_site_and_size, ledger_begin,
+                                        ledger_end),
+        cmocka_unit_test_setup_teardown(every_leaf_and_side_table_is_listed_for_a_dump,
+                                        ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(foreign_pointers_are_unknown, ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(any_slack_leaves_the_size_exact, ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(a_block_over_a_live_one_gives_the_old_one_back,
+                                        ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, ledger_begin,
+                                        ledger_end),
         cmocka_unit_test_setup_teardown(pages_are_made_ahead_of_a_growing_heap_and_no_others,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(blocks_from_all_over_a_heap_are_no_growth, begin, end),
+                                        ledger_begin, ledger_end),
+        cmocka_unit_test_setup_teardown(blocks_from_all_over_a_heap_are_no_growth, ledger_begin,
+                                        ledger_end),
     };
 
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

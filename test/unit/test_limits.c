@@ -28,7 +28,7 @@ assert_limit(enum limit_of of, bool is_percent, uint64_t value)
 }
 
 static void
-assert_refused(const char *text, const struct limit_rules *rules, const char *why)
+limits_assert_refused(const char *text, const struct limit_rules *rules, const char *why)
 {
     struct limits before = limits;
 
@@ -72,7 +72,7 @@ a_limit_without_a_name_is_of_what_the_command_says(void **state)
     assert_int_equal(limits_parse("peak=7,1K", &growth, &limits, &err), 0);
     assert_limit(LIMIT_PEAK, false, 7);
     assert_limit(LIMIT_INUSE, false, 1024);
-    assert_refused("5", &alone, "5 needs a name, as in leaks=5");
+    limits_assert_refused("5", &alone, "5 needs a name, as in leaks=5");
 }
 
 /* If this fails, the stricter of two limits is silently replaced by the other. */
@@ -80,11 +80,11 @@ static void
 a_second_limit_of_a_quantity_is_refused(void **state)
 {
     (void)state;
-    assert_refused("leaks=0,leaks=1M", &growth, "two limits of leaks; give one");
-    assert_refused("leaks,peak=1,leaks", &alone, "two limits of leaks");
-    assert_refused("count=5,allocations=7", &growth, "two limits of allocations");
-    assert_refused("5%,6%", &growth, "two limits of peak");
-    assert_refused("5%,peak=1,6%", &growth, "two limits of inuse");
+    limits_assert_refused("leaks=0,leaks=1M", &growth, "two limits of leaks; give one");
+    limits_assert_refused("leaks,peak=1,leaks", &alone, "two limits of leaks");
+    limits_assert_refused("count=5,allocations=7", &growth, "two limits of allocations");
+    limits_assert_refused("5%,6%", &growth, "two limits of peak");
+    limits_assert_refused("5%,peak=1,6%", &growth, "two limits of inuse");
 }
 
 /* If this fails, a mistyped limit makes a gate that is always open. */
@@ -92,26 +92,28 @@ static void
 what_is_no_limit_is_refused(void **state)
 {
     (void)state;
-    assert_refused("", &growth, "'' is not one of peak, leaks");
-    assert_refused("peek=5%", &growth, "(did you mean peak?)");
-    assert_refused("peak=", &growth, "'' is no limit");
-    assert_refused("peak=5x", &growth, "'5x' is no limit");
-    assert_refused("peak=5%%", &growth, "'5%%' is no limit");
-    assert_refused("peak=.5%", &growth, "is no limit");
-    assert_refused("peak=5.%", &growth, "is no limit");
-    assert_refused("peak=5.12345%", &growth, "is no limit");
-    assert_refused("peak=-5", &growth, "is no limit");
-    assert_refused("5%,", &growth, "'' is not one of");
-    assert_refused("leaks=0,,peak=1", &growth, "'' is not one of");
-    assert_refused("1234567890123%", &growth, "is no limit");
-    assert_refused("a.name.that.is.much.too.long.to.be.one.of.the.names.of.limits.that.there.are",
-                   &growth, "is no limit");
-    assert_refused("peak=5%", &alone, "5% has no base: there is nothing to compare with");
+    limits_assert_refused("", &growth, "'' is not one of peak, leaks");
+    limits_assert_refused("peek=5%", &growth, "(did you mean peak?)");
+    limits_assert_refused("peak=", &growth, "'' is no limit");
+    limits_assert_refused("peak=5x", &growth, "'5x' is no limit");
+    limits_assert_refused("peak=5%%", &growth, "'5%%' is no limit");
+    limits_assert_refused("peak=.5%", &growth, "is no limit");
+    limits_assert_refused("peak=5.%", &growth, "is no limit");
+    limits_assert_refused("peak=5.12345%", &growth, "is no limit");
+    limits_assert_refused("peak=-5", &growth, "is no limit");
+    limits_assert_refused("5%,", &growth, "'' is not one of");
+    limits_assert_refused("leaks=0,,peak=1", &growth, "'' is not one of");
+    limits_assert_refused("1234567890123%", &growth, "is no limit");
+    limits_assert_refused(
+        "a.name.that.is.much.too.long.to.be.one.of.the.names.of.limits.that.there.are", &growth,
+        "is no limit");
+    limits_assert_refused("peak=5%", &alone, "5% has no base: there is nothing to compare with");
 }
 
 /* Compare the growth of a stack from BEFORE bytes to AFTER with the limits in TEXT. */
 static struct limit_results
-checked(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t peak_error_bytes)
+limits_checked(const char *text, int64_t before_bytes, int64_t after_bytes,
+               int64_t peak_error_bytes)
 {
     const struct stacks_options options = {0};
     struct profile *p[] = {build_profile_new(), build_profile_new()};
@@ -140,20 +142,20 @@ checked(const char *text, int64_t before_bytes, int64_t after_bytes, int64_t pea
 static void
 growth_is_held_against_its_limit(void **state)
 {
-    struct limit_results j = checked("alloc=5096", 1000, 2000, 0);
+    struct limit_results j = limits_checked("alloc=5096", 1000, 2000, 0);
 
     (void)state;
     assert_int_equal(j.count, 1);
     assert_int_equal(j.v[0].before, 1000);
     assert_int_equal(j.v[0].value, 6096);
     assert_false(j.v[0].exceeded);
-    assert_true(checked("alloc=5095", 1000, 2000, 0).v[0].exceeded);
-    assert_false(checked("alloc=0", 10000, 2000, 0).v[0].exceeded);
-    j = checked("509.6%,allocations=1", 1000, 2000, 0);
+    assert_true(limits_checked("alloc=5095", 1000, 2000, 0).v[0].exceeded);
+    assert_false(limits_checked("alloc=0", 10000, 2000, 0).v[0].exceeded);
+    j = limits_checked("509.6%,allocations=1", 1000, 2000, 0);
     assert_int_equal(j.count, 3);
     assert_false(j.v[0].exceeded || j.v[1].exceeded);
     assert_true(j.v[2].exceeded); // Two calls more.
-    assert_true(checked("509.5%", 1000, 2000, 0).v[0].exceeded);
+    assert_true(limits_checked("509.5%", 1000, 2000, 0).v[0].exceeded);
 }
 
 /* If this fails, the buffer of stdout is a leak in every gate. */
@@ -161,9 +163,9 @@ static void
 suppressed_blocks_are_no_leaks(void **state)
 {
     (void)state;
-    assert_int_equal(checked("leaks", 1000, 2000, 0).v[0].value, 2000);
-    assert_true(checked("leaks=999", 1000, 2000, 0).v[0].exceeded);
-    assert_false(checked("leaks=100%", 1000, 2000, 0).v[0].exceeded);
+    assert_int_equal(limits_checked("leaks", 1000, 2000, 0).v[0].value, 2000);
+    assert_true(limits_checked("leaks=999", 1000, 2000, 0).v[0].exceeded);
+    assert_false(limits_checked("leaks=100%", 1000, 2000, 0).v[0].exceeded);
 }
 
 /* If this fails, a new program passes every gate in percent. */
@@ -171,8 +173,8 @@ static void
 of_nothing_all_growth_is_too_much(void **state)
 {
     (void)state;
-    assert_true(checked("leaks=50%", 0, 8, 0).v[0].exceeded);
-    assert_int_equal(checked("leaks=50%", 0, 8, 0).v[0].allowed, 0);
+    assert_true(limits_checked("leaks=50%", 0, 8, 0).v[0].exceeded);
+    assert_int_equal(limits_checked("leaks=50%", 0, 8, 0).v[0].allowed, 0);
 }
 
 /* If this fails, a gate for the peak of a program with threads fails by chance. */
@@ -180,8 +182,8 @@ static void
 a_peak_that_may_have_been_higher_before_is_no_finding(void **state)
 {
     (void)state;
-    assert_true(checked("peak=5000", 1000, 2000, 95).v[0].exceeded);
-    assert_false(checked("peak=5000", 1000, 2000, 96).v[0].exceeded);
+    assert_true(limits_checked("peak=5000", 1000, 2000, 95).v[0].exceeded);
+    assert_false(limits_checked("peak=5000", 1000, 2000, 96).v[0].exceeded);
 }
 
 /* If this fails, --fail-on compares a limit with another process's numbers. */
@@ -246,7 +248,7 @@ corruption_counts_where_it_is_certain(void **state)
 }
 
 static int
-release(void **state)
+limits_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -270,5 +272,5 @@ main(void)
         cmocka_unit_test(corruption_counts_where_it_is_certain),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, limits_release);
 }

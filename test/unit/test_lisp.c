@@ -96,14 +96,14 @@ rows_are_classes_and_then_their_types_by_bytes(void **state)
 static char told[256];
 
 static void
-on_function(void *arg, uint64_t value, const char *name)
+lisp_on_function(void *arg, uint64_t value, const char *name)
 {
     (void)arg;
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s@%d ", name, (int)value);
 }
 
 static void
-on_part(void *arg, uint64_t value, uint64_t whole)
+lisp_on_part(void *arg, uint64_t value, uint64_t whole)
 {
     (void)arg;
     snprintf(told + strlen(told), sizeof told - strlen(told), "%d->%d ", (int)value, (int)whole);
@@ -151,7 +151,7 @@ symbols_of_local_functions_become_names(void **state)
 
     (void)state;
     told[0] = '\0';
-    ecl_symbols_read(&f, sizeof f, on_function, on_part, NULL);
+    ecl_symbols_read(&f, sizeof f, lisp_on_function, lisp_on_part, NULL);
     // The last name extends to the end of the section.
     assert_string_equal(told, "MAKE-TREE@1 LAMBDA@2 4->3 END@6 ");
 }
@@ -164,17 +164,17 @@ a_file_that_lacks_something_has_no_names(void **state)
 
     (void)state;
     told[0] = '\0';
-    ecl_symbols_read(&f, sizeof f.header - 1, on_function, on_part, NULL);
-    ecl_symbols_read(&f, offsetof(struct file, symbols) - 1, on_function, on_part, NULL);
-    ecl_symbols_read(&f, offsetof(struct file, texts), on_function, on_part, NULL);
+    ecl_symbols_read(&f, sizeof f.header - 1, lisp_on_function, lisp_on_part, NULL);
+    ecl_symbols_read(&f, offsetof(struct file, symbols) - 1, lisp_on_function, lisp_on_part, NULL);
+    ecl_symbols_read(&f, offsetof(struct file, texts), lisp_on_function, lisp_on_part, NULL);
     f.sections[0].sh_link = 2;
-    ecl_symbols_read(&f, sizeof f, on_function, on_part, NULL);
+    ecl_symbols_read(&f, sizeof f, lisp_on_function, lisp_on_part, NULL);
     f = file_of_symbols();
     f.sections[1].sh_offset = UINT64_MAX;
-    ecl_symbols_read(&f, sizeof f, on_function, on_part, NULL);
+    ecl_symbols_read(&f, sizeof f, lisp_on_function, lisp_on_part, NULL);
     f = file_of_symbols();
     f.header.e_shnum = 3;
-    ecl_symbols_read(&f, offsetof(struct file, symbols), on_function, on_part, NULL);
+    ecl_symbols_read(&f, offsetof(struct file, symbols), lisp_on_function, lisp_on_part, NULL);
     assert_string_equal(told, "");
 }
 

@@ -87,7 +87,7 @@ lua_types_given(uintptr_t function)
 }
 
 static int
-fake_can_read(const void *p, size_t bytes)
+lua_frames_fake_can_read(const void *p, size_t bytes)
 {
     const char *at = p;
 
@@ -123,14 +123,14 @@ fake_moved(const void **from, const void **to)
 }
 
 static size_t
-fake_wanted(void)
+lua_frames_fake_wanted(void)
 {
     return fake.wanted > 0 ? fake.wanted : HEAPTAP_FRAMES_MAX / 2;
 }
 
 /* Lines identify the functions. */
 static unsigned
-fake_name(const char *function, const char *file, unsigned line, const char *language)
+lua_frames_fake_name(const char *function, const char *file, unsigned line, const char *language)
 {
     (void)function;
     assert_string_equal(file, "script");
@@ -139,13 +139,13 @@ fake_name(const char *function, const char *file, unsigned line, const char *lan
 }
 
 const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_languages_v1,
-                                                       .name = fake_name,
+                                                       .name = lua_frames_fake_name,
                                                        .runtime = fake_runtime,
-                                                       .can_read = fake_can_read,
+                                                       .can_read = lua_frames_fake_can_read,
                                                        .function_of = fake_function_of,
                                                        .function_end = fake_function_end,
                                                        .moved = fake_moved,
-                                                       .frames_wanted = fake_wanted};
+                                                       .frames_wanted = lua_frames_fake_wanted};
 
 /* The function in the record at CALL, which must be in the stack. */
 static uintptr_t
@@ -179,7 +179,7 @@ fake_getinfo(void *l, const char *what, void *debug)
 /* --- The state -------------------------------------------------------------------------------- */
 
 static void
-put(void *p, size_t offset, uintptr_t value)
+lua_frames_put(void *p, size_t offset, uintptr_t value)
 {
     memcpy((char *)p + offset, &value, sizeof value);
 }
@@ -203,7 +203,7 @@ pointer_count(void)
 static void
 add_to(unsigned number, uintptr_t difference)
 {
-    put(pointer(number), 0, lua_word((uintptr_t)pointer(number)) + difference);
+    lua_frames_put(pointer(number), 0, lua_word((uintptr_t)pointer(number)) + difference);
 }
 
 static bool
@@ -234,7 +234,7 @@ put_stack(char *stack)
 {
     uintptr_t difference = (uintptr_t)stack - (uintptr_t)fake.stack;
 
-    put(fake.state, lua_layout->state_stack, (uintptr_t)stack);
+    lua_frames_put(fake.state, lua_layout->state_stack, (uintptr_t)stack);
     for (unsigned i = 0; !has_offsets() && i < pointer_count(); i++)
         add_to(i, difference);
     fake.stack = stack;
@@ -242,7 +242,7 @@ put_stack(char *stack)
 
 /* Call a new function of Lua. */
 static void
-call(void)
+lua_frames_call(void)
 {
     const struct lua_layout *y = lua_layout;
     unsigned n = ++fake.count;
@@ -250,17 +250,17 @@ call(void)
     unsigned char *record = fake.calls[n];
     uint16_t status = y->is_lua;
 
-    put(fake.protos[n], y->proto_source, (uintptr_t)fake.text);
+    lua_frames_put(fake.protos[n], y->proto_source, (uintptr_t)fake.text);
     memcpy(fake.protos[n] + y->proto_line, &n, sizeof n);
-    put(fake.closures[n], y->closure_function, (uintptr_t)fake.protos[n]);
-    put(slot, 0, (uintptr_t)fake.closures[n]);
+    lua_frames_put(fake.closures[n], y->closure_function, (uintptr_t)fake.protos[n]);
+    lua_frames_put(slot, 0, (uintptr_t)fake.closures[n]);
     slot[LUA_TYPE] = LUA_IS_FUNCTION | COLLECTED;
-    put(record, y->call_function, (uintptr_t)slot);
-    put(record, LUA_CALL_PREVIOUS, n > 1 ? (uintptr_t)fake.calls[n - 1] : fake.own);
-    put(record, y->call_code, (uintptr_t)fake.protos[n] + 4);
+    lua_frames_put(record, y->call_function, (uintptr_t)slot);
+    lua_frames_put(record, LUA_CALL_PREVIOUS, n > 1 ? (uintptr_t)fake.calls[n - 1] : fake.own);
+    lua_frames_put(record, y->call_code, (uintptr_t)fake.protos[n] + 4);
     memcpy(record + y->call_status, &status, sizeof status);
-    put(fake.state, y->state_ci, (uintptr_t)record);
-    put(fake.state, LUA_STATE_TOP, (uintptr_t)slot + SLOT_BYTES);
+    lua_frames_put(fake.state, y->state_ci, (uintptr_t)record);
+    lua_frames_put(fake.state, LUA_STATE_TOP, (uintptr_t)slot + SLOT_BYTES);
 }
 
 /* A state of VERSION whose stack begins HEAD_BYTES into a block. If the allocator is not OF_LUA,
@@ -286,11 +286,11 @@ begin_state(const char *version, size_t head_bytes, bool of_lua)
     fake.own = (uintptr_t)(has_offsets() ? fake.state + y->state_own_call : fake.outer);
     fake.memo = calloc(1, lua_frames_memo_bytes);
     fake.state[LUA_TYPE] = LUA_IS_THREAD;
-    put(fake.state, y->state_global, (uintptr_t)fake.global);
-    put(fake.state, y->state_stack, (uintptr_t)fake.stack);
-    put(fake.state, y->state_jump, (uintptr_t)&fake.frame[4]);
-    put((void *)fake.own, y->call_function, (uintptr_t)fake.stack);
-    put(fake.global, y->global_alloc, of_lua ? CODE_START : CODE_START + CODE_BYTES);
+    lua_frames_put(fake.state, y->state_global, (uintptr_t)fake.global);
+    lua_frames_put(fake.state, y->state_stack, (uintptr_t)fake.stack);
+    lua_frames_put(fake.state, y->state_jump, (uintptr_t)&fake.frame[4]);
+    lua_frames_put((void *)fake.own, y->call_function, (uintptr_t)fake.stack);
+    lua_frames_put(fake.global, y->global_alloc, of_lua ? CODE_START : CODE_START + CODE_BYTES);
     fake.frame[16 - L_FROM_END / 8] = (uintptr_t)fake.state;
     lua_state_off = L_FROM_END;
     lua_name_getinfo = fake_getinfo;
@@ -362,9 +362,9 @@ move_by_realloc(const char *version, size_t head_bytes, bool of_lua)
 {
     begin_state(version, head_bytes, of_lua);
     for (unsigned i = 0; i < 10; i++)
-        call();
+        lua_frames_call();
     check_frames(0);
-    call();
+    lua_frames_call();
     make_offsets(pointer_count());
     move_stack(head_bytes, true);
     check_frames(10);
@@ -373,7 +373,7 @@ move_by_realloc(const char *version, size_t head_bytes, bool of_lua)
     put_stack(fake.places[1] + head_bytes);
     make_pointers(pointer_count());
     check_frames(11);
-    call();
+    lua_frames_call();
     check_frames(11);
     assert_int_equal(fake.asked, 12);
     end_state();
@@ -409,8 +409,8 @@ a_block_in_front_of_a_stack_moves(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         begin_state(versions[i], 64, false);
-        call();
-        call();
+        lua_frames_call();
+        lua_frames_call();
         fake.moved_from = fake.places[0];
         fake.moved_to = fake.places[1];
         fake.moved_bytes = 64;
@@ -432,7 +432,7 @@ realloc_leaves_a_stack_where_it_is(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         begin_state(versions[i], 0, true);
-        call();
+        lua_frames_call();
         make_offsets(pointer_count());
         fake.moved_from = fake.moved_to = fake.stack;
         fake.moved_bytes = STACK_BYTES;
@@ -449,13 +449,13 @@ malloc_is_called_to_move_a_stack(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         begin_state(versions[i], 0, false);
-        call();
-        call();
+        lua_frames_call();
+        lua_frames_call();
         check_frames(0);
         make_offsets(pointer_count());
         check_frames(2);
         make_pointers(pointer_count());
-        call();
+        lua_frames_call();
         make_offsets(pointer_count());
         check_frames(2);
         check_frames(3);
@@ -475,7 +475,7 @@ some_are_offsets(void **unused)
     (void)unused;
     begin_state("5.4.6", 0, true);
     for (unsigned i = 0; i < 10; i++)
-        call();
+        lua_frames_call();
     check_frames(0);
     last = pointer_count();
     for (unsigned n = 0; n <= last; n++) {
@@ -503,10 +503,10 @@ an_offset_leads_out_of_the_stack(void **unused)
     (void)unused;
     begin_state("5.4.6", 0, true);
     for (unsigned i = 0; i < 10; i++)
-        call();
+        lua_frames_call();
     check_frames(0);
     make_offsets(pointer_count());
-    put(fake.calls[4], 0, 10 * SLOTS_APART * SLOT_BYTES + SLOT_BYTES);
+    lua_frames_put(fake.calls[4], 0, 10 * SLOTS_APART * SLOT_BYTES + SLOT_BYTES);
     memset(fake.memo, 0, lua_frames_memo_bytes);
     memset(ids, 0, sizeof ids);
     // Only inner calls remain; the outermost of them could not be cached, because of its caller.
@@ -521,7 +521,7 @@ an_offset_leads_out_of_the_stack(void **unused)
 /* --- Deep stacks ------------------------------------------------------------------------------ */
 
 static unsigned
-chance(unsigned n)
+lua_frames_chance(unsigned n)
 {
     fake.random = fake.random * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(fake.random >> 33) % n;
@@ -537,37 +537,41 @@ put_call(unsigned number, unsigned function, unsigned at)
     uint16_t status = function > 0 ? y->is_lua : y->is_c;
 
     fake.functions[number] = function;
-    put(fake.protos[function], y->proto_source, (uintptr_t)fake.text);
+    lua_frames_put(fake.protos[function], y->proto_source, (uintptr_t)fake.text);
     memcpy(fake.protos[function] + y->proto_line, &function, sizeof function);
-    put(fake.closures[function], y->closure_function, (uintptr_t)fake.protos[function]);
-    put(slot, 0, function > 0 ? (uintptr_t)fake.closures[function] : (uintptr_t)&fake);
+    lua_frames_put(fake.closures[function], y->closure_function, (uintptr_t)fake.protos[function]);
+    lua_frames_put(slot, 0, function > 0 ? (uintptr_t)fake.closures[function] : (uintptr_t)&fake);
     slot[LUA_TYPE] = function > 0 ? LUA_IS_FUNCTION | COLLECTED : LUA_IS_LIGHT_C;
-    put(record, y->call_function, (uintptr_t)slot);
-    put(record, LUA_CALL_PREVIOUS, number > 1 ? (uintptr_t)fake.calls[number - 1] : fake.own);
-    put(record, y->call_code, (uintptr_t)fake.protos[function] + 4 + 4 * at);
+    lua_frames_put(record, y->call_function, (uintptr_t)slot);
+    lua_frames_put(record, LUA_CALL_PREVIOUS,
+                   number > 1 ? (uintptr_t)fake.calls[number - 1] : fake.own);
+    lua_frames_put(record, y->call_code, (uintptr_t)fake.protos[function] + 4 + 4 * at);
     memcpy(record + y->call_status, &status, sizeof status);
 }
 
 static void
 change_calls(unsigned depth)
 {
-    unsigned what = chance(100), n = what < 10 ? chance(depth / 2) : 1;
+    unsigned what = lua_frames_chance(100), n = what < 10 ? lua_frames_chance(depth / 2) : 1;
 
-    if (chance(2) == 0)
+    if (lua_frames_chance(2) == 0)
         for (; n > 0 && fake.count < depth; n--)
-            put_call(++fake.count, chance(FUNCTIONS), chance(3));
+            put_call(++fake.count, lua_frames_chance(FUNCTIONS), lua_frames_chance(3));
     else
         fake.count -= n < fake.count ? n : fake.count;
     // Outer calls continue, without an event in between.
-    for (unsigned k = chance(4); k > 0 && fake.count > 0; k--) {
-        unsigned number = chance(4) == 0 ? 1 + chance(fake.count) : fake.count;
+    for (unsigned k = lua_frames_chance(4); k > 0 && fake.count > 0; k--) {
+        unsigned number =
+            lua_frames_chance(4) == 0 ? 1 + lua_frames_chance(fake.count) : fake.count;
 
-        put_call(number, chance(3) == 0 ? chance(FUNCTIONS) : fake.functions[number], chance(3));
+        put_call(number,
+                 lua_frames_chance(3) == 0 ? lua_frames_chance(FUNCTIONS) : fake.functions[number],
+                 lua_frames_chance(3));
     }
-    put(fake.state, lua_layout->state_ci, (uintptr_t)(fake.count > 0 ? fake.calls[fake.count]
-                                                                     : (void *)fake.own));
-    put(fake.state, LUA_STATE_TOP,
-        (uintptr_t)fake.stack + (size_t)(fake.count + 1) * SLOT_BYTES);
+    lua_frames_put(fake.state, lua_layout->state_ci,
+                   (uintptr_t)(fake.count > 0 ? fake.calls[fake.count] : (void *)fake.own));
+    lua_frames_put(fake.state, LUA_STATE_TOP,
+                   (uintptr_t)fake.stack + (size_t)(fake.count + 1) * SLOT_BYTES);
 }
 
 /* Compare an answer with the calls. On a deep stack only the wanted frames count. */
@@ -608,7 +612,7 @@ try_deep(const char *version, bool of_lua, unsigned depth, size_t wanted)
     fake.wanted = wanted;
     fake.random = wanted + of_lua;
     while (fake.count < depth / 2)
-        put_call(++fake.count, chance(FUNCTIONS), chance(3));
+        put_call(++fake.count, lua_frames_chance(FUNCTIONS), lua_frames_chance(3));
     for (unsigned i = 0; i < DEEP_EVENTS; i++) {
         change_calls(depth);
         check_wanted(&is_whole);
@@ -621,7 +625,7 @@ try_deep(const char *version, bool of_lua, unsigned depth, size_t wanted)
 /* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
  * stack that was cut is taken for a whole one. */
 static void
-deep_stacks_are_answered_as_they_are(void **unused)
+deep_lua_stacks_are_answered_as_they_are(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
@@ -733,7 +737,7 @@ main(void)
         cmocka_unit_test(malloc_is_called_to_move_a_stack),
         cmocka_unit_test(some_are_offsets),
         cmocka_unit_test(an_offset_leads_out_of_the_stack),
-        cmocka_unit_test(deep_stacks_are_answered_as_they_are),
+        cmocka_unit_test(deep_lua_stacks_are_answered_as_they_are),
         cmocka_unit_test(versions_have_their_layouts),
         cmocka_unit_test(versions_have_their_marks_of_fresh_calls),
         cmocka_unit_test(lua_may_begin_late),

@@ -18,7 +18,7 @@ key_of(uint64_t i)
 }
 
 static void
-fill(struct map *m)
+map_fill(struct map *m)
 {
     for (uint64_t round = 0; round < 2; round++)
         for (uint64_t i = 0; i < KEYS; i++) {
@@ -40,7 +40,7 @@ each_key_has_one_value_zero_among_them(void **state)
     (void)state;
     assert_null(map_get(&m, 0));
     assert_null(map_get(&m, 1));
-    fill(&m);
+    map_fill(&m);
     assert_int_equal(m.count, KEYS);
     for (uint64_t i = 0; i < KEYS; i++)
         assert_int_equal(*map_get(&m, key_of(i)), i + 1);
@@ -66,7 +66,7 @@ a_reserved_map_does_not_grow_and_keeps_what_it_has(void **state)
     map_release(&m);
     map_reserve(&m, KEYS);
     capacity = m.capacity;
-    fill(&m);
+    map_fill(&m);
     assert_int_equal(m.capacity, capacity);
     map_reserve(&m, 1);
     assert_int_equal(m.capacity, capacity);

@@ -26,7 +26,7 @@ struct sum {
 };
 
 static int
-begin(void **state)
+merge_begin(void **state)
 {
     struct sum *t = xmalloc(sizeof *t);
 
@@ -36,7 +36,7 @@ begin(void **state)
 }
 
 static int
-end(void **state)
+merge_end(void **state)
 {
     struct sum *t = *state;
 
@@ -77,7 +77,7 @@ sum_up(struct sum *t)
 
 /* Write P, read it again and return the result. */
 static struct profile *
-reread(struct sum *t, const struct profile *p)
+merge_reread(struct sum *t, const struct profile *p)
 {
     struct strbuf file = {0};
     struct err err = {""};
@@ -190,7 +190,7 @@ code_without_a_module_is_its_name_or_its_address(void **state)
         build_site(part(t), ten, "f@a.c:1", NULL);
         make_code(t->parts[i], code[i].name, code[i].address);
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->site_count, 4);
     assert_int_equal(p->totals.allocations, 6);
     for (size_t i = 1; i < p->location_count; i++)
@@ -210,7 +210,7 @@ each_program_is_known_as_one(void **state)
     build_site(part(t), ten, "f@b.c:1!/usr/bin/other", "g!/lib/libg.so", NULL);
     build_site(part(t), ten, "f@a.c:1", NULL);
     t->parts[1]->process.executable = "/usr/bin/other";
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->merged_processes, 3);
     assert_int_equal(p->program_count, 2);
     assert_string_equal(p->programs[0].executable, "/usr/bin/prog");
@@ -252,7 +252,7 @@ what_a_guess_led_to_stays_apart(void **state)
     for (size_t i = 0; i < 2; i++)
         build_site(part(t), ten, "f@a.c:1", "main@a.c:2", NULL);
     t->parts[1]->nodes[1].flags = NODE_GUESSED;
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->site_count, 2);
     assert_int_equal(p->losses.guessed_frames, 1);
 }
@@ -272,7 +272,7 @@ the_ends_of_stacks_stay_apart(void **state)
         t->parts[i]->nodes[1].flags = ends[i];
     }
     build_site(part(t), ten, NULL);
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->site_count, 5);
     assert_int_equal(p->losses.truncated_stacks, 1);
     assert_int_equal(p->losses.shortened_stacks, 1);
@@ -483,7 +483,7 @@ ways_of_recording_and_errors_add_up(void **state)
         errors->allocated = (struct error_sum){3, 1, 10, 0.5, 2.5};
         one->errors = *errors;
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->mode_count, 3);
     assert_int_equal(p->longest_bytes, 65536);
     assert_int_equal(profile_site_errors(p, 0)->allocated.samples, 6);
@@ -516,7 +516,7 @@ too_many_modules_are_code_without_one(void **state)
         one->locations[1].module = (uint32_t)one->module_count - 1;
         one->locations[1].address = one->modules[one->module_count - 1].start + 16;
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->module_count, 1 << 15);
     assert_int_equal(p->site_count, 2);
     for (size_t i = 1; i < p->location_count; i++)
@@ -613,7 +613,7 @@ damages_come_onto_one_clock(void **state)
         assert_int_equal(p->corruptions[2].address, 0x4000);
         assert_int_equal(p->corruptions[2].found_ns, 22 * SECOND);
         if (read == 0)
-            p = reread(t, p);
+            p = merge_reread(t, p);
     }
 }
 
@@ -629,7 +629,7 @@ what_the_recorders_took_adds_up(void **state)
         t->parts[i]->recorder.file_bytes = 1 << 20;
         t->parts[i]->recorder.memory_bytes = (3 + i) << 20;
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->recorder.memory_bytes, 7 << 20);
 }
 
@@ -690,7 +690,7 @@ heaps_and_labels_are_one_by_name(void **state)
     p = sum_up(t);
     assert_false(p->heaps[0].own);
     assert_true(heap_of(p, "arena")->own);
-    p = reread(t, p);
+    p = merge_reread(t, p);
     assert_int_equal(p->totals.allocations, 9);
     assert_int_equal(p->site_count, 6);
     assert_int_equal(p->heaps[0].counters.allocations, 3);
@@ -721,7 +721,7 @@ too_many_heaps_and_labels_are_others(void **state)
         build_tags(one, build_site(one, ten, "f@a.c:1", NULL), heap, set);
         one->label_sets[set].counters = ten;
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->totals.allocations, SETS);
     assert_int_equal(p->heaps[0].counters.allocations, SETS - HEAPS);
     // At most 1024 heaps, including malloc and "other heaps", and 4096 label sets, including the
@@ -743,7 +743,7 @@ lives_are_known_if_all_know_them(void **state)
     c.frees = c.ended_16 = 1;
     build_site(part(t), c, "f@a.c:1", NULL);
     build_site(part(t), c, "f@a.c:1", NULL);
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_false(p->totals.lifetimes_unknown);
     assert_int_equal(p->totals.ended_16, 2);
     assert_int_equal(p->sites[0].counters.ended_16, 2);
@@ -765,7 +765,7 @@ lives_are_unknown_if_one_does_not_know_them(void **state)
     for (uint32_t i = 0; i < p->site_count; i++)
         assert_int_equal(p->sites[i].counters.ended_16, 0);
     assert_int_equal(p->totals.ended_16, 0);
-    assert_true(reread(t, p)->totals.lifetimes_unknown);
+    assert_true(merge_reread(t, p)->totals.lifetimes_unknown);
 }
 
 /* If this fails, an empty sum cannot be written, or the file cannot be read. */
@@ -773,7 +773,7 @@ static void
 a_sum_of_nothing_is_a_profile(void **state)
 {
     struct sum *t = *state;
-    const struct profile *p = reread(t, sum_up(t));
+    const struct profile *p = merge_reread(t, sum_up(t));
 
     assert_int_equal(p->totals.allocations, 0);
     assert_int_equal(p->site_count, 0);
@@ -799,7 +799,7 @@ numbers_that_wrap_end_nothing(void **state)
     }
     t->parts[0]->merged_processes = t->parts[0]->merged_left_out = UINT32_MAX;
     t->parts[1]->merged_left_out = 1;
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->merged_processes, UINT32_MAX);
     assert_int_equal(p->merged_left_out, UINT32_MAX);
     assert_int_equal(p->totals.allocations, 0);
@@ -819,7 +819,7 @@ errors_of_peaks_add_up(void **state)
         build_site(from, ten, "f@a.c:1", "main@a.c:2", NULL);
         from->peak_error_bytes = i;
     }
-    p = reread(t, sum_up(t));
+    p = merge_reread(t, sum_up(t));
     assert_int_equal(p->totals.peak_bytes, 20);
     assert_int_equal(p->peak_error_bytes, 7);
 }
@@ -827,7 +827,7 @@ errors_of_peaks_add_up(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, merge_begin, merge_end)
     const struct CMUnitTest tests[] = {
         TEST(the_same_code_elsewhere_is_one_place),
         TEST(another_build_of_a_path_is_another_module),

@@ -29,7 +29,7 @@ static size_t node_limit;
 static struct disk_header header;
 
 static int
-begin(void **unused)
+nodes_begin(void **unused)
 {
     struct table *t;
 
@@ -48,7 +48,7 @@ static int
 begin_large(void **unused)
 {
     node_limit = 1 << 18;
-    return begin(unused);
+    return nodes_begin(unused);
 }
 
 /* More nodes than the index has from the start. */
@@ -56,18 +56,18 @@ static int
 begin_huge(void **unused)
 {
     node_limit = 5 << NODES_FIRST_BITS;
-    return begin(unused);
+    return nodes_begin(unused);
 }
 
 static int
 begin_small(void **unused)
 {
     node_limit = 64;
-    return begin(unused);
+    return nodes_begin(unused);
 }
 
 static int
-end(void **unused)
+nodes_end(void **unused)
 {
     (void)unused;
     mem_release_all();
@@ -189,7 +189,7 @@ static int
 begin_medium(void **unused)
 {
     node_limit = 4096;
-    return begin(unused);
+    return nodes_begin(unused);
 }
 
 /* Frames of a made-up stack, innermost first: one of LEAVES functions, called from a new place each
@@ -369,22 +369,25 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(children_are_found_again, begin_large, end),
-        cmocka_unit_test_setup_teardown(a_tree_grows_beyond_the_first_segments, begin_huge, end),
+        cmocka_unit_test_setup_teardown(children_are_found_again, begin_large, nodes_end),
+        cmocka_unit_test_setup_teardown(a_tree_grows_beyond_the_first_segments, begin_huge,
+                                        nodes_end),
         cmocka_unit_test_setup_teardown(a_grown_index_is_given_back_behind_the_nodes_in_use,
-                                        begin_huge, end),
-        cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes,
-                                        begin_large, end),
-        cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, end),
+                                        begin_huge, nodes_end),
+        cmocka_unit_test_setup_teardown(the_same_frame_under_two_parents_is_two_nodes, begin_large,
+                                        nodes_end),
+        cmocka_unit_test_setup_teardown(a_full_tree_gives_other, begin_small, nodes_end),
         cmocka_unit_test_setup_teardown(a_filling_tree_keeps_the_innermost_frames, begin_medium,
-                                        end),
+                                        nodes_end),
         cmocka_unit_test_setup_teardown(stacks_are_shortened_before_sites_run_out, begin_large,
-                                        end),
+                                        nodes_end),
         cmocka_unit_test_setup_teardown(a_tree_full_of_stacks_has_room_for_tags, begin_medium,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_stack_of_few_frames_is_not_shortened, begin_medium, end),
-        cmocka_unit_test_setup_teardown(size_classes_are_sites_of_their_own, begin_large, end),
-        cmocka_unit_test_setup_teardown(threads_agree_on_children, begin_large, end),
+                                        nodes_end),
+        cmocka_unit_test_setup_teardown(a_stack_of_few_frames_is_not_shortened, begin_medium,
+                                        nodes_end),
+        cmocka_unit_test_setup_teardown(size_classes_are_sites_of_their_own, begin_large,
+                                        nodes_end),
+        cmocka_unit_test_setup_teardown(threads_agree_on_children, begin_large, nodes_end),
     };
 
     return cmocka_run_group_tests_name("nodes", tests, NULL, NULL);

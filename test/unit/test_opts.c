@@ -44,7 +44,7 @@ static struct err err;
 
 /* Parse the words of LINE, separated by single blanks; the remaining ones go to arguments. */
 static int
-parse(const char *line, bool stop_at_first)
+test_opts_parse(const char *line, bool stop_at_first)
 {
     const struct command c = {.options = table,
                               .defaults = &defaults,
@@ -88,13 +88,13 @@ static void
 a_choice_may_take_a_value(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--by label", false), 0);
+    assert_int_equal(test_opts_parse("--by label", false), 0);
     assert_int_equal(got.by.choice, 1);
     assert_null(got.by.of);
-    assert_int_equal(parse("--by label=tenant", false), 0);
+    assert_int_equal(test_opts_parse("--by label=tenant", false), 0);
     assert_int_equal(got.by.choice, 2);
     assert_string_equal(got.by.of, "tenant");
-    assert_int_equal(parse("--by=label=a=b", false), 0);
+    assert_int_equal(test_opts_parse("--by=label=a=b", false), 0);
     assert_string_equal(got.by.of, "a=b");
 }
 
@@ -103,19 +103,19 @@ static void
 a_flag_may_take_a_choice_behind_an_equals_sign(void **state)
 {
     (void)state;
-    assert_int_equal(parse("", false), 0);
+    assert_int_equal(test_opts_parse("", false), 0);
     assert_int_equal(got.form, 0);
-    assert_int_equal(parse("--form blue", false), 0);
+    assert_int_equal(test_opts_parse("--form blue", false), 0);
     assert_int_equal(got.form, 1);
     assert_int_equal(left, 1);
-    assert_int_equal(parse("--form=red", false), 0);
+    assert_int_equal(test_opts_parse("--form=red", false), 0);
     assert_int_equal(got.form, 1);
-    assert_int_equal(parse("--form=blue", false), 0);
+    assert_int_equal(test_opts_parse("--form=blue", false), 0);
     assert_int_equal(got.form, 3);
-    assert_int_equal(parse("-fw x", false), 0);
+    assert_int_equal(test_opts_parse("-fw x", false), 0);
     assert_true(got.form == 1 && got.wide);
-    assert_int_equal(parse("--form=", false), HEAPTAP_USAGE);
-    assert_int_equal(parse("--form=blu", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--form=", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--form=blu", false), HEAPTAP_USAGE);
     assert_non_null(strstr(err.text, "option '--form': 'blu' is not one of red, green, blue"));
 }
 
@@ -124,13 +124,13 @@ static void
 a_flag_may_take_a_number_behind_an_equals_sign(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--depth 7", false), 0);
+    assert_int_equal(test_opts_parse("--depth 7", false), 0);
     assert_true(got.depth == OPT_ALONE);
     assert_int_equal(left, 1);
-    assert_int_equal(parse("--depth=7", false), 0);
+    assert_int_equal(test_opts_parse("--depth=7", false), 0);
     assert_int_equal(got.depth, 7);
-    assert_int_equal(parse("--depth=", false), HEAPTAP_USAGE);
-    assert_int_equal(parse("--depth=x", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--depth=", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--depth=x", false), HEAPTAP_USAGE);
 }
 
 /* If this fails, a documented form of an option is refused or misread. */
@@ -138,19 +138,19 @@ static void
 every_form_of_an_option_is_read(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--fold=^x$ --limit 3 -b64K --colour blue", false), 0);
+    assert_int_equal(test_opts_parse("--fold=^x$ --limit 3 -b64K --colour blue", false), 0);
     assert_string_equal(got.fold, "^x$");
     assert_int_equal(got.limit, 3);
     assert_int_equal(got.budget_bytes, 65536);
     assert_int_equal(got.colour, 2);
     assert_int_equal(left, 0);
-    assert_int_equal(parse("-n 7 -jw", false), 0);
+    assert_int_equal(test_opts_parse("-n 7 -jw", false), 0);
     assert_int_equal(got.limit, 7);
     assert_true(got.json && got.wide);
-    assert_int_equal(parse("-jn5", false), 0);
+    assert_int_equal(test_opts_parse("-jn5", false), 0);
     assert_true(got.json);
     assert_int_equal(got.limit, 5);
-    assert_int_equal(parse("--fold=a --fold=b --limit=1 --limit=2", false), 0);
+    assert_int_equal(test_opts_parse("--fold=a --fold=b --limit=1 --limit=2", false), 0);
     assert_string_equal(got.fold, "b");
     assert_int_equal(got.limit, 2);
 }
@@ -161,7 +161,7 @@ static void
 an_empty_value_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--fold=", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--fold=", false), HEAPTAP_USAGE);
     assert_string_equal(err.text, "option '--fold': its value, REGEX, is empty");
 }
 
@@ -170,13 +170,13 @@ static void
 zero_is_refused_where_it_means_nothing(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--limit 0", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--limit 0", false), HEAPTAP_USAGE);
     assert_string_equal(err.text,
                         "option '--limit': 0 is none; write 1 or more, or leave the option out");
-    assert_int_equal(parse("--budget 0K", false), HEAPTAP_USAGE);
-    assert_int_equal(parse("--depth=0", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--budget 0K", false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse("--depth=0", false), HEAPTAP_USAGE);
     got.wait = 1;
-    assert_int_equal(parse("--wait 0", false), 0);
+    assert_int_equal(test_opts_parse("--wait 0", false), 0);
     assert_int_equal(got.wait, 0);
 }
 
@@ -185,7 +185,7 @@ static void
 arguments_stay_in_their_order(void **state)
 {
     (void)state;
-    assert_int_equal(parse("a --json b - --limit 4 c", false), 0);
+    assert_int_equal(test_opts_parse("a --json b - --limit 4 c", false), 0);
     assert_int_equal(left, 4);
     assert_string_equal(arguments[0], "a");
     assert_string_equal(arguments[1], "b");
@@ -200,7 +200,7 @@ static void
 options_end_at_two_dashes(void **state)
 {
     (void)state;
-    assert_int_equal(parse("-- --json -- x", false), 0);
+    assert_int_equal(test_opts_parse("-- --json -- x", false), 0);
     assert_int_equal(left, 3);
     assert_string_equal(arguments[0], "--json");
     assert_string_equal(arguments[1], "--");
@@ -212,7 +212,7 @@ static void
 run_stops_at_the_first_argument(void **state)
 {
     (void)state;
-    assert_int_equal(parse("-j prog --limit 99 -- --wide --help", true), 0);
+    assert_int_equal(test_opts_parse("-j prog --limit 99 -- --wide --help", true), 0);
     assert_int_equal(left, 6);
     assert_string_equal(arguments[0], "prog");
     assert_string_equal(arguments[3], "--");
@@ -220,7 +220,7 @@ run_stops_at_the_first_argument(void **state)
     assert_true(got.json);
     assert_false(got.wide);
     assert_int_equal(got.limit, 10);
-    assert_int_equal(parse("-- --odd-name --wide", true), 0);
+    assert_int_equal(test_opts_parse("-- --odd-name --wide", true), 0);
     assert_string_equal(arguments[0], "--odd-name");
     assert_int_equal(left, 2);
 }
@@ -230,15 +230,15 @@ static void
 help_is_asked_for_anywhere(void **state)
 {
     (void)state;
-    assert_int_equal(parse("a --help", false), OPTS_HELP);
-    assert_int_equal(parse("-h", false), OPTS_HELP);
-    assert_int_equal(parse("-jh", false), OPTS_HELP);
+    assert_int_equal(test_opts_parse("a --help", false), OPTS_HELP);
+    assert_int_equal(test_opts_parse("-h", false), OPTS_HELP);
+    assert_int_equal(test_opts_parse("-jh", false), OPTS_HELP);
 }
 
 static void
 refuses(const char *line, const char *message)
 {
-    assert_int_equal(parse(line, false), HEAPTAP_USAGE);
+    assert_int_equal(test_opts_parse(line, false), HEAPTAP_USAGE);
     assert_string_equal(err.text, message);
 }
 
@@ -280,9 +280,9 @@ two_runs_do_not_share_options(void **state)
     struct values first;
 
     (void)state;
-    assert_int_equal(parse("--limit 3 --wide --by label", false), 0);
+    assert_int_equal(test_opts_parse("--limit 3 --wide --by label", false), 0);
     first = got;
-    assert_int_equal(parse("--json", false), 0);
+    assert_int_equal(test_opts_parse("--json", false), 0);
     assert_int_equal(got.limit, 10);
     assert_false(got.wide);
     assert_int_equal(first.limit, 3);

@@ -19,7 +19,8 @@
 static struct arena arena;
 
 static void
-add_change(struct profile *p, uint32_t thread_site, uint32_t interval, struct profile_amounts a)
+page_add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
+                struct profile_amounts a)
 {
     p->changes[p->change_count++] = (struct profile_change){thread_site, interval, a};
 }
@@ -27,7 +28,7 @@ add_change(struct profile *p, uint32_t thread_site, uint32_t interval, struct pr
 /* Two stacks of three sites, and two threads. The first stack allocates by operator new, in two
  * classes of size; both threads are there. */
 static struct profile *
-make(void)
+page_make(void)
 {
     const struct counters small = build_counters(3, 300, 1, 100);
     const struct counters large = build_counters(1, 1000, 0, 0);
@@ -52,18 +53,18 @@ make(void)
         (struct profile_snapshot){.elapsed_ns = 2000000000, .name = "", .kind = SNAPSHOT_TIMED};
     p->snapshot_count = 2;
     // In no order, with the changes of both threads interleaved.
-    add_change(p, 0, 2, (struct profile_amounts){1, 100, 1, 100});
-    add_change(p, 3, 1, (struct profile_amounts){2, 20, 2, 20});
-    add_change(p, 1, 0, (struct profile_amounts){1, 100, 0, 0});
-    add_change(p, 0, 0, (struct profile_amounts){1, 100, 0, 0});
-    add_change(p, 2, 1, (struct profile_amounts){1, 1000, 0, 0});
-    add_change(p, 2, 2, (struct profile_amounts){0, 0, 0, 0});
+    page_add_change(p, 0, 2, (struct profile_amounts){1, 100, 1, 100});
+    page_add_change(p, 3, 1, (struct profile_amounts){2, 20, 2, 20});
+    page_add_change(p, 1, 0, (struct profile_amounts){1, 100, 0, 0});
+    page_add_change(p, 0, 0, (struct profile_amounts){1, 100, 0, 0});
+    page_add_change(p, 2, 1, (struct profile_amounts){1, 1000, 0, 0});
+    page_add_change(p, 2, 2, (struct profile_amounts){0, 0, 0, 0});
     return p;
 }
 
 /* Stacks of P as `heaptap html` builds them, except for FILTER. */
 static struct view
-view_of(const struct profile *p, const struct stacks_options *options, struct stacks *stacks)
+page_view_of(const struct profile *p, const struct stacks_options *options, struct stacks *stacks)
 {
     struct err err;
 
@@ -84,11 +85,11 @@ document_with(const struct json_page *page)
 }
 
 static struct strbuf
-document(const struct profile *p, const char *filter)
+page_document(const struct profile *p, const char *filter)
 {
     const struct stacks_options options = {.no_fold = true, .filter = filter};
     struct stacks stacks;
-    struct view view = view_of(p, &options, &stacks);
+    struct view view = page_view_of(p, &options, &stacks);
 
     return document_with(&(struct json_page){.view = &view, .options = &options});
 }
@@ -115,8 +116,8 @@ assert_behind(const struct strbuf *out, const char *const *parts, const char *wa
 static void
 the_history_has_one_row_for_a_part_and_a_point(void **state)
 {
-    struct profile *p = make();
-    struct strbuf out = document(p, NULL);
+    struct profile *p = page_make();
+    struct strbuf out = page_document(p, NULL);
 
     (void)state;
     assert_behind(&out, BEHIND("\"history\": {", "\"points\": ["),
@@ -143,7 +144,7 @@ the_history_has_one_row_for_a_part_and_a_point(void **state)
 static void
 parts_are_the_sites_as_they_were_recorded(void **state)
 {
-    struct profile *p = make();
+    struct profile *p = page_make();
     struct strbuf out;
 
     (void)state;
@@ -151,7 +152,7 @@ parts_are_the_sites_as_they_were_recorded(void **state)
     p->sites[1].type = strtab_id(&p->strings, "node");
     p->sites[1].verdict = VERDICT_CERTAIN;
     p->sites[2].verdict = VERDICT_SAME_SIZE;
-    out = document(p, NULL);
+    out = page_document(p, NULL);
     assert_behind(&out, BEHIND("\"sites\": {", "\"live_bytes\": "), "[1200,0]");
     assert_behind(&out, BEHIND("\"parts\": {", "\"site\": "), "[0,0,1]");
     assert_behind(&out, BEHIND("\"parts\": {", "\"size_class\": "), "[1,2,0]");
@@ -169,8 +170,8 @@ parts_are_the_sites_as_they_were_recorded(void **state)
 static void
 sites_say_their_number_and_their_own_frame(void **state)
 {
-    struct profile *p = make();
-    struct strbuf out = document(p, NULL);
+    struct profile *p = page_make();
+    struct strbuf out = page_document(p, NULL);
 
     (void)state;
     // Frames are numbered in the order of stacks, callers first: 0 is the start, 1 main, 2 make, 3
@@ -205,7 +206,7 @@ own_frames_are_found_in_folded_recursion(void **state)
     build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "work@a.c:1", "work@a.c:2",
                "work@a.c:2", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 10, 0, 0), "xmalloc@x.c:1", "other@a.c:7", "main@a.c:9", NULL);
-    view_of(p, &options, &stacks);
+    page_view_of(p, &options, &stacks);
     user_code_init(&own, p, &arena);
     assert_int_equal(stacks.count, 2);
     assert_true(stacks.v[0].recursion_folded);
@@ -220,8 +221,8 @@ own_frames_are_found_in_folded_recursion(void **state)
 static void
 what_is_filtered_out_is_in_no_table(void **state)
 {
-    struct profile *p = make();
-    struct strbuf out = document(p, "parse");
+    struct profile *p = page_make();
+    struct strbuf out = page_document(p, "parse");
 
     (void)state;
     assert_behind(&out, BEHIND("\"sites\": {", "\"allocations\": "), "[2]");
@@ -231,7 +232,7 @@ what_is_filtered_out_is_in_no_table(void **state)
     assert_behind(&out, BEHIND("\"changes\": {", "\"part\": "), "[0]");
     assert_null(strstr(strbuf_text(&out), "make"));
     strbuf_release(&out);
-    out = document(p, "nobody");
+    out = page_document(p, "nobody");
     assert_behind(&out, BEHIND("\"parts\": {", "\"site\": "), "[]");
     assert_behind(&out, BEHIND("\"changes\": {", "\"point\": "), "[]");
     strbuf_release(&out);
@@ -249,7 +250,7 @@ without_a_history_there_is_none(void **state)
     (void)state;
     build_site(p, build_counters(1, 10, 0, 0), "main@a.c:1", NULL);
     build_site(p, build_counters(1, 5, 0, 0), NULL);
-    out = document(p, NULL);
+    out = page_document(p, NULL);
     assert_behind(&out, BEHIND("\"growing\": "), "[],");
     assert_behind(&out, BEHIND("\"history\": "), "null,");
     assert_behind(&out, BEHIND("\"before\": "), "null,");
@@ -274,7 +275,7 @@ static void
 sources_name_their_file_and_before_is_the_first(void **state)
 {
     const struct stacks_options options = {.no_fold = true};
-    struct profile *p = make(), *first = build_profile_new();
+    struct profile *p = page_make(), *first = build_profile_new();
     struct stacks stacks, before_stacks;
     struct view view, before;
     struct strbuf out;
@@ -282,8 +283,8 @@ sources_name_their_file_and_before_is_the_first(void **state)
 
     (void)state;
     build_site(first, build_counters(1, 77, 0, 0), "early@c.c:1", NULL);
-    view = view_of(p, &options, &stacks);
-    before = view_of(first, &options, &before_stacks);
+    view = page_view_of(p, &options, &stacks);
+    before = page_view_of(first, &options, &before_stacks);
     out = document_with(&(struct json_page){.view = &view,
                                             .before = &before,
                                             .options = &options,
@@ -305,7 +306,7 @@ sources_name_their_file_and_before_is_the_first(void **state)
 /* Decode the base64 in the LENGTH characters at TEXT, whose lines must be short enough; return the
  * number of bytes. */
 static size_t
-decode(const char *text, size_t length, unsigned char *ret)
+page_decode(const char *text, size_t length, unsigned char *ret)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned char value_of[256] = {0}; // Plus 1.
@@ -350,7 +351,7 @@ there_and_back(const unsigned char *data, size_t count, size_t step)
     assert_memory_equal(out.text, "<head>\n", 7);
     assert_string_equal(out.text + out.length - 8, "\n</tail>");
     packed = xmalloc(out.length);
-    length = decode(out.text + 7, out.length - 15, packed);
+    length = page_decode(out.text + 7, out.length - 15, packed);
     z.next_in = packed;
     z.avail_in = (uInt)length;
     z.next_out = got;

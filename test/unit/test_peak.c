@@ -53,7 +53,7 @@ thread_invalidate_all(void)
 }
 
 static int
-begin(void **unused)
+peak_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -70,7 +70,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+peak_end(void **unused)
 {
     (void)unused;
     fake_state_end();
@@ -134,7 +134,7 @@ the_bound_holds_when_another_thread_joins(void **unused)
     assert_bound_holds();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, peak_begin, peak_end)
 
 int
 main(void)

@@ -43,7 +43,7 @@ read_golden(const char *path)
 }
 
 static struct disk_segment *
-segment_of(struct bytes *b, enum disk_kind kind)
+profile_segment_of(struct bytes *b, enum disk_kind kind)
 {
     struct disk_segment *s = (struct disk_segment *)(void *)(b->data + DISK_DIRECTORY_OFF);
 
@@ -279,7 +279,7 @@ the_peak_error_follows_the_file(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
     struct disk_header *h = (struct disk_header *)(void *)b.data;
-    const struct disk_segment *threads = segment_of(&b, DISK_THREADS);
+    const struct disk_segment *threads = profile_segment_of(&b, DISK_THREADS);
     struct disk_thread *first = (struct disk_thread *)(void *)(b.data + threads->off) + 1;
 
     (void)unused;
@@ -308,9 +308,9 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
     struct bytes b = read_golden(RECORDED);
     struct disk_header *h = (struct disk_header *)(void *)b.data;
     struct disk_block *block =
-        (struct disk_block *)(void *)(b.data + segment_of(&b, DISK_COUNTERS)->off);
+        (struct disk_block *)(void *)(b.data + profile_segment_of(&b, DISK_COUNTERS)->off);
     struct disk_phase *phase =
-        (struct disk_phase *)(void *)(b.data + segment_of(&b, DISK_NODES)->off);
+        (struct disk_phase *)(void *)(b.data + profile_segment_of(&b, DISK_NODES)->off);
     struct profile *p;
 
     (void)unused;
@@ -333,9 +333,9 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
     assert_int_equal(counters_within_256(&p->totals), 3 * p->totals.allocations);
     profile_free(p);
     // A sampled phase, in the place of a table that is not needed here.
-    segment_of(&b, DISK_NODES)->kind = DISK_PHASES;
+    profile_segment_of(&b, DISK_NODES)->kind = DISK_PHASES;
     *phase = (struct disk_phase){.id = 1, .mode = DISK_MODE_BYTES, .period = 4096};
-    segment_of(&b, DISK_PHASES)->record_bytes = sizeof *phase;
+    profile_segment_of(&b, DISK_PHASES)->record_bytes = sizeof *phase;
     p = load_expecting_success(&b);
     assert_true(p->totals.lifetimes_unknown);
     assert_int_equal(counters_within_256(&p->totals), 0);
@@ -349,8 +349,8 @@ static void
 damage_is_told_in_notes(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
-    struct disk_segment *threads = segment_of(&b, DISK_THREADS),
-                        *modules = segment_of(&b, DISK_MODULES);
+    struct disk_segment *threads = profile_segment_of(&b, DISK_THREADS),
+                        *modules = profile_segment_of(&b, DISK_MODULES);
     struct profile *p;
 
     (void)unused;
@@ -391,7 +391,7 @@ what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
     struct disk_header *h = (struct disk_header *)(void *)b.data;
-    const struct disk_segment *nodes = segment_of(&b, DISK_NODES);
+    const struct disk_segment *nodes = profile_segment_of(&b, DISK_NODES);
     struct profile *p;
 
     (void)unused;
@@ -421,7 +421,7 @@ counters_of_no_thread_are_told(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
     struct disk_header *h = (struct disk_header *)(void *)b.data;
-    const struct disk_segment *threads = segment_of(&b, DISK_THREADS);
+    const struct disk_segment *threads = profile_segment_of(&b, DISK_THREADS);
     struct disk_thread *first = (struct disk_thread *)(void *)(b.data + threads->off) + 1;
 
     (void)unused;
@@ -439,7 +439,7 @@ static void
 a_cut_file_gives_what_is_left(void **unused)
 {
     struct bytes b = read_golden(RECORDED);
-    struct disk_segment *last = segment_of(&b, DISK_TIMELINE - 1);
+    struct disk_segment *last = profile_segment_of(&b, DISK_TIMELINE - 1);
     struct profile *p;
 
     (void)unused;

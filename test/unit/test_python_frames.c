@@ -63,7 +63,7 @@ python_memory_check_hooks(void)
 }
 
 static unsigned
-chance(unsigned n)
+python_frames_chance(unsigned n)
 {
     fake.random = fake.random * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(fake.random >> 33) % n;
@@ -79,7 +79,7 @@ python_name_code(const void *code)
 }
 
 static unsigned
-id_of(uint64_t number, unsigned index)
+python_frames_id_of(uint64_t number, unsigned index)
 {
     return (unsigned)number * 1024 + index;
 }
@@ -90,17 +90,17 @@ python_name_of(const void *code, uint64_t number, uint64_t at)
     assert_true(python_name_code(code) == number && at % 2 == 0);
     if (fake.until_jump > 0 && --fake.until_jump == 0)
         longjmp(fake.out, 1);
-    return id_of(number, (unsigned)(at / 2));
+    return python_frames_id_of(number, (unsigned)(at / 2));
 }
 
 static int
-fake_can_read(const void *p, size_t bytes)
+python_frames_fake_can_read(const void *p, size_t bytes)
 {
     return (uintptr_t)p >= 4096 && (uintptr_t)p + bytes < UINT64_C(1) << 47;
 }
 
 static unsigned
-fake_name(const char *function, const char *file, unsigned line, const char *language)
+python_frames_fake_name(const char *function, const char *file, unsigned line, const char *language)
 {
     (void)line;
     (void)language;
@@ -110,15 +110,15 @@ fake_name(const char *function, const char *file, unsigned line, const char *lan
 }
 
 static size_t
-fake_wanted(void)
+python_frames_fake_wanted(void)
 {
     return fake.wanted;
 }
 
 const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_languages_v1,
-                                                       .can_read = fake_can_read,
-                                                       .name = fake_name,
-                                                       .frames_wanted = fake_wanted};
+                                                       .can_read = python_frames_fake_can_read,
+                                                       .name = python_frames_fake_name,
+                                                       .frames_wanted = python_frames_fake_wanted};
 
 static unsigned char *present;
 
@@ -131,7 +131,7 @@ fake_thread(void)
 /* --- Threads ---------------------------------------------------------------------------------- */
 
 static void
-put(void *p, unsigned offset, const void *value)
+python_frames_put(void *p, unsigned offset, const void *value)
 {
     if (offset != PYTHON_NONE)
         memcpy((char *)p + offset, &value, sizeof value);
@@ -154,18 +154,18 @@ write_frame(unsigned i)
     unsigned unit = layout->minor == 9 ? 2 : 1;
     int32_t index = (int32_t)(f->index * unit);
 
-    put(f->at_memory, layout->frame_code, code);
+    python_frames_put(f->at_memory, layout->frame_code, code);
     if (has_objects())
         memcpy(f->at_memory + layout->frame_at, &index, sizeof index);
     else
-        put(f->at_memory, layout->frame_at,
-            code + layout->code_begin + (f->has_begun ? 2 * f->index : 2));
+        python_frames_put(f->at_memory, layout->frame_at,
+                          code + layout->code_begin + (f->has_begun ? 2 * f->index : 2));
     if (layout->frame_owner != PYTHON_NONE)
         f->at_memory[layout->frame_owner] = 0;
     if (layout->frame_entry != PYTHON_NONE)
         f->at_memory[layout->frame_entry] = f->shim != NULL;
     if (layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL) {
-        put(f->shim, layout->frame_previous, previous);
+        python_frames_put(f->shim, layout->frame_previous, previous);
         f->shim[layout->frame_owner] = PYTHON_OWNER_SHIM;
         previous = f->shim;
     } else if (f->shim != NULL) {
@@ -174,9 +174,9 @@ write_frame(unsigned i)
         for (unsigned k = i; k-- > 0 && cframe == present + layout->thread_root;)
             if (fake.frames[k].shim != NULL)
                 cframe = fake.frames[k].shim;
-        put(f->shim, layout->cframe_previous, cframe);
+        python_frames_put(f->shim, layout->cframe_previous, cframe);
     }
-    put(f->at_memory, layout->frame_previous, previous);
+    python_frames_put(f->at_memory, layout->frame_previous, previous);
 }
 
 static void
@@ -189,31 +189,31 @@ write_thread(void)
         if (layout->chain != PYTHON_CHAIN_SHIMS && fake.frames[k].shim != NULL)
             cframe = fake.frames[k].shim;
     if (has_objects() || layout->cframe_top == PYTHON_NONE) {
-        put(present, layout->thread_top, top);
-        put(present, layout->thread_cframe, cframe);
+        python_frames_put(present, layout->thread_top, top);
+        python_frames_put(present, layout->thread_cframe, cframe);
     } else {
-        put(present, layout->thread_top, cframe);
-        put(cframe, layout->cframe_top, top);
+        python_frames_put(present, layout->thread_top, cframe);
+        python_frames_put(cframe, layout->cframe_top, top);
     }
 }
 
 static void
-call(void)
+python_frames_call(void)
 {
     unsigned i = fake.count;
     struct fake_frame *f = &fake.frames[i];
 
     if (i == fake.depth)
         return;
-    *f = (struct fake_frame){.code = chance(CODE_COUNT),
-                             .index = 4 + chance(3),
-                             .has_begun = has_objects() || chance(8) != 0};
-    f->at_memory = fake.chunk + (size_t)i * FRAME_ROOM + (chance(4) == 0 ? 8 : 0);
-    if (chance(8) == 0) {
+    *f = (struct fake_frame){.code = python_frames_chance(CODE_COUNT),
+                             .index = 4 + python_frames_chance(3),
+                             .has_begun = has_objects() || python_frames_chance(8) != 0};
+    f->at_memory = fake.chunk + (size_t)i * FRAME_ROOM + (python_frames_chance(4) == 0 ? 8 : 0);
+    if (python_frames_chance(8) == 0) {
         f->is_large = true;
         f->at_memory = (char *)fake.large[i] + layout->frame_head;
     }
-    if (i == 0 || has_objects() || chance(3) == 0)
+    if (i == 0 || has_objects() || python_frames_chance(3) == 0)
         f->shim = fake.stack + (size_t)(fake.depth - i) * FRAME_ROOM;
     write_frame(i);
     fake.count++;
@@ -225,16 +225,16 @@ go_back(void)
     if (fake.count == 0)
         return;
     fake.count--;
-    if (fake.frames[fake.count].is_large && chance(2) == 0)
+    if (fake.frames[fake.count].is_large && python_frames_chance(2) == 0)
         python_reach_freed(fake.large[fake.count]);
 }
 
 static void
-go_on(void)
+python_frames_go_on(void)
 {
     if (fake.count == 0)
         return;
-    fake.frames[fake.count - 1].index = 4 + chance(3);
+    fake.frames[fake.count - 1].index = 4 + python_frames_chance(3);
     fake.frames[fake.count - 1].has_begun = true;
     write_frame(fake.count - 1);
 }
@@ -243,26 +243,26 @@ go_on(void)
 static void
 free_code(void)
 {
-    fake.lives[chance(CODE_COUNT)] += CODE_COUNT;
+    fake.lives[python_frames_chance(CODE_COUNT)] += CODE_COUNT;
     python_goes();
 }
 
 static void
-step(void)
+python_frames_step(void)
 {
-    unsigned what = chance(100);
+    unsigned what = python_frames_chance(100);
 
     if (what < 35)
-        call();
+        python_frames_call();
     else if (what < 65)
         go_back();
     else if (what < 92)
-        go_on();
+        python_frames_go_on();
     else if (what < 94)
-        for (unsigned n = chance(fake.burst); n > 0; n--)
-            call();
+        for (unsigned n = python_frames_chance(fake.burst); n > 0; n--)
+            python_frames_call();
     else if (what < 96)
-        for (unsigned n = chance(fake.burst); n > 0; n--)
+        for (unsigned n = python_frames_chance(fake.burst); n > 0; n--)
             go_back();
     else if (what < 98)
         free_code();
@@ -286,7 +286,8 @@ known_frames(struct heaptap_frame *to, unsigned damaged)
         const struct fake_frame *f = &fake.frames[i];
 
         if (f->has_begun)
-            to[n++] = (struct heaptap_frame){0, id_of(fake.lives[f->code], f->index), 0};
+            to[n++] =
+                (struct heaptap_frame){0, python_frames_id_of(fake.lives[f->code], f->index), 0};
         for (; f->shim != NULL && placed < n && layout->chain != PYTHON_CHAIN_OBJECTS; placed++)
             to[placed].at = (uintptr_t)f->shim;
     }
@@ -327,11 +328,11 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
 static void
 ask_damaged(struct python_memo *m, struct heaptap_frame *end)
 {
-    unsigned i = 1 + chance(fake.count - 1);
+    unsigned i = 1 + python_frames_chance(fake.count - 1);
     struct fake_frame *f = &fake.frames[i];
     bool behind = layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL;
 
-    put(behind ? f->shim : f->at_memory, layout->frame_previous, (void *)16);
+    python_frames_put(behind ? f->shim : f->at_memory, layout->frame_previous, (void *)16);
     (void)ask(m, end, i, true);
     write_frame(i);
 }
@@ -342,7 +343,7 @@ jump_out(struct python_memo *m, struct heaptap_frame *end)
 {
     size_t same;
 
-    fake.until_jump = 1 + chance(3);
+    fake.until_jump = 1 + python_frames_chance(3);
     if (setjmp(fake.out) == 0)
         python_frames_again(end, m, NULL, &same);
     fake.until_jump = 0;
@@ -354,11 +355,11 @@ ask_at_random(struct python_memo *m, struct heaptap_frame *end, unsigned events)
     size_t reused = 0, deep = 0;
 
     for (unsigned i = 0; i < events; i++) {
-        bool is_whole = chance(20) != 0;
+        bool is_whole = python_frames_chance(20) != 0;
 
-        for (unsigned n = chance(4); n > 0; n--)
-            step();
-        if (fake.count > 1 && chance(50) == 0)
+        for (unsigned n = python_frames_chance(4); n > 0; n--)
+            python_frames_step();
+        if (fake.count > 1 && python_frames_chance(50) == 0)
             ask_damaged(m, end);
         if (!is_whole)
             jump_out(m, end);
@@ -405,7 +406,8 @@ try_version(unsigned minor, unsigned depth, size_t wanted, unsigned events)
             fake.code[i][l->code_first] = 4;
     }
     for (unsigned i = 0; i < depth; i++)
-        put(fake.large[i], PYTHON_COLLECTED_HEAD + PYTHON_OBJECT_TYPE, &type_of_generators);
+        python_frames_put(fake.large[i], PYTHON_COLLECTED_HEAD + PYTHON_OBJECT_TYPE,
+                          &type_of_generators);
     write_thread();
     ask_at_random(m, frames + HEAPTAP_FRAMES_MAX, events);
     python_mark_pages(&python_chunks, fake.chunk, chunk_bytes, false);
@@ -426,7 +428,7 @@ each_version_is_answered_as_it_is(void **state)
 /* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
  * stack that was cut is taken for a whole one. */
 static void
-deep_stacks_are_answered_as_they_are(void **state)
+deep_python_stacks_are_answered_as_they_are(void **state)
 {
     (void)state;
     for (unsigned minor = 9; minor <= 13; minor++) {
@@ -440,7 +442,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_version_is_answered_as_it_is),
-        cmocka_unit_test(deep_stacks_are_answered_as_they_are),
+        cmocka_unit_test(deep_python_stacks_are_answered_as_they_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static uint64_t return_address = 0x4000;
 static uint64_t slots[4];
 
 static uint64_t
-slot(int depth)
+reentry_slot(int depth)
 {
     slots[3 - depth] = return_address++;
     return (uint64_t)(uintptr_t)&slots[3 - depth];
@@ -31,7 +31,7 @@ slot(int depth)
 static struct arch_caller
 caller(int depth)
 {
-    return (struct arch_caller){.slot = slot(depth), .rbp = 1};
+    return (struct arch_caller){.slot = reentry_slot(depth), .rbp = 1};
 }
 
 struct thread *
@@ -115,7 +115,7 @@ block_keep_again(struct thread *t, void *p, struct ledger_entry old)
 }
 
 static int
-begin(void **unused)
+test_reentry_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -136,7 +136,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+test_reentry_end(void **unused)
 {
     (void)unused;
     free(first);
@@ -150,7 +150,7 @@ static void
 an_event_enters_and_leaves(void **unused)
 {
     (void)unused;
-    assert_ptr_equal(reentry_enter_thread(slot(0)), first);
+    assert_ptr_equal(reentry_enter_thread(reentry_slot(0)), first);
     assert_true(reentry_is_in_recorder());
     reentry_leave();
     assert_true(reentry_is_idle());
@@ -163,7 +163,7 @@ the_first_event_joins(void **unused)
 {
     (void)unused;
     tls.self = NULL;
-    assert_ptr_equal(reentry_enter_thread(slot(0)), first);
+    assert_ptr_equal(reentry_enter_thread(reentry_slot(0)), first);
     assert_int_equal(joins, 1);
     assert_true(reentry_is_in_recorder());
     reentry_leave();
@@ -206,7 +206,7 @@ an_inner_event_steps_out_and_back(void **unused)
     n = reentry_here();
     reentry_step_out(&n);
     assert_true(reentry_is_idle());
-    reentry_enter(slot(1));
+    reentry_enter(reentry_slot(1));
     reentry_leave();
     reentry_step_back(&n);
     assert_true(reentry_is_in_real());
@@ -222,7 +222,7 @@ static void
 a_handler_gets_a_second_struct(void **unused)
 {
     struct reentry_call c;
-    uint64_t entered = slot(0);
+    uint64_t entered = reentry_slot(0);
 
     (void)unused;
     reentry_enter(entered);
@@ -245,9 +245,9 @@ too_deep_a_handler_is_lost(void **unused)
     struct reentry_call c, d;
 
     (void)unused;
-    reentry_enter(slot(0));
+    reentry_enter(reentry_slot(0));
     reentry_begin(&c, caller(1));
-    reentry_enter(slot(1));
+    reentry_enter(reentry_slot(1));
     reentry_begin(&d, caller(2));
     assert_int_equal(d.kind, REENTRY_LOST);
     assert_int_equal(row.reentrant_events, 1);
@@ -289,7 +289,7 @@ a_jump_out_is_noticed(void **unused)
     struct reentry_call c;
 
     (void)unused;
-    reentry_enter(slot(2));
+    reentry_enter(reentry_slot(2));
     reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_ptr_equal(tls.self, first);
@@ -322,7 +322,7 @@ a_child_finishes_the_event(void **unused)
     struct reentry_call c;
 
     (void)unused;
-    reentry_enter(slot(0));
+    reentry_enter(reentry_slot(0));
     reentry_begin(&c, caller(1));
     first->ready = second->ready = THREAD_NOT; // Wiped.
     tls.self = NULL;
@@ -330,7 +330,7 @@ a_child_finishes_the_event(void **unused)
     assert_null(tls.self);
     assert_true(reentry_is_in_recorder());
     reentry_leave();
-    assert_ptr_equal(reentry_enter_thread(slot(0)), first);
+    assert_ptr_equal(reentry_enter_thread(reentry_slot(0)), first);
     assert_int_equal(joins, 1);
     reentry_leave();
 }
@@ -409,20 +409,32 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_event_enters_and_leaves, begin, end),
-        cmocka_unit_test_setup_teardown(the_first_event_joins, begin, end),
-        cmocka_unit_test_setup_teardown(a_real_call_is_one_event, begin, end),
-        cmocka_unit_test_setup_teardown(an_inner_event_steps_out_and_back, begin, end),
-        cmocka_unit_test_setup_teardown(a_handler_gets_a_second_struct, begin, end),
-        cmocka_unit_test_setup_teardown(too_deep_a_handler_is_lost, begin, end),
-        cmocka_unit_test_setup_teardown(an_exception_restores_everything, begin, end),
-        cmocka_unit_test_setup_teardown(a_jump_out_is_noticed, begin, end),
-        cmocka_unit_test_setup_teardown(a_jump_out_of_real_is_noticed, begin, end),
-        cmocka_unit_test_setup_teardown(a_child_finishes_the_event, begin, end),
-        cmocka_unit_test_setup_teardown(a_handler_in_real_is_an_event, begin, end),
-        cmocka_unit_test_setup_teardown(a_call_from_an_unreadable_stack_is_counted_as_lost, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(an_interruption_restores_the_state, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_enters_and_leaves, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(the_first_event_joins, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_real_call_is_one_event, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(an_inner_event_steps_out_and_back, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_handler_gets_a_second_struct, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(too_deep_a_handler_is_lost, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(an_exception_restores_everything, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_jump_out_is_noticed, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_jump_out_of_real_is_noticed, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_child_finishes_the_event, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_handler_in_real_is_an_event, test_reentry_begin,
+                                        test_reentry_end),
+        cmocka_unit_test_setup_teardown(a_call_from_an_unreadable_stack_is_counted_as_lost,
+                                        test_reentry_begin, test_reentry_end),
+        cmocka_unit_test_setup_teardown(an_interruption_restores_the_state, test_reentry_begin,
+                                        test_reentry_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -842,7 +842,7 @@ other_json_documents_close(void **state)
 }
 
 static int
-release(void **state)
+report_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -880,5 +880,5 @@ main(void)
         cmocka_unit_test(other_json_documents_close),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, report_release);
 }

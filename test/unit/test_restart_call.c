@@ -44,7 +44,7 @@ struct outcome {
 };
 
 static int64_t
-now_ms(void)
+restart_call_now_ms(void)
 {
     struct timespec now;
 
@@ -113,13 +113,13 @@ open_for(enum wait_kind kind)
 }
 
 static _Noreturn void
-child(enum wait_kind kind, int fd, int to)
+restart_call_child(enum wait_kind kind, int fd, int to)
 {
-    int64_t began = now_ms();
+    int64_t began = restart_call_now_ms();
     struct outcome o = {.result = wait_once(kind, fd)};
 
     o.error = errno;
-    o.elapsed_ms = now_ms() - began;
+    o.elapsed_ms = restart_call_now_ms() - began;
     _exit(write(to, &o, sizeof o) != sizeof o);
 }
 
@@ -135,7 +135,7 @@ stopped_often(enum wait_kind kind)
     assert_int_equal(0, pipe(report));
     pid = fork();
     if (pid == 0)
-        child(kind, fd, report[1]);
+        restart_call_child(kind, fd, report[1]);
     while (stops < STOPS_MAX) {
         struct memory m;
 

@@ -52,7 +52,7 @@ modules_id(const struct unwind_object *object)
 }
 
 static int
-begin(void **unused)
+rules_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -61,7 +61,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+rules_end(void **unused)
 {
     (void)unused;
     free(stack_state()->rules);
@@ -113,8 +113,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_rule_is_compiled_once, begin, end),
-        cmocka_unit_test_setup_teardown(a_rule_ends_with_its_generation, begin, end),
+        cmocka_unit_test_setup_teardown(a_rule_is_compiled_once, rules_begin, rules_end),
+        cmocka_unit_test_setup_teardown(a_rule_ends_with_its_generation, rules_begin, rules_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ write_file(const struct profile *p, const char *path)
 }
 
 static struct profile *
-read_file(const char *path)
+session_read_file(const char *path)
 {
     struct profile *p;
     struct err err = {""};
@@ -214,10 +214,10 @@ notes_are_appended_and_stay(void **state)
 
     (void)state;
     assert_int_equal(append_notes(path, &hook, 1, &err), 0);
-    p = read_file(path);
+    p = session_read_file(path);
     assert_int_equal(pack_write(path, p, "packed.heaptap", &err), 0);
     profile_free(p);
-    p = read_file("packed.heaptap");
+    p = session_read_file("packed.heaptap");
     assert_int_equal(p->totals.allocations, 1);
     assert_string_equal(profile_string(p, p->frames[0].function), "f");
     assert_int_equal(p->run_note_count, 2);
@@ -261,9 +261,9 @@ a_sum_has_like_notes_once_with_the_largest(void **state)
     (void)state;
     larger.text = "about 90 MiB did not come through malloc";
     larger.anonymous_bytes = 100 << 20;
-    p[0] = read_file(noted_file("a.heaptap", &unseen, 12));
-    p[1] = read_file(noted_file("b.heaptap", &larger, 13));
-    p[2] = read_file(noted_file("c.heaptap", &hook, 14));
+    p[0] = session_read_file(noted_file("a.heaptap", &unseen, 12));
+    p[1] = session_read_file(noted_file("b.heaptap", &larger, 13));
+    p[2] = session_read_file(noted_file("c.heaptap", &hook, 14));
     for (size_t i = 0; i < countof(p); i++)
         merge_add(m, p[i]);
     sum = merge_finish(m);
@@ -277,7 +277,7 @@ a_sum_has_like_notes_once_with_the_largest(void **state)
     merge_free(m);
     for (size_t i = 0; i < countof(p); i++)
         profile_free(p[i]);
-    p[0] = read_file("sum.heaptap");
+    p[0] = session_read_file("sum.heaptap");
     assert_int_equal(p[0]->run_note_count, 2);
     assert_int_equal(p[0]->run_notes[0].processes, 2);
     profile_free(p[0]);
@@ -292,7 +292,7 @@ static void
 notes_are_shown_whole(void **state)
 {
     struct style narrow = {.width = 30};
-    struct profile *p = read_file(noted_file("noted.heaptap", &unseen, 12));
+    struct profile *p = session_read_file(noted_file("noted.heaptap", &unseen, 12));
     struct strbuf out = {0};
     struct text_view v = {.base = {.p = p, .arena = &arena}, .style = narrow, .out = &out};
 
@@ -313,7 +313,7 @@ notes_are_shown_whole(void **state)
 static void
 notes_are_objects_in_json(void **state)
 {
-    struct profile *p = read_file(noted_file("noted.heaptap", &unseen, 12));
+    struct profile *p = session_read_file(noted_file("noted.heaptap", &unseen, 12));
     const char *damage = "segment 3: damaged";
     struct strbuf out = {0};
     struct json j;
@@ -415,7 +415,7 @@ of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
 }
 
 static int
-release(void **state)
+session_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -441,5 +441,5 @@ main(void)
         cmocka_unit_test(of_workers_that_did_the_same_the_one_that_grew_counts),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, session_release);
 }

@@ -15,7 +15,7 @@
 static struct arena arena;
 
 static struct stacks
-build(const struct profile *p, struct stacks_options options)
+test_stacks_build(const struct profile *p, struct stacks_options options)
 {
     struct stacks s;
     struct err err;
@@ -40,7 +40,7 @@ size_classes_are_one_stack(void **state)
     (void)state;
     build_site(p, build_counters(2, 32, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 5000, 1, 5000), "f@a.c:1", "main@a.c:9", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_int_equal(s.count, 1);
     assert_int_equal(s.v[0].counters.allocations, 3);
     assert_int_equal(s.v[0].counters.allocated_bytes, 5032);
@@ -59,7 +59,7 @@ inlined_frames_are_expanded(void **state)
 
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "+in@a.h:1", "out@a.c:2", "main@a.c:3", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_int_equal(s.v[0].depth, 3);
     assert_string_equal(function_at(p, &s.v[0], 0), "in");
     assert_string_equal(function_at(p, &s.v[0], 1), "out");
@@ -80,14 +80,14 @@ wrappers_are_charged_to_their_caller(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "operator new(unsigned long)", "f@a.c:1", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "strdup", "xstrdup@x.c:1", "f@a.c:1", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "xcalloc@x.c:2", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_int_equal(s.count, 2);
     assert_string_equal(function_at(p, &s.v[0], 0), "f");
     assert_int_equal(s.v[0].counters.allocations, 2);
     assert_int_equal(s.v[1].depth, 1);
     assert_string_equal(function_at(p, &s.v[1], 0), "xcalloc");
     assert_int_equal(s.site_stacks[1], 1);
-    s = build(p, (struct stacks_options){.no_fold = true});
+    s = test_stacks_build(p, (struct stacks_options){.no_fold = true});
     assert_int_equal(s.count, 3);
     profile_free(p);
 }
@@ -101,11 +101,11 @@ only_innermost_wrappers_fold(void **state)
 
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "hook@h.c:1", "xmalloc@x.c:1", "f@a.c:1", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_int_equal(s.v[0].depth, 3);
-    s = build(p, (struct stacks_options){.fold = "^hook$"});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "^hook$"});
     assert_int_equal(s.v[0].depth, 1);
-    s = build(p, (struct stacks_options){.fold = "^hook$", .no_fold = true});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "^hook$", .no_fold = true});
     assert_int_equal(s.v[0].depth, 2);
     profile_free(p);
 }
@@ -120,23 +120,28 @@ a_filter_looks_at_all_frames(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "xmalloc@x.c:1", "f@dir/a.c:1", NULL);
     build_site(p, build_counters(1, 16, 0, 0), "g!/lib/libz.so.1", "main@a.c:7", NULL);
     build_site(p, build_counters(1, 32, 0, 0), NULL);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "xmal+oc"}).count, 1);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "dir/"}).total.allocated_bytes, 8);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "libz"}).total.allocated_bytes, 16);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "nothing"}).count, 0);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "."}).count, 2);
-    assert_true(build(p, (struct stacks_options){.filter = "dir/"}).filter_matched);
-    assert_false(build(p, (struct stacks_options){.filter = "nothing"}).filter_matched);
-    assert_int_equal(build(p, (struct stacks_options){.filter = "nothing"}).recorded, 3);
-    assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){.filter = "xmal+oc"}).count, 1);
+    assert_int_equal(
+        test_stacks_build(p, (struct stacks_options){.filter = "dir/"}).total.allocated_bytes, 8);
+    assert_int_equal(
+        test_stacks_build(p, (struct stacks_options){.filter = "libz"}).total.allocated_bytes, 16);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){.filter = "nothing"}).count, 0);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){.filter = "."}).count, 2);
+    assert_true(test_stacks_build(p, (struct stacks_options){.filter = "dir/"}).filter_matched);
+    assert_false(test_stacks_build(p, (struct stacks_options){.filter = "nothing"}).filter_matched);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){.filter = "nothing"}).recorded,
+                     3);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){0}).count, 3);
     profile_free(p);
 
     p = build_profile_new();
     build_site(p, build_counters(1, 8, 0, 0), "@a.c:1", "@a.c:2", "main@a.c:5", NULL);
-    assert_int_equal(build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 3);
+    assert_int_equal(
+        test_stacks_build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 3);
     for (size_t i = 0; i < p->location_count; i++)
         p->locations[i].function_start = 64; // The two calls are in one function without a name.
-    assert_int_equal(build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 2);
+    assert_int_equal(
+        test_stacks_build(p, (struct stacks_options){.fold_recursion = true}).v[0].depth, 2);
     profile_free(p);
 }
 
@@ -199,7 +204,7 @@ unnamed_frames_stay_apart(void **state)
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "f@a.c:1", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/lib/b.so", "f@a.c:1", NULL);
-    assert_int_equal(build(p, (struct stacks_options){0}).count, 2);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){0}).count, 2);
     profile_free(p);
 }
 
@@ -329,7 +334,7 @@ the_allocators_of_python_are_folded(void **state)
 
         build_site(p, build_counters(1, 8, 0, 0), ends[i][0], ends[i][1], ends[i][2],
                    "PyList_New@listobject.c:1", "main@a.c:1", NULL);
-        stacks = build(p, (struct stacks_options){0});
+        stacks = test_stacks_build(p, (struct stacks_options){0});
         assert_int_equal(stacks.count, 1);
         assert_int_equal(stacks.v[0].depth, 2);
         assert_string_equal(profile_string(p, p->frames[stacks.v[0].frames[0]].function),
@@ -348,9 +353,9 @@ fold_matches_behind_the_return_type(void **state)
     (void)state;
     build_site(p, build_counters(1, 8, 0, 0), "void app::grow<int>(int&&)@a.c:1", "main@a.c:2",
                NULL);
-    s = build(p, (struct stacks_options){.fold = "^app::grow$"});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "^app::grow$"});
     assert_string_equal(function_at(p, &s.v[0], 0), "main");
-    s = build(p, (struct stacks_options){.fold = "^void app::grow<int>"});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "^void app::grow<int>"});
     assert_string_equal(function_at(p, &s.v[0], 0), "main");
     profile_free(p);
 }
@@ -369,7 +374,7 @@ recursion_folds_to_one_stack(void **state)
                "main@a.c:5", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "leaf@a.c:9", "f@a.c:1", "g@a.c:4", "f@a.c:2",
                "g@a.c:4", "f@a.c:2", "main@a.c:5", NULL);
-    s = build(p, (struct stacks_options){.fold_recursion = true});
+    s = test_stacks_build(p, (struct stacks_options){.fold_recursion = true});
     assert_int_equal(s.count, 2);
     assert_int_equal(s.v[0].counters.allocations, 2);
     assert_int_equal(s.v[0].depth, 3);
@@ -377,7 +382,7 @@ recursion_folds_to_one_stack(void **state)
     assert_int_equal(s.v[1].depth, 5);
     assert_string_equal(function_at(p, &s.v[1], 2), "g");
     assert_string_equal(function_at(p, &s.v[1], 4), "main");
-    assert_int_equal(build(p, (struct stacks_options){0}).count, 3);
+    assert_int_equal(test_stacks_build(p, (struct stacks_options){0}).count, 3);
     profile_free(p);
 }
 
@@ -392,16 +397,16 @@ numbers_belong_to_the_profile(void **state)
     build_site(p, build_counters(1, 100, 0, 0), "small@a.c:1", "main@a.c:5", NULL);
     build_site(p, build_counters(9, 9000, 9, 9000), "churn@a.c:2", "main@a.c:5", NULL);
     build_site(p, build_counters(3, 300, 0, 0), "malloc@a.c:2", "large@a.c:3", "main@a.c:5", NULL);
-    s = build(p, (struct stacks_options){.merge_labels = true});
+    s = test_stacks_build(p, (struct stacks_options){.merge_labels = true});
     stack_numbers(p, &s);
     assert_int_equal(s.v[0].number, 3); // A quarter of the peak.
     assert_int_equal(s.v[1].number, 1); // Nearly all that was allocated.
     assert_int_equal(s.v[2].number, 2);
-    s = build(p, (struct stacks_options){.no_fold = true, .filter = "large"});
+    s = test_stacks_build(p, (struct stacks_options){.no_fold = true, .filter = "large"});
     stack_numbers(p, &s);
     assert_int_equal(s.count, 1);
     assert_int_equal(s.v[0].number, 2);
-    s = build(p, (struct stacks_options){.fold = "small|churn"});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "small|churn"});
     stack_numbers(p, &s);
     assert_int_equal(s.v[0].number, 1); // Folded, both stacks are main's.
     profile_free(p);
@@ -418,11 +423,11 @@ unsymbolized_parts_of_wrappers_fold(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "zmalloc!/lib/a.so", "f@a.c:1", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/lib/b.so", "zmalloc!/lib/a.so", "g@a.c:1", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/lib/a.so", "h!/lib/a.so", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_string_equal(function_at(p, &s.v[0], 0), "f");
     assert_string_equal(function_at(p, &s.v[1], 0), "");
     assert_string_equal(function_at(p, &s.v[2], 0), "");
-    s = build(p, (struct stacks_options){.no_fold = true});
+    s = test_stacks_build(p, (struct stacks_options){.no_fold = true});
     assert_int_equal(s.v[0].depth, 3);
     profile_free(p);
 }
@@ -461,11 +466,11 @@ unsymbolized_functions_match_by_what_is_shown(void **state)
             l->address = p->modules[l->module].bias + 0x3000;
     }
     for (size_t i = 0; i < countof(filters); i++) {
-        s = build(p, (struct stacks_options){.filter = filters[i].pattern});
+        s = test_stacks_build(p, (struct stacks_options){.filter = filters[i].pattern});
         if (s.count != filters[i].count)
             fail_msg("'%s' keeps %zu stacks", filters[i].pattern, s.count);
     }
-    s = build(p, (struct stacks_options){.fold = "^prog\\+0x1f00"});
+    s = test_stacks_build(p, (struct stacks_options){.fold = "^prog\\+0x1f00"});
     assert_string_equal(function_at(p, &s.v[0], 0), "f");
     assert_string_equal(function_at(p, &s.v[1], 0), "g");
     profile_free(p);
@@ -487,7 +492,7 @@ start_up_code_is_not_shown(void **state)
                "!stripped", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "work@a.c:3", "start_thread!/lib/libc.so.6",
                "__GI___clone3!/lib/libc.so.6", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     assert_int_equal(stack_useful_depth(p, &s.v[0]), 2);
     assert_int_equal(stack_useful_depth(p, &s.v[1]), 1);
     assert_int_equal(stack_useful_depth(p, &s.v[2]), 2);
@@ -508,7 +513,7 @@ a_tree_adds_up(void **state)
     build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", "main@a.c:5", NULL);
     build_site(p, build_counters(1, 30, 0, 0), "g@a.c:2", "main@a.c:6", NULL);
     build_site(p, build_counters(1, 5, 0, 0), "main@a.c:7", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     tree_build(p, &s, TREE_TOP_DOWN, METRIC_ALLOC, &arena, &t);
     main_node = t.nodes[0].first_child;
     assert_int_equal(t.nodes[0].inclusive.allocated_bytes, 45);
@@ -557,7 +562,7 @@ a_pruned_tree_keeps_the_largest_rows_and_their_callers(void **state)
     build_site(p, build_counters(1, 7, 0, 0), "g@a.c:2", "b@a.c:3", "main@a.c:6", NULL);
     build_site(p, build_counters(1, 3, 0, 0), "h@a.c:2", "b@a.c:3", "main@a.c:6", NULL);
     build_site(p, build_counters(1, 3, 0, 0), "start@a.c:9", NULL);
-    s = build(p, (struct stacks_options){0});
+    s = test_stacks_build(p, (struct stacks_options){0});
     for (size_t i = 0; i < countof(cases); i++) {
         struct tree t;
 
@@ -605,7 +610,7 @@ the_peak_comes_first_unless_it_is_still_live(void **state)
 }
 
 static int
-release(void **state)
+stacks_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -639,5 +644,5 @@ main(void)
         cmocka_unit_test(the_peak_comes_first_unless_it_is_still_live),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, stacks_release);
 }

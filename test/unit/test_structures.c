@@ -30,7 +30,7 @@ static struct arena arena;
 
 /* A profile of one block of TYPE, whose first word was read ten times, recorded in LIBRARY. */
 static struct profile *
-profile_of(const char *library, const char *type)
+structures_profile_of(const char *library, const char *type)
 {
     struct profile *p = build_profile_new();
     struct profile_access *a = arena_alloc(&p->arena, sizeof *a);
@@ -85,7 +85,7 @@ described(const struct profile *p, const struct fields *fields, const struct fie
 static const char *
 parts_of(const char *library, const char *type)
 {
-    struct profile *p = profile_of(library, type);
+    struct profile *p = structures_profile_of(library, type);
     struct stacks_options options = {0};
     struct stacks stacks;
     struct err err = {""};
@@ -177,7 +177,7 @@ parts_lie_where_compilers_put_them(void **state)
 
 /* Run every walk over D, the entries of test/symbol/siblings.s. */
 static void
-walk_all(struct debuginfo *d)
+structures_walk_all(struct debuginfo *d)
 {
     struct hint_token token = {.text = "x", .length = 1, .is_word = true};
     struct type_hint hint = {.kind = HINT_TARGET, .tokens = &token, .count = 1};
@@ -228,16 +228,16 @@ each_entry_is_walked_over_once(void **state)
     o = object_open(&module, &paths, &failure);
     assert_non_null(o);
     assert_non_null(object_debuginfo(o, &bias));
-    walk_all(object_debuginfo(o, &bias));
+    structures_walk_all(object_debuginfo(o, &bias));
     object_close(o);
-    p = profile_of(library, "wanted");
+    p = structures_profile_of(library, "wanted");
     symbol_structures(p, NULL, &p->sites[0].type, 1);
     assert_int_equal(p->structure_count, 0);
     profile_free(p);
 }
 
 static int
-set_up(void **state)
+structures_set_up(void **state)
 {
     (void)state;
     unsetenv("DEBUGINFOD_URLS");
@@ -245,7 +245,7 @@ set_up(void **state)
 }
 
 static int
-tear_down(void **state)
+structures_tear_down(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -260,5 +260,5 @@ main(void)
         cmocka_unit_test(each_entry_is_walked_over_once),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, structures_set_up, structures_tear_down);
 }

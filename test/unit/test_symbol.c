@@ -93,14 +93,14 @@ hex_output(const char *format, ...)
 }
 
 static uint64_t
-address_of(const char *file, const char *symbol)
+symbol_address_of(const char *file, const char *symbol)
 {
     return hex_output("nm %s | awk '$3 == \"%s\" { print $1 }'", in_directory(file), symbol);
 }
 
 /* Set M's build id to the one in FILE of the directory. */
 static void
-read_build_id(struct profile_module *m, const char *file)
+symbol_read_build_id(struct profile_module *m, const char *file)
 {
     char command[PATH_MAX + 64];
     char hex[2 * PROFILE_BUILD_ID_MAX + 2] = "";
@@ -151,7 +151,7 @@ add_location(struct profile *p, uint64_t address)
 }
 
 static void
-resolve(struct profile *p, bool no_cache)
+test_symbol_resolve(struct profile *p, bool no_cache)
 {
     struct symbol_options options = { .no_cache = no_cache };
     struct err err = {0};
@@ -172,7 +172,7 @@ frame(const struct profile *p, uint32_t location, uint32_t index)
 }
 
 static const char *
-function(const struct profile *p, uint32_t location, uint32_t index)
+symbol_function(const struct profile *p, uint32_t location, uint32_t index)
 {
     return profile_string(p, frame(p, location, index)->function);
 }
@@ -219,11 +219,11 @@ check_inline_chain(const char *file)
     static const char *const functions[] = { "inner", "middle", "wrapper", "outer" };
     static const char *const marks[] = { "LINE:mark", "LINE:inner", "LINE:middle", "LINE:wrapper" };
     struct profile *p = new_profile(file);
-    uint32_t exact = add_location(p, address_of(file, "mark"));
-    uint32_t after = add_location(p, address_of(file, "mark") + 1);
+    uint32_t exact = add_location(p, symbol_address_of(file, "mark"));
+    uint32_t after = add_location(p, symbol_address_of(file, "mark") + 1);
 
     p->locations[after].exact = false;
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(p->locations[exact].frame_count, 4);
     for (uint32_t i = 0; i < 4; i++) {
         const struct profile_frame *f = frame(p, exact, i);
@@ -277,22 +277,24 @@ static void
 check_scopes(const char *file)
 {
     struct profile *p = new_profile(file);
-    uint32_t feed = add_location(p, address_of(file, "mark_feed"));
-    uint32_t knock = add_location(p, address_of(file, "mark_knock"));
+    uint32_t feed = add_location(p, symbol_address_of(file, "mark_feed"));
+    uint32_t knock = add_location(p, symbol_address_of(file, "mark_knock"));
 
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(p->locations[feed].frame_count, 1);
-    assert_string_equal(function(p, feed, 0),
+    assert_string_equal(symbol_function(p, feed, 0),
                         "unsigned long zoo::feed<long>(zoo::Cage<long> const&, long)");
     assert_string_equal(profile_string(p, frame(p, feed, 0)->linkage),
                         "_ZN3zoo4feedIlEEmRKNS_4CageIT_EES2_");
     assert_int_equal(frame(p, feed, 0)->line, line_of("scopes.cc", "LINE:feed"));
     assert_int_equal(p->locations[knock].frame_count, 2);
     // Where gcc writes no linkage name, a function that was always inlined has no parameters.
-    assert_true(strncmp(function(p, knock, 0), "zoo::(anonymous namespace)::knock", 33) == 0);
+    assert_true(strncmp(symbol_function(p, knock, 0), "zoo::(anonymous namespace)::knock", 33) ==
+                0);
     assert_true(frame(p, knock, 0)->inlined);
     assert_int_equal(frame(p, knock, 0)->line, line_of("scopes.cc", "LINE:knock"));
-    assert_string_equal(function(p, knock, 1), "zoo::(anonymous namespace)::Keeper::open(int)");
+    assert_string_equal(symbol_function(p, knock, 1),
+                        "zoo::(anonymous namespace)::Keeper::open(int)");
     assert_int_equal(frame(p, knock, 1)->line, line_of("scopes.cc", "LINE:open"));
     profile_free(p);
 }
@@ -327,15 +329,15 @@ separate_debug_files_are_found(void **state)
         skip();
     compile("gcc", "-O2 -g -Wl,--build-id=none", "inline_chain.c", "linked");
     {
-        uint64_t mark = address_of("linked", "mark");
+        uint64_t mark = symbol_address_of("linked", "mark");
         struct profile *p = new_profile("linked");
         uint32_t l = add_location(p, mark);
 
         assert_true(shell("cd %s && objcopy --only-keep-debug linked linked.debug && strip linked"
                           " && objcopy --add-gnu-debuglink=linked.debug linked", directory));
-        resolve(p, true);
+        test_symbol_resolve(p, true);
         assert_int_equal(p->locations[l].frame_count, 4);
-        assert_string_equal(function(p, l, 0), "inner");
+        assert_string_equal(symbol_function(p, l, 0), "inner");
         assert_int_equal(frame(p, l, 3)->line, line_of("inline_chain.c", "LINE:wrapper"));
         assert_lacks_nothing(p);
         profile_free(p);
@@ -350,11 +352,11 @@ check_prefix(const char *file, uint64_t address, bool with_build_id, bool expect
     uint32_t l = add_location(p, address);
 
     if (with_build_id)
-        read_build_id(&p->modules[1], "named");
+        symbol_read_build_id(&p->modules[1], "named");
     p->modules[1].path = file;
     p->sysroot = arena_strdup(&p->arena, in_directory("root"));
-    resolve(p, true);
-    assert_string_equal(function(p, l, 0), expected ? "inner" : "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, l, 0), expected ? "inner" : "");
     profile_free(p);
 }
 
@@ -371,7 +373,7 @@ files_are_looked_for_below_the_prefix(void **state)
         skip();
     assert_true(shell("mkdir -p %s/root/opt", directory));
     compile("gcc", "-O2 -g -Wl,--build-id", "inline_chain.c", "named");
-    mark = address_of("named", "mark");
+    mark = symbol_address_of("named", "mark");
     snprintf(own, sizeof own, "%s", in_directory("named"));
     // Only outside: accepted if the build id matches, otherwise it may be any file.
     check_prefix(own, mark, true, true);
@@ -405,12 +407,12 @@ a_stripped_library_has_its_exports(void **state)
         skip();
     compile("gcc", "-O2 -shared -fPIC", "exports.c", "libexports.so");
     p = new_profile("libexports.so");
-    exported = add_location(p, address_of("libexports.so", "mark_exported"));
-    hidden = add_location(p, address_of("libexports.so", "mark_hidden"));
+    exported = add_location(p, symbol_address_of("libexports.so", "mark_exported"));
+    hidden = add_location(p, symbol_address_of("libexports.so", "mark_hidden"));
     assert_true(shell("strip %s", in_directory("libexports.so")));
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(p->locations[exported].frame_count, 1);
-    assert_string_equal(function(p, exported, 0), "exported_work");
+    assert_string_equal(symbol_function(p, exported, 0), "exported_work");
     assert_int_equal(frame(p, exported, 0)->line, 0);
     assert_int_equal(p->locations[hidden].frame_count, 1);
     assert_int_equal(frame(p, hidden, 0)->function, 0);
@@ -431,17 +433,17 @@ a_symbol_covers_only_its_size(void **state)
     if (!have("gcc"))
         skip();
     compile("gcc", "-nostdlib -shared", "labels.s", "liblabels.so");
-    sized = address_of("liblabels.so", "sized");
+    sized = symbol_address_of("liblabels.so", "sized");
     p = new_profile("liblabels.so");
     in_sized = add_location(p, sized + 3);
     in_gap = add_location(p, sized + 5);
     in_first = add_location(p, sized + 10);
     in_second = add_location(p, sized + 13);
-    resolve(p, true);
-    assert_string_equal(function(p, in_sized, 0), "sized");
-    assert_string_equal(function(p, in_gap, 0), "");
-    assert_string_equal(function(p, in_first, 0), "first_label");
-    assert_string_equal(function(p, in_second, 0), "second_label");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, in_sized, 0), "sized");
+    assert_string_equal(symbol_function(p, in_gap, 0), "");
+    assert_string_equal(symbol_function(p, in_first, 0), "first_label");
+    assert_string_equal(symbol_function(p, in_second, 0), "second_label");
     assert_lacks(p, "no debug information");
     profile_free(p);
 }
@@ -458,11 +460,11 @@ a_changed_file_gives_no_names(void **state)
         skip();
     compile("gcc", "-O2 -g -Wl,--build-id=0x00112233445566778899aabb", "inline_chain.c", "changed");
     p = new_profile("changed");
-    read_build_id(&p->modules[1], "changed");
+    symbol_read_build_id(&p->modules[1], "changed");
     assert_int_equal(p->modules[1].build_id_bytes, 12);
-    l = add_location(p, address_of("changed", "mark"));
+    l = add_location(p, symbol_address_of("changed", "mark"));
     compile("gcc", "-O2 -g -Wl,--build-id=0xffeeddccbbaa998877665544", "inline_chain.c", "changed");
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(p->locations[l].frame_count, 1);
     assert_int_equal(frame(p, l, 0)->function, 0);
     assert_lacks(p, "has changed since the recording (build id ffeeddccbbaa998877665544, recorded "
@@ -476,7 +478,7 @@ variable_at(const struct profile_module *m, const char *file, struct arena *aren
 {
     struct profile *p = new_profile(file);
     uint64_t off = 0;
-    const char *name = variable_name(p, m, address_of(file, "table") + 8, arena, &off);
+    const char *name = variable_name(p, m, symbol_address_of(file, "table") + 8, arena, &off);
 
     assert_int_equal(off, name != NULL ? 8 : 0);
     profile_free(p);
@@ -499,7 +501,7 @@ variables_are_those_of_the_recorded_file(void **state)
             "libtable.so");
     assert_string_equal(variable_at(&m, "libtable.so", &arena), "table"); // No build id is
                                                                           // recorded.
-    read_build_id(&m, "libtable.so");
+    symbol_read_build_id(&m, "libtable.so");
     assert_string_equal(variable_at(&m, "libtable.so", &arena), "table");
     compile("gcc", "-shared -fPIC -Wl,--build-id=0xffeeddccbbaa998877665566", "variables.c",
             "libtable.so");
@@ -526,7 +528,7 @@ unusable_files_are_told_in_hints(void **state)
         struct profile *p = new_profile(cases[i].file);
         uint32_t l = add_location(p, 0x1234);
 
-        resolve(p, true);
+        test_symbol_resolve(p, true);
         assert_int_equal(p->locations[l].frame_count, 1);
         assert_int_equal(frame(p, l, 0)->function, 0);
         assert_int_equal(frame(p, l, 0)->module, 1);
@@ -543,13 +545,13 @@ what_needs_no_file_gives_no_hint(void **state)
     uint32_t l = add_location(p, 0x900);
 
     (void)state;
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(frame(p, l, 0)->function, 0);
     assert_lacks_nothing(p);
     profile_free(p);
 
     p = new_profile("missing-but-without-location");
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_lacks_nothing(p);
     profile_free(p);
 }
@@ -569,7 +571,7 @@ names_that_came_with_a_profile_stay(void **state)
     p->modules[1].build_id_bytes = 4;
     p->symbolised = true;
     assert_int_equal(symbol_resolve(p, NULL, &err), 0);
-    assert_string_equal(function(p, l, 0), "known");
+    assert_string_equal(symbol_function(p, l, 0), "known");
     assert_lacks(p, "is missing here");
     profile_free(p);
 }
@@ -588,15 +590,15 @@ a_packed_profile_gets_what_it_lacks(void **state)
         skip();
     compile("gcc", "-O2 -g -Wl,--build-id=0x1234567890abcdef12345678", "inline_chain.c", "packed");
     p = new_profile("packed");
-    read_build_id(&p->modules[1], "packed");
-    mark = address_of("packed", "mark");
+    symbol_read_build_id(&p->modules[1], "packed");
+    mark = symbol_address_of("packed", "mark");
     l = add_location(p, mark);
     assert_true(shell("cd %s && objcopy --only-keep-debug packed p.debug && strip packed && "
                       "objcopy --add-gnu-debuglink=p.debug packed && mv p.debug p.hidden && "
                       "cp packed packed.right",
                       directory));
-    resolve(p, true);
-    assert_string_equal(function(p, l, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, l, 0), "");
     assert_int_equal(p->modules[1].symbols, SYMBOLS_EXPORTS);
     assert_lacks(p, "is stripped");
 
@@ -605,8 +607,8 @@ a_packed_profile_gets_what_it_lacks(void **state)
                       "\"$OLDPWD/test/symbol/inline_chain.c\"",
                       directory));
     p->sought = false;
-    resolve(p, true);
-    assert_string_equal(function(p, l, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, l, 0), "");
     assert_lacks(p, "has changed since the recording (build id 12345678, recorded "
                     "1234567890abcdef12345678)");
 
@@ -614,9 +616,9 @@ a_packed_profile_gets_what_it_lacks(void **state)
     assert_true(shell("cd %s && cp packed.right packed", directory));
     p->sought = false;
     p->typed = true;
-    resolve(p, true);
+    test_symbol_resolve(p, true);
     assert_int_equal(p->locations[l].frame_count, 4);
-    assert_string_equal(function(p, l, 0), "inner");
+    assert_string_equal(symbol_function(p, l, 0), "inner");
     assert_int_equal(p->locations[l].function_start, 0);
     assert_int_equal(p->modules[1].symbols, SYMBOLS_DEBUG);
     assert_true(p->types_outdated);
@@ -625,8 +627,8 @@ a_packed_profile_gets_what_it_lacks(void **state)
     // Known names stay when the files are gone, and are not looked up again.
     assert_true(shell("cd %s && rm packed p.debug", directory));
     p->sought = false;
-    resolve(p, true);
-    assert_string_equal(function(p, l, 0), "inner");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, l, 0), "inner");
     assert_lacks_nothing(p);
     profile_free(p);
 }
@@ -644,12 +646,12 @@ without_a_build_id_a_packed_profile_stays_as_it_is(void **state)
         skip();
     compile("gcc", "-O2 -g -Wl,--build-id=none", "inline_chain.c", "anonymous");
     p = new_profile("anonymous");
-    l = add_location(p, address_of("anonymous", "mark"));
+    l = add_location(p, symbol_address_of("anonymous", "mark"));
     profile_add_frame(p, &(struct profile_frame){.module = 1});
     p->locations[l].frame_count = 1;
     p->symbolised = true;
-    resolve(p, true);
-    assert_string_equal(function(p, l, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, l, 0), "");
     profile_free(p);
 }
 
@@ -666,10 +668,10 @@ a_nameless_function_is_known_by_its_beginning(void **state)
     if (!have("gcc") || !have("strip"))
         skip();
     compile("gcc", "-O2 -Wl,--build-id=0x4455667788990011", "inline_chain.c", "nameless");
-    read_build_id(&id, "nameless");
-    mark = address_of("nameless", "mark");
-    outer = address_of("nameless", "outer");
-    start = address_of("nameless", "_start");
+    symbol_read_build_id(&id, "nameless");
+    mark = symbol_address_of("nameless", "mark");
+    outer = symbol_address_of("nameless", "outer");
+    start = symbol_address_of("nameless", "_start");
     assert_true(shell("strip %s", in_directory("nameless")));
     // The second time from the cache, with the file away.
     for (int i = 0; i < 2; i++) {
@@ -682,11 +684,11 @@ a_nameless_function_is_known_by_its_beginning(void **state)
         p->locations[3].exact = false;
         add_location(p, outer);
         add_location(p, 8);
-        resolve(p, false);
+        test_symbol_resolve(p, false);
         assert_int_equal(p->locations[1].function_start, start + BIAS);
         assert_int_equal(p->locations[1].same, 1);
         for (uint32_t l = 2; l <= 4; l++) {
-            assert_string_equal(function(p, l, 0), "");
+            assert_string_equal(symbol_function(p, l, 0), "");
             assert_int_equal(p->locations[l].function_start, outer + BIAS);
             assert_int_equal(p->locations[l].same, 2);
         }
@@ -698,7 +700,7 @@ a_nameless_function_is_known_by_its_beginning(void **state)
             p->locations[l].function_start = p->locations[l].same = 0;
         p->modules[1].symbols = SYMBOLS_UNKNOWN;
         p->sought = false;
-        resolve(p, false);
+        test_symbol_resolve(p, false);
         assert_int_equal(p->locations[3].function_start, outer + BIAS);
         assert_int_equal(p->locations[3].same, 2);
         profile_free(p);
@@ -761,7 +763,7 @@ resolve_cached(const char *file, const struct profile_module *like, uint64_t mar
     p->modules[1].build_id_bytes = like->build_id_bytes;
     memcpy(p->modules[1].build_id, like->build_id, sizeof like->build_id);
     add_location(p, mark);
-    resolve(p, false);
+    test_symbol_resolve(p, false);
     return p;
 }
 
@@ -800,8 +802,8 @@ the_cache_gives_the_same_frames(void **state)
     for (char *slash = strchr(cache + 14, '/'); slash != NULL; slash = strchr(slash, '/'))
         *slash = '+';
     compile("gcc", "-O2 -g -Wl,--build-id=0x0102030405060708090a0b0c", "inline_chain.c", "cached");
-    read_build_id(&id, "cached");
-    mark = address_of("cached", "mark");
+    symbol_read_build_id(&id, "cached");
+    mark = symbol_address_of("cached", "mark");
     cold = resolve_cached("cached", &id, mark);
     assert_int_equal(cold->frame_count, 4);
     assert_int_equal(stat(in_directory(cache), &st), 0);
@@ -844,14 +846,14 @@ the_cache_learns_of_new_debug_information(void **state)
     if (!have("gcc") || !have("objcopy"))
         skip();
     compile("gcc", "-O2 -g -Wl,--build-id=0x77770405060708090a0b0c0d", "inline_chain.c", "later");
-    read_build_id(&id, "later");
-    mark = address_of("later", "mark");
+    symbol_read_build_id(&id, "later");
+    mark = symbol_address_of("later", "mark");
     assert_true(shell("cd %s && objcopy --only-keep-debug later later.debug && strip -g later"
                       " && mv later.debug away && objcopy --add-gnu-debuglink=away later 2>&1"
                       " && mv away hidden", directory));
     p = resolve_cached("later", &id, mark);
     assert_int_equal(p->frame_count, 1);
-    assert_string_equal(function(p, 1, 0), "outer");
+    assert_string_equal(symbol_function(p, 1, 0), "outer");
     assert_lacks(p, "has no debug information");
     profile_free(p);
 
@@ -879,10 +881,10 @@ the_cache_is_kept_if_the_file_cannot_be_had(void **state)
     if (!have("gcc"))
         skip();
     compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0c0d", "inline_chain.c", "gone");
-    read_build_id(&id, "gone");
-    mark = address_of("gone", "mark");
+    symbol_read_build_id(&id, "gone");
+    mark = symbol_address_of("gone", "mark");
     p = resolve_cached("gone", &id, mark);
-    assert_string_equal(function(p, 1, 0), "outer");
+    assert_string_equal(symbol_function(p, 1, 0), "outer");
     profile_free(p);
 
     compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0cff", "inline_chain.c", "gone");
@@ -890,7 +892,7 @@ the_cache_is_kept_if_the_file_cannot_be_had(void **state)
     setenv("DEBUGINFOD_URLS", "file:///nowhere", 1);
     p = resolve_cached("gone", &id, mark);
     unsetenv("DEBUGINFOD_URLS");
-    assert_string_equal(function(p, 1, 0), "outer");
+    assert_string_equal(symbol_function(p, 1, 0), "outer");
     assert_int_equal(p->modules[1].file, FILE_CHANGED);
     profile_free(p);
 }
@@ -978,8 +980,8 @@ assert_no_jit_name(const char *path)
 
     p->process.pid = (uint32_t)getpid();
     p->locations[location].module = 0;
-    resolve(p, true);
-    assert_string_equal(function(p, location, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, location, 0), "");
     profile_free(p);
     assert_int_equal(unlink(path), 0);
 }
@@ -1007,8 +1009,8 @@ a_map_written_at_once_is_its_process_s(void **state)
         p->process.start_unix_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
                                    (uint64_t)st.st_mtim.tv_nsec + tries[i].late_ms * 1000000;
         p->locations[at].module = 0;
-        resolve(p, true);
-        assert_string_equal(function(p, at, 0), tries[i].name);
+        test_symbol_resolve(p, true);
+        assert_string_equal(symbol_function(p, at, 0), tries[i].name);
         profile_free(p);
     }
     unlink(path);
@@ -1036,10 +1038,10 @@ jit_code_is_named_by_its_own_map(void **state)
     fprintf(f, "1000 200 LazyCompile:~run\033[31m app.js:3\nnonsense\n"
                "0x1100 80 later\n3000 zz x\n");
     fclose(f);
-    resolve(p, true);
-    assert_string_equal(function(p, old, 0), "LazyCompile:~run?[31m app.js:3");
-    assert_string_equal(function(p, replaced, 0), "later");
-    assert_string_equal(function(p, outside, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, old, 0), "LazyCompile:~run?[31m app.js:3");
+    assert_string_equal(symbol_function(p, replaced, 0), "later");
+    assert_string_equal(symbol_function(p, outside, 0), "");
     assert_lacks_nothing(p);
     profile_free(p);
 
@@ -1051,8 +1053,8 @@ jit_code_is_named_by_its_own_map(void **state)
     p->locations[old].module = 0;
     assert_true(shell("mkdir -p %s/tmp && echo 1000 200 jailed >%s/tmp/perf-%d.map", p->sysroot,
                       p->sysroot, (int)getpid()));
-    resolve(p, true);
-    assert_string_equal(function(p, old, 0), "jailed");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, old, 0), "jailed");
     profile_free(p);
 
     // Written before the process started: left by an earlier process with the same id.
@@ -1061,8 +1063,8 @@ jit_code_is_named_by_its_own_map(void **state)
     p->process.start_unix_ns = UINT64_C(1) << 62;
     old = add_location(p, 0x1010 - BIAS);
     p->locations[old].module = 0;
-    resolve(p, true);
-    assert_string_equal(function(p, old, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, old, 0), "");
     profile_free(p);
 
     // Through a link, and (as root, which can make one) another user's.
@@ -1094,9 +1096,9 @@ a_named_frame_gives_its_name_to_no_address(void **state)
     p->locations[named].first_frame = (uint32_t)p->frame_count;
     p->locations[named].frame_count = 1;
     profile_add_frame(p, &f);
-    resolve(p, true);
-    assert_string_equal(function(p, named, 0), "fill");
-    assert_string_equal(function(p, address, 0), "");
+    test_symbol_resolve(p, true);
+    assert_string_equal(symbol_function(p, named, 0), "fill");
+    assert_string_equal(symbol_function(p, address, 0), "");
     profile_free(p);
 }
 
@@ -1131,7 +1133,7 @@ the_innermost_range_comes_first(void **state)
 }
 
 static int
-set_up(void **state)
+symbol_set_up(void **state)
 {
     (void)state;
     if (mkdtemp(directory) == NULL)
@@ -1142,7 +1144,7 @@ set_up(void **state)
 }
 
 static int
-tear_down(void **state)
+symbol_tear_down(void **state)
 {
     (void)state;
     return shell("rm -rf %s", directory) ? 0 : -1;
@@ -1178,5 +1180,5 @@ main(void)
         cmocka_unit_test(a_map_written_at_once_is_its_process_s),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, symbol_set_up, symbol_tear_down);
 }

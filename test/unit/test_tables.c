@@ -24,7 +24,7 @@ struct fixture {
 };
 
 static void
-begin(struct fixture *f)
+tables_begin(struct fixture *f)
 {
     *f = (struct fixture){.p = build_profile_new()};
 }
@@ -40,7 +40,7 @@ analyse(struct fixture *f)
 }
 
 static void
-end(struct fixture *f)
+tables_end(struct fixture *f)
 {
     functions_release(&f->functions);
     profile_free(f->p);
@@ -49,7 +49,7 @@ end(struct fixture *f)
 
 /* The functions of the stack at I, outermost first, as one text. */
 static const char *
-text_of(struct fixture *f, size_t i)
+tables_text_of(struct fixture *f, size_t i)
 {
     const uint32_t *ids;
     size_t n = functions_of_stack(&f->functions, &f->stacks.v[i], &ids);
@@ -72,7 +72,7 @@ what_runs_outside_of_main_has_a_name(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     f.p->process.executable = "/usr/bin/prog";
     build_site(f.p, once, "pool@p.cc:1!/lib/libstdc++.so.6",
                arena_printf(&arena, "call_init%s", loader),
@@ -91,15 +91,15 @@ what_runs_outside_of_main_has_a_name(void **state)
                "main@a.c:10", "_start", NULL);
     build_site(f.p, once, NULL);
     analyse(&f);
-    assert_string_equal(text_of(&f, 0), "(outside main) pool");
-    assert_string_equal(text_of(&f, 1), "(outside main) init");
-    assert_string_equal(text_of(&f, 2), "main work");
-    assert_string_equal(text_of(&f, 3), "main.cold work");
-    assert_string_equal(text_of(&f, 4), "(outside main) main_loop");
-    assert_string_equal(text_of(&f, 5), "work");
-    assert_string_equal(text_of(&f, 6), "main call_init pool");
-    assert_string_equal(text_of(&f, 7), "[other stacks]");
-    end(&f);
+    assert_string_equal(tables_text_of(&f, 0), "(outside main) pool");
+    assert_string_equal(tables_text_of(&f, 1), "(outside main) init");
+    assert_string_equal(tables_text_of(&f, 2), "main work");
+    assert_string_equal(tables_text_of(&f, 3), "main.cold work");
+    assert_string_equal(tables_text_of(&f, 4), "(outside main) main_loop");
+    assert_string_equal(tables_text_of(&f, 5), "work");
+    assert_string_equal(tables_text_of(&f, 6), "main call_init pool");
+    assert_string_equal(tables_text_of(&f, 7), "[other stacks]");
+    tables_end(&f);
 }
 
 /* If this fails, all of a stripped program is outside of main. */
@@ -111,7 +111,7 @@ a_stripped_main_is_main(void **state)
     size_t n;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     f.p->process.executable = "/usr/bin/prog";
     build_site(f.p, once, "@a:1!/lib/libz.so", "!/usr/bin/prog", "!/lib/libc.so.6",
                "__libc_start_main!/lib/libc.so.6", "!/usr/bin/prog", NULL);
@@ -119,7 +119,7 @@ a_stripped_main_is_main(void **state)
     n = functions_of_stack(&f.functions, &f.stacks.v[0], &ids);
     assert_int_equal(n, 2);
     assert_true(ids[1] >= FUNCTION_FIRST);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, the share of small and large blocks per function is wrong. */
@@ -140,7 +140,7 @@ amounts_keep_their_classes(void **state)
     };
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     for (size_t i = 0; i < countof(sizes); i++)
         build_site(f.p, sizes[i], "work@a.c:2", "main@a.c:9", NULL);
     build_site(f.p, once, "work@a.c:3", "main@a.c:9", NULL);
@@ -160,7 +160,7 @@ amounts_keep_their_classes(void **state)
     assert_int_equal(d.total.amount.calls, 13);
     assert_int_equal(amount_sum(&d.total.amount), 64 + 256 + 6144 + 2049 + 10 + 500);
     assert_string_equal(text_classes(&arena, &d.v[0].amount, 8523, 8), "llllllxx");
-    end(&f);
+    tables_end(&f);
 }
 
 static struct paths
@@ -182,7 +182,7 @@ paths_merge_what_reads_the_same(void **state)
     struct paths p;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, build_counters(1, 100, 0, 0), "make@a.c:1", "work@a.c:5", "main@a.c:9", NULL);
     build_site(f.p, build_counters(2, 200, 0, 0), "make@a.c:1", "work@a.c:6", "main@a.c:9", NULL);
     build_site(f.p, build_counters(4, 400, 1, 100), "make@a.c:1", "work@a.c:6", "run@a.c:7",
@@ -209,7 +209,7 @@ paths_merge_what_reads_the_same(void **state)
     p = paths_of(&f, 2, true);
     assert_int_equal(p.count, 3);
     assert_int_equal(counters_live_bytes(&p.v[0].counters), 500);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a program that allocates nothing ends the analysis. */
@@ -221,7 +221,7 @@ nothing_gives_empty_tables(void **state)
     struct function_totals d;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     analyse(&f);
     assert_int_equal(paths_of(&f, 0, true).count, 0);
     function_totals_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
@@ -229,7 +229,7 @@ nothing_gives_empty_tables(void **state)
     assert_int_equal(amount_sum(&d.total.amount), 0);
     callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
     assert_int_equal(g.entry_count, 0);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a path is wider than the terminal, or the function that allocates is missing. */
@@ -247,7 +247,7 @@ long_paths_wrap_at_the_width(void **state)
     struct paths p;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, build_counters(1, 100, 0, 0), "innermost@a.c:1",
                arena_printf(&arena, "%s@a.c:5", longest), arena_printf(&arena, "%s@b.c:5", longest),
                "main@a.c:9", NULL);
@@ -272,7 +272,7 @@ long_paths_wrap_at_the_width(void **state)
     assert_non_null(strstr(strbuf_text(&out), " > innermost\n"));
     assert_non_null(strstr(strbuf_text(&out), "_M_emplace"));
     strbuf_release(&out);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a cut stack looks as if its outermost known frame had started it. */
@@ -284,18 +284,18 @@ callers_that_were_not_recorded_are_a_caller(void **state)
     struct paths p;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, once, "make@a.c:1", "work@a.c:5", NULL);
     f.p->nodes[2].flags = NODE_TRUNCATED;
     analyse(&f);
-    assert_string_equal(text_of(&f, 0), "(unknown callers) work make");
+    assert_string_equal(tables_text_of(&f, 0), "(unknown callers) work make");
     p = paths_of(&f, 0, false);
     assert_int_equal(p.v[0].depth, 2);
     assert_true(p.v[0].cut);
     callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
     assert_int_equal(g.entry_count, 3);
     assert_int_equal(g.entries[0], FUNCTION_UNKNOWN);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, `run --frames` changes the paths and callers of stacks that it hardly cuts. */
@@ -306,7 +306,7 @@ a_cut_stack_that_shows_its_beginning_has_no_unknown_callers(void **state)
     struct paths p;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, once, "make@a.c:1", "main@a.c:5", "__libc_start_call_main!/lib/libc.so.6",
                NULL);
     f.p->nodes[3].flags = NODE_TRUNCATED;
@@ -316,11 +316,11 @@ a_cut_stack_that_shows_its_beginning_has_no_unknown_callers(void **state)
                "__libc_start_main_impl!/lib/libc.so.6", "_start", NULL);
     analyse(&f);
     for (uint32_t i = 0; i < f.stacks.count; i++)
-        assert_string_equal(text_of(&f, i), "main make");
+        assert_string_equal(tables_text_of(&f, i), "main make");
     p = paths_of(&f, 0, false);
     assert_int_equal(p.count, 1);
     assert_false(p.v[0].cut);
-    end(&f);
+    tables_end(&f);
 }
 
 /* The stack leaves the cycle of a and b through out, and returns by it. If this fails, a cycle has
@@ -333,7 +333,7 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     const struct callgraph_node *cycle;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, build_counters(1, 70, 0, 0), "a@a.c:1", "out@a.c:3", "a@a.c:2", "b@a.c:2",
                "a@a.c:4", "main@a.c:9", NULL);
     build_site(f.p, build_counters(1, 30, 0, 0), "leaf@a.c:1", "main@a.c:9", NULL);
@@ -350,7 +350,7 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     assert_int_equal(g.nodes[g.entries[0]].cycle, CALLGRAPH_NONE);
     for (size_t i = 0; i < g.arc_count; i++)
         assert_true(amount_sum(&g.arcs[i].amount) <= 70);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a function that keeps nothing is shown among those that keep memory, and makes
@@ -362,7 +362,7 @@ the_graph_of_a_metric_has_what_the_metric_has(void **state)
     struct callgraph g;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, build_counters(1, 70, 1, 70), "a@a.c:1", "b@a.c:2", "a@a.c:4", "main@a.c:9",
                NULL);
     build_site(f.p, build_counters(1, 30, 0, 0), "b@a.c:1", "a@a.c:4", "main@a.c:9", NULL);
@@ -372,7 +372,7 @@ the_graph_of_a_metric_has_what_the_metric_has(void **state)
     assert_int_equal(g.entry_count, 3);
     callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
     assert_int_equal(g.node_count, g.function_count + 1);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a table of an interval lacks what shrank, or a function whose growth and shrinkage
@@ -387,7 +387,7 @@ what_shrank_is_listed_by_its_amount(void **state)
     struct callgraph g;
 
     (void)state;
-    begin(&f);
+    tables_begin(&f);
     build_site(f.p, build_counters(1, 100, 0, 0), "grew@a.c:1", "main@a.c:9", NULL);
     build_site(f.p, build_counters(0, 0, 9, 900), "shrank@a.c:2", "main@a.c:9", NULL);
     build_site(f.p, build_counters(0, 0, 1, 7), "little@a.c:3", "main@a.c:9", NULL);
@@ -410,7 +410,7 @@ what_shrank_is_listed_by_its_amount(void **state)
     }
     assert_int_equal(g.nodes[g.entries[3]].callee_count, 3);
     assert_int_equal(g.nodes[g.entries[3]].index, 3);
-    end(&f);
+    tables_end(&f);
 }
 
 /* If this fails, a long chain of calls overflows our stack, or a cycle is missed. */

@@ -251,7 +251,7 @@ paths_keep_heaps_apart(void **unused)
 }
 
 static int
-release(void **unused)
+tags_release(void **unused)
 {
     (void)unused;
     arena_release(&arena);
@@ -271,5 +271,5 @@ main(void)
         cmocka_unit_test(paths_keep_heaps_apart),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, tags_release);
 }

@@ -20,8 +20,8 @@ shares_of(const struct profile *p)
 }
 
 static void
-assert_has(const struct thread_share *s, int64_t allocations, int64_t live_blocks,
-           int64_t live_bytes, int64_t for_others_blocks)
+thread_shares_assert_has(const struct thread_share *s, int64_t allocations, int64_t live_blocks,
+                         int64_t live_bytes, int64_t for_others_blocks)
 {
     assert_int_equal(s->counters.allocations, allocations);
     assert_int_equal(counters_live_blocks(&s->counters), live_blocks);
@@ -47,10 +47,10 @@ what_one_thread_allocates_is_its_own(void **state)
     build_thread_site(p, second, site, build_counters(0, 0, 20, 200));
     build_thread_site(p, second, own, build_counters(7, 70, 3, 30));
     shares = shares_of(p);
-    assert_has(&shares.v[maker], 100, 10, 100, 0);
-    assert_has(&shares.v[first], 0, 0, 0, 60);
+    thread_shares_assert_has(&shares.v[maker], 100, 10, 100, 0);
+    thread_shares_assert_has(&shares.v[first], 0, 0, 0, 60);
     assert_int_equal(shares.v[first].for_others_bytes, 600);
-    assert_has(&shares.v[second], 7, 4, 40, 20);
+    thread_shares_assert_has(&shares.v[second], 7, 4, 40, 20);
     assert_int_equal(shares.v[maker].counters.frees, 90); // Frees of its blocks, by any thread.
     assert_false(shares.live_is_shared);
     profile_free(p);
@@ -68,8 +68,8 @@ who_frees_only_its_own_keeps_what_is_left(void **state)
     build_thread_site(p, build_thread(p, "a"), site, build_counters(10, 100, 9, 90));
     build_thread_site(p, build_thread(p, "b"), site, build_counters(20, 200, 3, 30));
     shares = shares_of(p);
-    assert_has(&shares.v[0], 10, 1, 10, 0);
-    assert_has(&shares.v[1], 20, 17, 170, 0);
+    thread_shares_assert_has(&shares.v[0], 10, 1, 10, 0);
+    thread_shares_assert_has(&shares.v[1], 20, 17, 170, 0);
     assert_false(shares.live_is_shared);
     profile_free(p);
 }
@@ -87,9 +87,9 @@ what_several_allocate_and_others_free_is_shared(void **state)
     build_thread_site(p, build_thread(p, "b"), site, build_counters(400, 4000, 0, 0));
     build_thread_site(p, build_thread(p, "c"), site, build_counters(0, 0, 700, 7000));
     shares = shares_of(p);
-    assert_has(&shares.v[0], 600, 180, 1800, 0);
-    assert_has(&shares.v[1], 400, 120, 1200, 0);
-    assert_has(&shares.v[2], 0, 0, 0, 700);
+    thread_shares_assert_has(&shares.v[0], 600, 180, 1800, 0);
+    thread_shares_assert_has(&shares.v[1], 400, 120, 1200, 0);
+    thread_shares_assert_has(&shares.v[2], 0, 0, 0, 700);
     assert_true(shares.live_is_shared);
     profile_free(p);
 }
@@ -108,14 +108,14 @@ a_site_that_shrank_is_that_of_those_who_freed(void **state)
     build_thread_site(p, build_thread(p, "a"), site, build_counters(10, 100, 0, 0));
     build_thread_site(p, build_thread(p, "b"), site, build_counters(0, 0, 40, 400));
     shares = shares_of(p);
-    assert_has(&shares.v[0], 10, 0, 0, -1);
-    assert_has(&shares.v[1], 0, -30, -300, -1);
+    thread_shares_assert_has(&shares.v[0], 10, 0, 0, -1);
+    thread_shares_assert_has(&shares.v[1], 0, -30, -300, -1);
     p->extent = EXTENT_WHOLE;
     profile_free(p);
 }
 
 static uint64_t
-next_random(uint64_t *x)
+thread_shares_next_random(uint64_t *x)
 {
     *x ^= *x << 13;
     *x ^= *x >> 7;
@@ -138,8 +138,10 @@ sums_stay_whatever_threads_do(void **state)
 
         build_site(p, build_counters(1, 1, 0, 0), "f@a.c:1", NULL);
         for (uint32_t i = 0; i < THREADS; i++) {
-            int64_t n = (int64_t)(next_random(&x) % 50), freed = (int64_t)(next_random(&x) % 50);
-            int64_t bytes = n * (int64_t)(next_random(&x) >> (24 + next_random(&x) % 39));
+            int64_t n = (int64_t)(thread_shares_next_random(&x) % 50),
+                    freed = (int64_t)(thread_shares_next_random(&x) % 50);
+            int64_t bytes = n * (int64_t)(thread_shares_next_random(&x) >>
+                                          (24 + thread_shares_next_random(&x) % 39));
             struct counters c = build_counters(n, bytes, freed, bytes / 50 * freed);
 
             build_thread_site(p, build_thread(p, "t"), 0, c);

@@ -105,7 +105,7 @@ thread_refresh_name(struct thread *t)
 }
 
 static int
-begin(void **unused)
+tick_begin(void **unused)
 {
     (void)unused;
     fake_state_begin();
@@ -121,7 +121,7 @@ begin(void **unused)
 }
 
 static int
-end(void **unused)
+test_tick_end(void **unused)
 {
     (void)unused;
     fake_state_end();
@@ -130,7 +130,7 @@ end(void **unused)
 
 /* Simulate CYCLES of work by the thread. */
 static void
-work(uint64_t cycles)
+tick_work(uint64_t cycles)
 {
     clock_now += cycles;
     work_now += cycles;
@@ -142,9 +142,9 @@ run_tick(uint64_t event_cycles, uint64_t stolen)
 {
     uint64_t began;
 
-    work(BETWEEN_CYCLES);
+    tick_work(BETWEEN_CYCLES);
     began = tick_begins(&thread);
-    work(event_cycles);
+    tick_work(event_cycles);
     clock_now += stolen;
     tick(&thread, began != 0 ? clock_now - began : 0);
 }
@@ -249,13 +249,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(events_tick_alone_at_first_and_after_a_rest, begin, end),
-        cmocka_unit_test_setup_teardown(what_other_programs_take_is_not_counted, begin, end),
-        cmocka_unit_test_setup_teardown(a_slow_event_that_had_the_processor_is_counted, begin, end),
-        cmocka_unit_test_setup_teardown(an_event_of_a_rare_length_is_not_counted, begin, end),
-        cmocka_unit_test_setup_teardown(the_processor_clock_is_read_for_one_tick_in_four, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(with_a_reserve_no_clock_is_asked, begin, end),
+        cmocka_unit_test_setup_teardown(events_tick_alone_at_first_and_after_a_rest, tick_begin,
+                                        test_tick_end),
+        cmocka_unit_test_setup_teardown(what_other_programs_take_is_not_counted, tick_begin,
+                                        test_tick_end),
+        cmocka_unit_test_setup_teardown(a_slow_event_that_had_the_processor_is_counted, tick_begin,
+                                        test_tick_end),
+        cmocka_unit_test_setup_teardown(an_event_of_a_rare_length_is_not_counted, tick_begin,
+                                        test_tick_end),
+        cmocka_unit_test_setup_teardown(the_processor_clock_is_read_for_one_tick_in_four,
+                                        tick_begin, test_tick_end),
+        cmocka_unit_test_setup_teardown(with_a_reserve_no_clock_is_asked, tick_begin,
+                                        test_tick_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ enum { SNAPSHOTS = 32, SIZE = 10 };
 typedef int64_t shape_fn(int64_t t);
 
 static int64_t
-grows(int64_t t)
+timeline_grows(int64_t t)
 {
     return 100 + t + 7 * (t % 3);
 }
@@ -39,11 +39,11 @@ freed_at_the_end(int64_t t)
     return t == SNAPSHOTS ? 0 : 3 * t;
 }
 
-static shape_fn *const shapes[] = {grows, rests, freed_at_the_end};
+static shape_fn *const shapes[] = {timeline_grows, rests, freed_at_the_end};
 static const char *const names[] = {"grows", "rests", "freed_at_the_end"};
 
 static void
-add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t blocks)
+timeline_add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t blocks)
 {
     struct profile_amounts a = {0};
 
@@ -89,7 +89,7 @@ make_past(void)
                                       .kind = t == 9 || t == 19 ? SNAPSHOT_PHASE : SNAPSHOT_TIMED};
     for (size_t i = 0; i < countof(shapes); i++) {
         for (uint32_t t = 0; t <= SNAPSHOTS; t++)
-            add_change(p, (uint32_t)i, t, shapes[i](t) - (t > 0 ? shapes[i](t - 1) : 0));
+            timeline_add_change(p, (uint32_t)i, t, shapes[i](t) - (t > 0 ? shapes[i](t - 1) : 0));
         build_thread_site(
             p, thread, build_site(p, sum_of_changes(p), names[i], "main", NULL), sum_of_changes(p));
     }
@@ -247,7 +247,7 @@ without_a_history_the_start_and_the_end_are_known(void **unused)
 }
 
 static const struct timeline_row *
-row_of(const struct profile *p, const struct timeline *t, const char *function)
+timeline_row_of(const struct profile *p, const struct timeline *t, const char *function)
 {
     for (size_t i = 0; i < t->row_count; i++)
         if (strcmp(profile_string(p, p->frames[t->rows[i].stack->frames[0]].function), function) ==
@@ -275,28 +275,28 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     timeline_build(p, &stacks, &options, &arena, &t);
     assert_int_equal(t.point_count, SNAPSHOTS + 2);
     for (size_t i = 0; i < countof(shapes); i++) {
-        const struct timeline_row *row = row_of(p, &t, names[i]);
+        const struct timeline_row *row = timeline_row_of(p, &t, names[i]);
 
         assert_int_equal(row->values[0], 0);
         for (size_t k = 0; k <= SNAPSHOTS; k++)
             assert_int_equal(row->values[k + 1], SIZE * shapes[i]((int64_t)k));
     }
-    assert_int_equal(row_of(p, &t, "grows")->trend, TREND_GROWS);
-    assert_int_equal(row_of(p, &t, "rests")->trend, TREND_RESTS);
-    assert_int_equal(row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
-    assert_int_equal(row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
-    assert_true(timeline_last(row_of(p, &t, "freed_at_the_end")) > 0);
-    assert_true(timeline_is_freed(row_of(p, &t, "freed_at_the_end")));
-    assert_false(timeline_is_freed(row_of(p, &t, "grows")));
+    assert_int_equal(timeline_row_of(p, &t, "grows")->trend, TREND_GROWS);
+    assert_int_equal(timeline_row_of(p, &t, "rests")->trend, TREND_RESTS);
+    assert_int_equal(timeline_row_of(p, &t, "freed_at_the_end")->trend, TREND_GROWS);
+    assert_int_equal(timeline_row_of(p, &t, "freed_at_the_end")->max, SIZE * 3 * (SNAPSHOTS - 1));
+    assert_true(timeline_last(timeline_row_of(p, &t, "freed_at_the_end")) > 0);
+    assert_true(timeline_is_freed(timeline_row_of(p, &t, "freed_at_the_end")));
+    assert_false(timeline_is_freed(timeline_row_of(p, &t, "grows")));
     // News is growth that matters beside the peak, in a run that was long enough.
     p->totals.peak_bytes = 1000 * SIZE;
-    assert_true(timeline_is_notable(p, row_of(p, &t, "grows")));
-    assert_false(timeline_is_notable(p, row_of(p, &t, "rests")));
+    assert_true(timeline_is_notable(p, timeline_row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, timeline_row_of(p, &t, "rests")));
     p->totals.peak_bytes = INT64_C(1000000) * SIZE;
-    assert_false(timeline_is_notable(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, timeline_row_of(p, &t, "grows")));
     p->totals.peak_bytes = 1000 * SIZE;
     p->process.elapsed_ns = UINT64_C(9000000000);
-    assert_false(timeline_is_notable(p, row_of(p, &t, "grows")));
+    assert_false(timeline_is_notable(p, timeline_row_of(p, &t, "grows")));
     assert_int_equal(t.growing, 2);
     arena_release(&arena);
     profile_free(p);
@@ -320,7 +320,7 @@ columns_show_the_largest_value_of_their_points(void **unused)
     timeline_build(p, &stacks, &options, &arena, &t);
     assert_int_equal(t.total.max, SIZE * (500 + 4 * (SNAPSHOTS - 1) + 100 + 7));
     for (size_t columns = 1; columns <= 100; columns++) {
-        const struct timeline_row *row = row_of(p, &t, "freed_at_the_end");
+        const struct timeline_row *row = timeline_row_of(p, &t, "freed_at_the_end");
         double total = 0, freed = 0;
 
         for (size_t i = 0; i < columns; i++) {

@@ -15,7 +15,7 @@
 static struct arena arena;
 
 static struct stacks
-build(const struct profile *p)
+test_top_holders_build(const struct profile *p)
 {
     static const struct stacks_options options;
     struct stacks s;
@@ -67,7 +67,7 @@ user_code_begins_where_libraries_end(void **state)
     (void)state;
     p->process.executable = "/opt/me/prog";
     build_libraries(p);
-    s = build(p);
+    s = test_top_holders_build(p);
     assert_string_equal(own_name(p, &s, 0), "load");
     assert_string_equal(own_name(p, &s, 1), "ext");
     assert_string_equal(own_name(p, &s, 2), "init");
@@ -88,7 +88,7 @@ a_name_that_is_near_stands_for_a_nameless_function(void **state)
     build_site(p, build_counters(1, 8, 0, 0), "!/opt/me/a.so", "g!/opt/me/b.so", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/opt/me/a.so", "!/opt/me/a.so", "!/opt/me/a.so",
                "far!/opt/me/a.so", NULL);
-    s = build(p);
+    s = test_top_holders_build(p);
     assert_string_equal(own_name(p, &s, 0), "f");
     assert_string_equal(own_name(p, &s, 1), "");
     assert_string_equal(own_name(p, &s, 2), "");
@@ -105,7 +105,7 @@ libraries_of_system_programs_count_as_own(void **state)
     (void)state;
     p->process.executable = "/usr/bin/python3";
     build_libraries(p);
-    s = build(p);
+    s = test_top_holders_build(p);
     assert_string_equal(own_name(p, &s, 0), "inflate");
     profile_free(p);
 }
@@ -126,7 +126,7 @@ holders_add_up_with_their_callers(void **state)
     build_site(p, build_counters(1, 30, 0, 0), "f@a.c:1", "g@a.c:6", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 170, 0, 0), "main@a.c:8", NULL);
     build_site(p, build_counters(1, 1, 0, 0), NULL);
-    s = build(p);
+    s = test_top_holders_build(p);
     top_holders_build(p, &s, METRIC_INUSE, &arena, &h);
     assert_int_equal(h.count, 3);
     assert_string_equal(holder_name(p, &h.v[0]), "f");
@@ -165,7 +165,7 @@ a_holder_adds_up_its_lines(void **state)
     build_site(p, build_counters(1, 5, 0, 0), "lib!/lib/x86_64-linux-gnu/libc.so.6", "m@a.c:7",
                "main@a.c:9", NULL);
     build_site(p, build_counters(1, 4, 0, 0), "m@a.c:7", "main@a.c:9", NULL);
-    s = build(p);
+    s = test_top_holders_build(p);
     top_holders_build(p, &s, METRIC_INUSE, &arena, &h);
     f = &h.v[0];
     assert_string_equal(holder_name(p, f), "f");
@@ -308,7 +308,7 @@ what_lacks_names_is_the_same_without_building_stacks(void **state)
 }
 
 static int
-release(void **state)
+top_holders_release(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -329,5 +329,5 @@ main(void)
         cmocka_unit_test(what_lacks_names_is_the_same_without_building_stacks),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release);
+    return cmocka_run_group_tests(tests, NULL, top_holders_release);
 }

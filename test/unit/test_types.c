@@ -145,7 +145,7 @@ fact(struct type_fact f, enum type_evidence evidence, uint8_t level)
 
 /* "certain widget", "likely widget[]", "nothing"; with " ^" if the caller is asked. */
 static const char *
-checked(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, uint64_t max)
+types_checked(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, uint64_t max)
 {
     struct type_facts facts = {.v = (struct type_fact *)(uintptr_t)v,
                                .count = count,
@@ -186,39 +186,39 @@ facts_are_judged_by_the_sizes(void **unused)
     struct type_fact two[2];
 
     (void)unused;
-    assert_string_equal(checked(result, 1, false, 40, 40), "certain widget");
-    assert_string_equal(checked(result, 1, false, 40, 80), "likely widget[]");
-    assert_string_equal(checked(result, 1, false, 80, 80), "nothing");
-    assert_string_equal(checked(result, 1, false, 41, 80), "likely widget +");
-    assert_string_equal(checked(size_of, 1, false, 80, 80), "certain widget[]");
-    assert_string_equal(checked(size_of, 1, false, 81, 81), "nothing");
-    assert_string_equal(checked(named, 2, false, 120, 120), "certain widget[]");
-    assert_string_equal(checked(bytes, 1, false, 10, 99), "likely char[]");
-    assert_string_equal(checked(integers, 1, false, 8, 16), "likely int[]");
-    assert_string_equal(checked(integers, 1, false, 4, 4), "certain int");
-    assert_string_equal(checked(integers, 1, false, 8, 17), "nothing");
-    assert_string_equal(checked(confirmed, 2, false, 8, 16), "certain int[]");
-    assert_string_equal(checked(both, 2, false, 40, 40), "certain widget");
-    assert_string_equal(checked(variable, 1, false, 40, 40), "likely widget");
-    assert_string_equal(checked(variable, 1, false, 40, 41), "nothing");
-    assert_string_equal(checked(variable, 1, false, 48, 48), "nothing");
+    assert_string_equal(types_checked(result, 1, false, 40, 40), "certain widget");
+    assert_string_equal(types_checked(result, 1, false, 40, 80), "likely widget[]");
+    assert_string_equal(types_checked(result, 1, false, 80, 80), "nothing");
+    assert_string_equal(types_checked(result, 1, false, 41, 80), "likely widget +");
+    assert_string_equal(types_checked(size_of, 1, false, 80, 80), "certain widget[]");
+    assert_string_equal(types_checked(size_of, 1, false, 81, 81), "nothing");
+    assert_string_equal(types_checked(named, 2, false, 120, 120), "certain widget[]");
+    assert_string_equal(types_checked(bytes, 1, false, 10, 99), "likely char[]");
+    assert_string_equal(types_checked(integers, 1, false, 8, 16), "likely int[]");
+    assert_string_equal(types_checked(integers, 1, false, 4, 4), "certain int");
+    assert_string_equal(types_checked(integers, 1, false, 8, 17), "nothing");
+    assert_string_equal(types_checked(confirmed, 2, false, 8, 16), "certain int[]");
+    assert_string_equal(types_checked(both, 2, false, 40, 40), "certain widget");
+    assert_string_equal(types_checked(variable, 1, false, 40, 40), "likely widget");
+    assert_string_equal(types_checked(variable, 1, false, 40, 41), "nothing");
+    assert_string_equal(types_checked(variable, 1, false, 48, 48), "nothing");
 
     // Two types that fit equally leave it open.
     other.name = "gadget";
     two[0] = fact(widget, EVIDENCE_VARIABLE, 0);
     two[1] = fact(other, EVIDENCE_VARIABLE, 0);
-    assert_string_equal(checked(two, 2, false, 40, 40), "nothing");
+    assert_string_equal(types_checked(two, 2, false, 40, 40), "nothing");
 
     tail.has_tail = true;
     tail.tail_offset = 36;
     two[0] = fact(tail, EVIDENCE_RESULT, 0);
-    assert_string_equal(checked(two, 1, false, 37, 200), "certain widget");
-    assert_string_equal(checked(two, 1, false, 35, 200), "nothing");
+    assert_string_equal(types_checked(two, 1, false, 37, 200), "certain widget");
+    assert_string_equal(types_checked(two, 1, false, 35, 200), "nothing");
     head.is_head = true;
     two[0] = fact(head, EVIDENCE_SIZEOF, 0);
     two[1] = fact(widget, EVIDENCE_TARGET, 0);
-    assert_string_equal(checked(two, 1, false, 80, 120), "likely widget");
-    assert_string_equal(checked(two, 2, false, 80, 120), "certain widget");
+    assert_string_equal(types_checked(two, 1, false, 80, 120), "likely widget");
+    assert_string_equal(types_checked(two, 2, false, 80, 120), "certain widget");
 }
 
 /* If this fails, the blocks of xmalloc are reported as char, or those of all its callers as one
@@ -231,12 +231,12 @@ wrappers_ask_their_callers(void **unused)
     const struct type_fact variable[] = {fact(widget, EVIDENCE_VARIABLE, 0)};
 
     (void)unused;
-    assert_string_equal(checked(NULL, 0, true, 40, 40), "nothing ^");
-    assert_string_equal(checked(NULL, 0, false, 40, 40), "nothing");
-    assert_string_equal(checked(bytes, 1, true, 40, 40), "nothing ^");
-    assert_string_equal(checked(variable, 1, true, 40, 40), "nothing ^");
-    assert_string_equal(checked(result, 1, true, 80, 160), "likely widget + ^");
-    assert_string_equal(checked(result, 1, true, 40, 40), "certain widget");
+    assert_string_equal(types_checked(NULL, 0, true, 40, 40), "nothing ^");
+    assert_string_equal(types_checked(NULL, 0, false, 40, 40), "nothing");
+    assert_string_equal(types_checked(bytes, 1, true, 40, 40), "nothing ^");
+    assert_string_equal(types_checked(variable, 1, true, 40, 40), "nothing ^");
+    assert_string_equal(types_checked(result, 1, true, 80, 160), "likely widget + ^");
+    assert_string_equal(types_checked(result, 1, true, 40, 40), "certain widget");
 }
 
 /* If this fails, the second report knows other types of a size than the first, or a damaged cache

@@ -155,14 +155,14 @@ a_stack_counts_once_for_a_module_without_names(void **state)
 }
 
 static int
-set_up(void **state)
+unsymbolized_set_up(void **state)
 {
     (void)state;
     return mkdtemp(directory) != NULL ? 0 : -1;
 }
 
 static int
-tear_down(void **state)
+unsymbolized_tear_down(void **state)
 {
     char command[64];
 
@@ -181,5 +181,5 @@ main(void)
         cmocka_unit_test(a_stack_counts_once_for_a_module_without_names),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, unsymbolized_set_up, unsymbolized_tear_down);
 }

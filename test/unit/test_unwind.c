@@ -166,7 +166,7 @@ __asm__(".text\n"
 enum { RDX = 1, R12 = 12, R13 = 13, R14 = 14 };
 
 static struct unwind_rule
-rule_at(const char *label)
+unwind_rule_at(const char *label)
 {
     struct unwind_object object;
 
@@ -177,7 +177,7 @@ rule_at(const char *label)
 static void
 assert_rule(const char *label, enum unwind_kind kind, int cfa_offset, int rbp_words)
 {
-    struct unwind_rule rule = rule_at(label);
+    struct unwind_rule rule = unwind_rule_at(label);
 
     assert_int_equal(rule.kind, kind);
     assert_int_equal(rule.cfa_offset, cfa_offset);
@@ -257,7 +257,7 @@ assert_stepped(struct fake *f, uint64_t rsp, uint64_t rbp, uint64_t pc)
 
 /* The step fails and leaves the registers as they were. */
 static void
-assert_refused(struct fake *f, enum unwind_step_result expected)
+unwind_assert_refused(struct fake *f, enum unwind_step_result expected)
 {
     struct unwind_registers before = f->r;
 
@@ -334,10 +334,10 @@ registers_are_known_only_if_saved(void **state)
     assert_int_equal(f.r.r[R13], 2013);
     fake_init(&f, t_rbx);
     f.r.valid &= ~(1u << UNWIND_RBX);
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
     fake_init(&f, t_plt);
     f.r.valid &= ~(1u << UNWIND_RSP);
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
 }
 
 /* If this fails, stacks end at signal handlers, or the interrupted function is looked up one byte
@@ -375,14 +375,14 @@ a_walk_ends_where_the_stack_ends(void **state)
 
     (void)state;
     fake_init(&f, t_outermost);
-    assert_refused(&f, UNWIND_END);
+    unwind_assert_refused(&f, UNWIND_END);
     fake_init(&f, t_entry);
     f.stack[10] = 0;
-    assert_refused(&f, UNWIND_END);
+    unwind_assert_refused(&f, UNWIND_END);
     fake_init(&f, t_no_table);
-    assert_refused(&f, UNWIND_NO_TABLE);
+    unwind_assert_refused(&f, UNWIND_NO_TABLE);
     fake_init(&f, NULL);
-    assert_refused(&f, UNWIND_NO_TABLE);
+    unwind_assert_refused(&f, UNWIND_NO_TABLE);
 }
 
 /* If this fails, the recorder reads beyond the stack and kills the program it profiles. */
@@ -394,15 +394,15 @@ nothing_is_read_beyond_the_stack(void **state)
     (void)state;
     fake_init(&f, t_entry);
     f.bounds.high = slot(&f, 11) - 1;
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
     f.bounds.high = slot(&f, 11);
     assert_stepped(&f, slot(&f, 11), slot(&f, 20), 1010);
 
     fake_init(&f, t_framed);
     f.bounds.low = slot(&f, 21) + 1;
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
     f.bounds = (struct unwind_bounds){0, 0, NULL};
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
 
     // A saved register out of reach is unknown; that matters only to a frame that needs it.
     fake_init(&f, t_framed);
@@ -412,14 +412,14 @@ nothing_is_read_beyond_the_stack(void **state)
     assert_false(f.r.valid >> UNWIND_RBP & 1);
     f.r.r[UNWIND_PC] = address_of(t_framed);
     f.r.exact = true;
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
 
     // A frame pointer below the stack pointer cannot be a caller's frame.
     fake_init(&f, t_framed);
     f.r.r[UNWIND_RBP] = slot(&f, 4);
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
     f.r.r[UNWIND_RBP] = UINT64_MAX - 7;
-    assert_refused(&f, UNWIND_BAD);
+    unwind_assert_refused(&f, UNWIND_BAD);
 }
 
 /* A word that is likely to matter: an address around F's stack, whole or not, none, or anything. */
@@ -446,7 +446,7 @@ static void
 compare_steps(struct fake *f, const char *label, unsigned *seed)
 {
     const uint32_t rsp_rbp_pc = 1u << UNWIND_RSP | 1u << UNWIND_RBP | 1u << UNWIND_PC;
-    struct unwind_rule rule = rule_at(label);
+    struct unwind_rule rule = unwind_rule_at(label);
     struct unwind_registers before, by_rule;
     enum unwind_step_result result;
 
@@ -535,7 +535,7 @@ a_live_walk_reaches_the_end(void **state)
                     address_of((void *)a_live_walk_reaches_the_end) + 4096);
 }
 
-/* The stack that on_signal saw, two steps out of itself. */
+/* The stack that unwind_on_signal saw, two steps out of itself. */
 static struct {
     enum unwind_step_result results[2];
     struct unwind_registers interrupted;
@@ -545,7 +545,7 @@ static struct {
 static void a_live_signal_is_stepped_through(void **state);
 
 static void
-on_signal(int number)
+unwind_on_signal(int number)
 {
     struct unwind_bounds all = {4096, UINT64_C(1) << 47, NULL};
     uint64_t test = address_of((void *)a_live_signal_is_stepped_through);
@@ -566,7 +566,7 @@ static void
 a_live_signal_is_stepped_through(void **state)
 {
     (void)state;
-    signal(SIGUSR1, on_signal);
+    signal(SIGUSR1, unwind_on_signal);
     raise(SIGUSR1);
     signal(SIGUSR1, SIG_DFL);
     assert_int_equal(seen.results[0], UNWIND_STEPPED);

@@ -98,7 +98,7 @@ callgrind_charges_a_call_back_into_the_stack_to_nobody(void **state)
 
 /* If this fails, a name breaks a line apart, or a function without one is lost. */
 static void
-awkward_names_stay_on_their_line(void **state)
+awkward_names_stay_on_their_line_for_valgrind(void **state)
 {
     struct profile *p = build_profile_new();
     char long_name[2001];
@@ -260,7 +260,7 @@ callgrind_of_a_moment_has_what_is_known_and_nothing_negative(void **state)
 
 /* If this fails, the profile of a program without allocations stops its reader. */
 static void
-a_program_without_allocations_is_exported(void **state)
+a_program_without_allocations_is_exported_to_valgrind(void **state)
 {
     struct profile *p = build_profile_new();
 
@@ -272,7 +272,7 @@ a_program_without_allocations_is_exported(void **state)
 }
 
 static int
-release_arena(void **state)
+valgrind_formats_release_arena(void **state)
 {
     (void)state;
     arena_release(&arena);
@@ -285,15 +285,15 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callgrind_has_self_costs_and_calls),
         cmocka_unit_test(callgrind_charges_a_call_back_into_the_stack_to_nobody),
-        cmocka_unit_test(awkward_names_stay_on_their_line),
+        cmocka_unit_test(awkward_names_stay_on_their_line_for_valgrind),
         cmocka_unit_test(heaps_stand_above_their_stacks),
         cmocka_unit_test(massif_without_a_history_has_the_peak_and_the_end),
         cmocka_unit_test(massif_adds_up_what_is_below_its_threshold),
         cmocka_unit_test(massif_counts_what_is_negative_as_nothing),
         cmocka_unit_test(dhat_has_each_stack_once),
         cmocka_unit_test(callgrind_of_a_moment_has_what_is_known_and_nothing_negative),
-        cmocka_unit_test(a_program_without_allocations_is_exported),
+        cmocka_unit_test(a_program_without_allocations_is_exported_to_valgrind),
     };
 
-    return cmocka_run_group_tests(tests, NULL, release_arena);
+    return cmocka_run_group_tests(tests, NULL, valgrind_formats_release_arena);
 }

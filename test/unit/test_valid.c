@@ -58,7 +58,7 @@ add_sites(struct profile *p)
 }
 
 static void
-add_times(struct profile *p)
+valid_add_times(struct profile *p)
 {
     p->timeline = arena_array(&p->arena, 2, sizeof *p->timeline);
     p->timeline[0] = (struct profile_time_point){SECOND, 200, 4};
@@ -104,7 +104,7 @@ good_profile(void)
     struct profile *p = build_profile_new();
 
     add_sites(p);
-    add_times(p);
+    valid_add_times(p);
     add_tables(p);
     return p;
 }
@@ -425,7 +425,7 @@ struct made {
 };
 
 static void
-make(struct made *t)
+valid_make(struct made *t)
 {
     struct stacks_options options = {0};
     struct err err = {""};
@@ -457,7 +457,7 @@ a_stack_of_other_frames_is_found(void **unused)
     uint32_t *sites, *frames, *locations;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     sites = (uint32_t *)(uintptr_t)s->site_stacks;
     frames = (uint32_t *)(uintptr_t)s->v[0].frames;
     locations = (uint32_t *)(uintptr_t)s->v[0].locations;
@@ -491,7 +491,7 @@ a_group_that_is_off_is_found(void **unused)
     struct made t;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     GROUP_BREAKS("r->frame == GROUP_NO_FRAME", BY_FUNCTION, v[0].frame, 99);
     GROUP_BREAKS("by != BY_SITE || r->stack", BY_SITE, v[0].stack, NULL);
     GROUP_BREAKS("by != BY_THREAD || r->thread", BY_THREAD, v[0].thread, NULL);
@@ -518,7 +518,7 @@ a_tree_that_is_off_is_found(void **unused)
     uint32_t child;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     tree_build(t.p, &t.stacks, TREE_BOTTOM_UP, METRIC_ALLOC, &t.arena, &tree);
     n = tree.nodes;
     child = n[0].first_child;
@@ -547,7 +547,7 @@ a_call_graph_that_is_off_is_found(void **unused)
     uint32_t cycle, callee, entry;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     callgraph_build(&t.functions, &t.stacks, METRIC_ALLOC, &t.arena, &g);
     cycle = (uint32_t)g.function_count; // f and g, which call each other.
     assert_int_equal(g.node_count, g.function_count + 1);
@@ -586,7 +586,7 @@ arcs_out_of_order_are_found(void **unused)
     uint32_t several = 0, *list;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     build_thread_site(t.p, 0, build_site(t.p, build_counters(1, 7, 0, 0), "leaf", "g@a.c:4",
                                          "main@a.c:3", NULL),
                       build_counters(1, 7, 0, 0));
@@ -623,7 +623,7 @@ paths_and_bins_that_are_off_are_found(void **unused)
     const struct stack **sorted;
 
     (void)unused;
-    make(&t);
+    valid_make(&t);
     sorted = group_sorted_stacks(&t.stacks, METRIC_INUSE, &t.arena);
     paths_build(&t.functions, sorted, t.stacks.count, &(struct paths_options){0}, &t.arena, &paths);
     size_totals_build(t.p, &t.arena, &bins);
@@ -651,8 +651,8 @@ a_diff_that_is_off_is_found(void **unused)
     struct diff d;
 
     (void)unused;
-    make(&before);
-    make(&after);
+    valid_make(&before);
+    valid_make(&after);
     after.stacks.v[0].counters.allocated_bytes += 5;
     after.stacks.total.allocated_bytes += 5;
     diff_build(&(struct diff_side){before.p, &before.stacks},

@@ -106,7 +106,7 @@ static atomic_ulong kinds[countof(kind_names)];
 static atomic_uint shown;
 
 static void
-push(struct walk *w, uint64_t pc)
+stackdiff_push(struct walk *w, uint64_t pc)
 {
     w->pc[w->count++] = pc;
 }
@@ -181,7 +181,7 @@ catch_up(struct unwind_registers *r, unsigned *stepped, unsigned target)
 }
 
 static enum walk_end
-end_of(enum unwind_step_result result)
+stackdiff_end_of(enum unwind_step_result result)
 {
     return result == UNWIND_END ? END_WHOLE : result == UNWIND_NO_TABLE ? END_NO_TABLE : END_BAD;
 }
@@ -204,7 +204,7 @@ walk_rules(struct unwind_registers r, struct walk *w)
 
         if (w->count == FRAMES_MAX)
             return END_LIMIT;
-        push(w, f.pc);
+        stackdiff_push(w, f.pc);
         if (rule.kind == RULE_END)
             break;
         if (rule.kind == RULE_NO_TABLE)
@@ -213,7 +213,7 @@ walk_rules(struct unwind_registers r, struct walk *w)
             enum unwind_step_result result = catch_up(&r, &stepped, w->count);
 
             if (result != UNWIND_STEPPED)
-                return end_of(result);
+                return stackdiff_end_of(result);
             f = frame_of(&r);
             rbp_known = r.valid >> UNWIND_RBP & 1;
         } else if (!apply(&rule, &f)) {
@@ -232,14 +232,14 @@ walk_steps(struct unwind_registers r, struct walk *w)
         if (w->count == FRAMES_MAX)
             return END_LIMIT;
         w->exact[w->count] = r.exact;
-        push(w, r.r[UNWIND_PC]);
+        stackdiff_push(w, r.r[UNWIND_PC]);
         result = unwind_step(&r, &sampler.bounds);
     } while (result == UNWIND_STEPPED);
-    return end_of(result);
+    return stackdiff_end_of(result);
 }
 
 static enum walk_end
-walk_libunwind(uint64_t first, struct walk *w)
+stackdiff_walk_libunwind(uint64_t first, struct walk *w)
 {
     unw_context_t context;
     unw_cursor_t cursor;
@@ -254,7 +254,7 @@ walk_libunwind(uint64_t first, struct walk *w)
         if (w->count == FRAMES_MAX)
             return END_LIMIT;
         if (w->count > 0 || pc == first)
-            push(w, pc);
+            stackdiff_push(w, pc);
         result = unw_step(&cursor);
     } while (result > 0);
     return result == 0 ? END_WHOLE : END_BAD;
@@ -266,7 +266,7 @@ struct libgcc_walk {
 };
 
 static _Unwind_Reason_Code
-libgcc_frame(struct _Unwind_Context *context, void *arg)
+stackdiff_libgcc_frame(struct _Unwind_Context *context, void *arg)
 {
     struct libgcc_walk *l = arg;
     uint64_t pc = libgcc_ip(context);
@@ -276,7 +276,7 @@ libgcc_frame(struct _Unwind_Context *context, void *arg)
         return _URC_END_OF_STACK;
     }
     if (l->w->count > 0 || pc == l->first)
-        push(l->w, pc);
+        stackdiff_push(l->w, pc);
     return _URC_NO_REASON;
 }
 
@@ -286,7 +286,7 @@ walk_libgcc(uint64_t first, struct walk *w)
     struct libgcc_walk l = {w, first};
 
     w->end = END_WHOLE;
-    libgcc_backtrace(libgcc_frame, &l);
+    libgcc_backtrace(stackdiff_libgcc_frame, &l);
 }
 
 static void
@@ -342,7 +342,7 @@ has_rsp_rule(const struct walk *w)
 }
 
 static void
-count(enum difference d, const struct walk *ours, const struct walk *other)
+stackdiff_count(enum difference d, const struct walk *ours, const struct walk *other)
 {
     atomic_fetch_add(&differences[d], 1);
     if (d == DIFF_REAL && atomic_fetch_add(&shown, 1) < SHOWN_MAX) {
@@ -353,7 +353,7 @@ count(enum difference d, const struct walk *ours, const struct walk *other)
 }
 
 static void
-compare(const struct sampler *s)
+stackdiff_compare(const struct sampler *s)
 {
     enum difference step = classify(&s->rule, &s->step);
     enum difference libunwind = classify(&s->rule, &s->libunwind);
@@ -364,9 +364,9 @@ compare(const struct sampler *s)
         step = DIFF_REAL;
     if (libunwind == DIFF_REAL && libgcc == DIFF_NONE && has_rsp_rule(&s->rule))
         libunwind = DIFF_RSP_RULE;
-    count(step, &s->rule, &s->step);
-    count(libunwind, &s->rule, &s->libunwind);
-    count(libgcc, &s->rule, &s->libgcc);
+    stackdiff_count(step, &s->rule, &s->step);
+    stackdiff_count(libunwind, &s->rule, &s->libunwind);
+    stackdiff_count(libgcc, &s->rule, &s->libgcc);
 }
 
 static void
@@ -385,7 +385,7 @@ compare_recorder(const struct sampler *s, struct arch_caller caller)
 }
 
 static void
-reset(struct walk *w, const char *name)
+stackdiff_reset(struct walk *w, const char *name)
 {
     w->name = name;
     w->count = 0;
@@ -400,21 +400,21 @@ drop_final_zero(struct walk *w)
 }
 
 static void
-walk_all(const struct unwind_registers *caller, uint64_t first)
+stackdiff_walk_all(const struct unwind_registers *caller, uint64_t first)
 {
     struct sampler *s = &sampler;
 
-    reset(&s->rule, "rule");
-    reset(&s->step, "step");
-    reset(&s->libunwind, "libunwind");
-    reset(&s->libgcc, "libgcc");
+    stackdiff_reset(&s->rule, "rule");
+    stackdiff_reset(&s->step, "step");
+    stackdiff_reset(&s->libunwind, "libunwind");
+    stackdiff_reset(&s->libgcc, "libgcc");
     s->rule.end = walk_rules(*caller, &s->rule);
     s->step.end = walk_steps(*caller, &s->step);
-    s->libunwind.end = walk_libunwind(first, &s->libunwind);
+    s->libunwind.end = stackdiff_walk_libunwind(first, &s->libunwind);
     walk_libgcc(first, &s->libgcc);
     drop_final_zero(&s->libunwind);
     drop_final_zero(&s->libgcc);
-    compare(s);
+    stackdiff_compare(s);
     atomic_fetch_add(&frames_seen, s->rule.count);
     if (s->rule.end == END_BAD)
         atomic_fetch_add(&bad_walks, 1);
@@ -436,7 +436,7 @@ diff_sample(void)
         atomic_fetch_add(&differences[DIFF_REAL], 1);
         fprintf(stderr, "difference: cannot step out of diff_sample\n");
     } else {
-        walk_all(&r, first);
+        stackdiff_walk_all(&r, first);
         compare_recorder(&sampler, ARCH_CALLER());
     }
     atomic_fetch_add(&events, 1);
@@ -506,7 +506,7 @@ realloc(void *block, size_t size)
 }
 
 static int
-report(void)
+stackdiff_report(void)
 {
     int status = differences[DIFF_REAL] != 0;
 
@@ -559,5 +559,5 @@ main(int argc, char **argv)
     for (unsigned seed = 1; events < wanted; seed++)
         workload_round(seed);
     diff_stop();
-    return report();
+    return stackdiff_report();
 }

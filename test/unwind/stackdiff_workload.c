@@ -338,7 +338,7 @@ mathematics(unsigned seed)
 }
 
 static void
-on_signal(int number)
+stackdiff_workload_on_signal(int number)
 {
     if (number == SIGUSR1 && sink % 4 == 0) {
         sink++;
@@ -370,12 +370,12 @@ signals(unsigned seed)
     stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
     struct diff_bounds old;
 
-    set_handler(SIGUSR1, on_signal, 0);
-    set_handler(SIGUSR2, on_signal, 0);
+    set_handler(SIGUSR1, stackdiff_workload_on_signal, 0);
+    set_handler(SIGUSR2, stackdiff_workload_on_signal, 0);
     sink += seed;
     raise(SIGUSR1);
     sigaltstack(&stack, NULL);
-    set_handler(SIGUSR2, on_signal, SA_ONSTACK);
+    set_handler(SIGUSR2, stackdiff_workload_on_signal, SA_ONSTACK);
     old = diff_set_bounds((struct diff_bounds){4096, UINT64_C(1) << 47});
     raise(SIGUSR2);
     raise(SIGUSR1);
@@ -525,7 +525,7 @@ threads(unsigned seed)
 /* Interrupts at an arbitrary instruction. Off while libraries are loaded: libunwind takes the
  * loader's lock. */
 static void
-tick(bool on)
+stackdiff_workload_tick(bool on)
 {
     struct itimerval interval = {0};
 
@@ -540,7 +540,7 @@ workload_round(unsigned seed)
 {
     unsigned objects = 0;
 
-    tick(true);
+    stackdiff_workload_tick(true);
     sink += unoptimised(seed % 16);
     sink += recurse_plain(seed % 64 == 0 ? 600 : seed % 50, seed);
     sink += recurse_alloca(seed % 30, seed);
@@ -548,7 +548,7 @@ workload_round(unsigned seed)
     libc_callbacks(seed);
     workload_cxx(seed);
     sink += (unsigned)(int)fmod(mathematics(seed), 1000);
-    tick(false);
+    stackdiff_workload_tick(false);
     resume_coroutine();
     single_steps(seed);
     libc_allocations(seed);
