@@ -248,7 +248,7 @@ fields_lay_out(struct field_structure *f, struct arena *arena)
 
 /* Charge the counts of granules to rows. */
 static void
-count_rows(struct field_structure *f, uint32_t granule, struct arena *arena)
+fields_count_rows(struct field_structure *f, uint32_t granule, struct arena *arena)
 {
     uint32_t *owners = arena_array(arena, f->granule_count, sizeof *owners);
 
@@ -410,7 +410,7 @@ fields_build(struct profile *p, const struct stacks *stacks, struct arena *arena
         qsort(ret->v, ret->count, sizeof *ret->v, fields_by_accesses);
     for (size_t i = 0; i < ret->count; i++) {
         fields_lay_out(&ret->v[i], arena);
-        count_rows(&ret->v[i], ret->granule_bytes, arena);
+        fields_count_rows(&ret->v[i], ret->granule_bytes, arena);
         fields_find_parts(&ret->v[i], ret->granule_bytes, arena);
     }
     map_release(&j.by_name);

@@ -34,7 +34,7 @@ static void group_add_stack(struct grouper *g, const struct stacks *stacks, size
 static void add_threads(struct grouper *g, const struct stacks *stacks);
 static void add_sizes(struct grouper *g);
 static void group_add_types(struct grouper *g, const struct stacks *stacks);
-static void add_heaps(struct grouper *g, const struct stacks *stacks);
+static void group_add_heaps(struct grouper *g, const struct stacks *stacks);
 static void group_add_labels(struct grouper *g, const struct stacks *stacks);
 static void group_sort_rows(struct groups *groups, enum metric metric);
 
@@ -105,7 +105,7 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
     else if (by == BY_TYPE)
         group_add_types(&g, stacks);
     else if (by == BY_HEAP)
-        add_heaps(&g, stacks);
+        group_add_heaps(&g, stacks);
     else if (by == BY_LABEL || by == BY_LABEL_VALUE)
         group_add_labels(&g, stacks);
     else
@@ -267,7 +267,7 @@ heap_row(struct grouper *g, uint32_t heap)
 /* Sum the sites that passed the filter by heap. Adds a row for a heap that has backing but no
  * sites. */
 static void
-add_heaps(struct grouper *g, const struct stacks *stacks)
+group_add_heaps(struct grouper *g, const struct stacks *stacks)
 {
     for (size_t i = 0; i < g->p->site_count; i++)
         if (stacks->site_stacks[i] != 0)

@@ -89,7 +89,7 @@ cmd_core_show(struct shown *s)
 
 /* Refuse an output file that is also an input. */
 static int
-check_output(const struct examine_request *request, const struct core_command *c)
+cmd_core_check_output(const struct examine_request *request, const struct core_command *c)
 {
     int rc = request->core != NULL ? sink_check_input(c->o->output, request->core, "core dump") : 0;
 
@@ -205,7 +205,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    rc = c.o->output != NULL ? check_output(&request, &c) : 0;
+    rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
     if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)

@@ -202,7 +202,7 @@ check_within(const struct live *live)
 
 /* Print how much may be live if that is more than the limit L, which LIVE seems to be within. */
 static void
-hint_at_most(const struct limit *l, const struct live *live)
+cmd_leaks_hint_at_most(const struct limit *l, const struct live *live)
 {
     struct arena arena = {0};
 
@@ -230,7 +230,7 @@ cmd_leaks_check_limits(const struct limits *limits, const struct live *live, con
     if (live->unread != 0)
         return live->unread;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value) {
-        hint_at_most(l, live);
+        cmd_leaks_hint_at_most(l, live);
         return check_within(live);
     }
     bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);

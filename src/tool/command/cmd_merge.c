@@ -149,7 +149,7 @@ add_list(struct inputs *in, const char *list)
 /* Check that OUTPUT can be written and is not a file with irreplaceable data. Returns 0 or an exit
  * code. */
 static int
-check_output(struct inputs *in, const char *output)
+cmd_merge_check_output(struct inputs *in, const char *output)
 {
     const char *slash = strrchr(output, '/');
     const char *dir =
@@ -384,7 +384,7 @@ cmd_merge_run(const void *given, int count, char **arguments)
         rc = EXIT_USAGE;
     }
     if (rc == 0)
-        rc = check_output(&in, o->output);
+        rc = cmd_merge_check_output(&in, o->output);
     if (rc == 0)
         rc = merge_inputs(&in, o);
     map_release(&in.known);

@@ -69,7 +69,8 @@ report_value(const struct limit_result *j, const char *option, const char *who, 
 
 /* The estimate is within the limit, but the true number may not be. WHO as for report_limits. */
 static void
-hint_at_most(const struct limit_result *j, const char *option, const char *who, struct arena *arena)
+report_limits_hint_at_most(const struct limit_result *j, const char *option, const char *who,
+                           struct arena *arena)
 {
     int64_t estimate = counters_difference(j->value, j->before);
 
@@ -92,7 +93,7 @@ report_limits(const struct limit_results *j, const char *option, const char *who
         exceeded |= one->exceeded;
         if (counters_difference(one->value, one->before) <= one->allowed) {
             if (one->most > one->allowed)
-                hint_at_most(one, option, who, &arena);
+                report_limits_hint_at_most(one, option, who, &arena);
         } else if (who != NULL) {
             report_value(one, option, who, &arena);
         } else {

@@ -84,8 +84,8 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
 /* Begin OUT with the sentence TEXT under TITLE, in full, if there is one. A format without room for
  * it, and also JSON, gets it on stderr. */
 static void
-put_sentence(const struct runner *r, const char *title, const char *text, struct arena *arena,
-             struct strbuf *out)
+runner_put_sentence(const struct runner *r, const char *title, const char *text,
+                    struct arena *arena, struct strbuf *out)
 {
     struct style style = style_for(STDOUT_FILENO, r->options->wide);
 
@@ -102,8 +102,9 @@ put_sentence(const struct runner *r, const char *title, const char *text, struct
 static void
 runner_put_damage(const struct runner *r, struct view_set *set, struct strbuf *out)
 {
-    put_sentence(r, "Damaged: ", damage_of_set(set, &set->arena), &set->arena, out);
-    put_sentence(r, "Incomplete: ", damage_without_point(set, &set->arena), &set->arena, out);
+    runner_put_sentence(r, "Damaged: ", damage_of_set(set, &set->arena), &set->arena, out);
+    runner_put_sentence(r, "Incomplete: ", damage_without_point(set, &set->arena), &set->arena,
+                        out);
 }
 
 /* Print the lines above the table of a session's processes, about the filters. */

@@ -130,7 +130,7 @@ read_thread_pointer(struct memory *m, uint64_t off, uint64_t size_bytes)
 /* Read vector registers of the latest thread from a separate note. The longest of several notes has
  * all registers. */
 static void
-read_vectors(struct memory *m, uint32_t type, uint64_t off, uint64_t size_bytes)
+elf_core_read_vectors(struct memory *m, uint32_t type, uint64_t off, uint64_t size_bytes)
 {
     struct memory_thread *t = m->thread_count > 0 ? &m->threads[m->thread_count - 1] : NULL;
 
@@ -257,7 +257,7 @@ read_note(struct reader *r, uint32_t type, uint64_t off, uint64_t size_bytes)
     case NT_X86_XSTATE:
     case NT_ARM_VFP:
     case NT_PRXFPREG:
-        read_vectors(r->m, type, off, size_bytes);
+        elf_core_read_vectors(r->m, type, off, size_bytes);
         break;
     default:
         break;

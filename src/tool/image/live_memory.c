@@ -367,7 +367,7 @@ interrupt(struct memory *m, uint32_t tid, int *ret_status)
 
 /* Store the vector registers of the stopped thread T. Old kernels provide only those up to SSE. */
 static void
-read_vectors(struct memory *m, struct memory_thread *t)
+live_memory_read_vectors(struct memory *m, struct memory_thread *t)
 {
     static const unsigned types[] = {NT_X86_XSTATE, NT_FPREGSET};
     unsigned char *buffer = xmalloc(VECTORS_MAX);
@@ -408,7 +408,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         t.pc = t.registers[PC_AT];
         t.sp = t.registers[SP_AT];
         t.pointer = t.registers[POINTER_AT];
-        read_vectors(m, &t);
+        live_memory_read_vectors(m, &t);
         if (status >> 16 != 0)
             restart_call(m->pid, tid, registers);
     }

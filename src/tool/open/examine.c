@@ -34,7 +34,7 @@ has_recorder(const struct memory *m)
 }
 
 static int
-report_unrecorded(const struct memory *m)
+examine_report_unrecorded(const struct memory *m)
 {
     if (has_recorder(m) && m->missing_bytes > 0)
         message_error(
@@ -196,7 +196,7 @@ open_memory(const struct examine_request *w, struct examined *e)
         r = 0;
     }
     if (r == HEAPTAP_NOT_FOUND) {
-        r = report_unrecorded(&e->memory);
+        r = examine_report_unrecorded(&e->memory);
         if (e->memory.signal.number != 0)
             message_hint("%s", memory_signal_words(&e->arena, &e->memory));
         return r;

@@ -52,7 +52,7 @@ any(const bool *v, size_t count)
 
 /* Add P's heaps to those that a message lists. */
 static void
-add_heaps(const struct profile *p, struct filter_hits *hits)
+pick_stacks_add_heaps(const struct profile *p, struct filter_hits *hits)
 {
     for (size_t i = 0; i < p->heap_count; i++) {
         size_t listed = hits->heap_count < PICK_HEAPS_LISTED ? hits->heap_count : PICK_HEAPS_LISTED;
@@ -84,7 +84,7 @@ pick_check(const struct profile *p, const struct stacks_options *options, const 
     hits->has_heap |= any(picks.heaps, p->heap_count);
     hits->has_label |= any(picks.label_sets, p->label_set_count);
     hits->has_labels |= tags_has_labels(p);
-    add_heaps(p, hits);
+    pick_stacks_add_heaps(p, hits);
 }
 
 /* Append the heaps of HITS to OUT, as far as they fit into a message. */

@@ -471,7 +471,7 @@ close_scopes(struct unit *u, size_t first, const void *end)
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than WALK_DEPTH_MAX.
-walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
+debuginfo_walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die;
 
@@ -486,7 +486,7 @@ walk(struct debuginfo *d, struct unit *u, Dwarf_Die *parent, unsigned depth)
         if (enters(u->walked, tag)) {
             if (u->walked == WALK_FULL && tag != DW_TAG_lexical_block)
                 add_scope(d, u, &die);
-            walk(d, u, &die, depth + 1);
+            debuginfo_walk(d, u, &die, depth + 1);
         }
         if (!debuginfo_next(&die, &u->last))
             return;
@@ -506,7 +506,7 @@ unit_walk(struct debuginfo *d, struct unit *u, enum walk depth)
     u->function_count = 0;
     u->function_ranges.count = 0;
     map_release(&u->origins);
-    walk(d, u, &u->full, 0);
+    debuginfo_walk(d, u, &u->full, 0);
     ranges_sort(&u->function_ranges, d->arena);
 }
 

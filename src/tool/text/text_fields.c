@@ -244,7 +244,7 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
 
 /* Write TEXT after a mark, wrapped. */
 static void
-put_sentence(struct text_view *v, const char *text)
+text_fields_put_sentence(struct text_view *v, const char *text)
 {
     size_t width = text_is_wide(v) ? SIZE_MAX : v->style.width - 4;
     const char *mark = "  \xe2\x80\xa2 ";
@@ -301,7 +301,7 @@ text_fields_put_structure(struct text_view *v, const struct fields *all,
     if (count > 0)
         strbuf_char(v->out, '\n');
     for (size_t i = 0; i < count; i++)
-        put_sentence(v, sentences[i]);
+        text_fields_put_sentence(v, sentences[i]);
 }
 
 /* Write the share of the program that the pictures cover, and the sites with most of the rest. */

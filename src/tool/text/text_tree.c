@@ -125,7 +125,7 @@ put_children(struct tree_text *t, uint32_t parent)
 /* Return the number of rows below PARENT. */
 static size_t
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than TREE_DEPTH_MAX.
-count_rows(const struct tree_text *t, uint32_t parent)
+text_tree_count_rows(const struct tree_text *t, uint32_t parent)
 {
     const struct tree_node *nodes = t->tree->nodes;
     size_t rows = 0;
@@ -134,7 +134,7 @@ count_rows(const struct tree_text *t, uint32_t parent)
         return 0;
     for (uint32_t c = nodes[parent].first_child; c != 0 && is_shown(t, c);
          c = nodes[c].next_sibling)
-        rows += 1 + count_rows(t, c);
+        rows += 1 + text_tree_count_rows(t, c);
     return rows;
 }
 
@@ -150,7 +150,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                           .has_errors = profile_has_errors(v->base.p)};
 
     tree_build(v->base.p, v->base.stacks, direction, metric, v->base.arena, &tree);
-    all = count_rows(&t, 0);
+    all = text_tree_count_rows(&t, 0);
     if (v->base.limit || depth)
         tree_prune(&tree, metric, v->base.limit, depth, v->base.arena);
     strbuf_char(v->out, '\n');

@@ -73,7 +73,7 @@ try_die(struct finder *f, Dwarf_Die *die, Dwarf_Die *named)
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-walk(struct finder *f, Dwarf_Die *parent, unsigned depth)
+structures_walk(struct finder *f, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die, type;
 
@@ -91,7 +91,7 @@ walk(struct finder *f, Dwarf_Die *parent, unsigned depth)
         if ((type_die_is_aggregate_tag(tag) || tag == DW_TAG_namespace || tag == DW_TAG_module ||
              tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block) &&
             dwarf_haschildren(&die) > 0)
-            walk(f, &die, depth + 1);
+            structures_walk(f, &die, depth + 1);
     } while (debuginfo_next(&die, &f->last));
 }
 
@@ -112,7 +112,7 @@ search_module(struct finder *f, const struct profile_module *m, const struct sym
 
             f->last = 0;
             if (unit.addr != NULL)
-                walk(f, &unit, 0);
+                structures_walk(f, &unit, 0);
         }
     type_dies_release(&f->dies);
     object_close(o);

@@ -173,8 +173,8 @@ add_definition(struct type_dies *dies, const char *prefix, Dwarf_Die *die)
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than CHAIN_MAX.
-collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, uintptr_t *last,
-        unsigned depth)
+type_die_collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, uintptr_t *last,
+                 unsigned depth)
 {
     Dwarf_Die die;
 
@@ -187,10 +187,10 @@ collect(struct type_dies *dies, Dwarf_Die *parent, const char *prefix, uintptr_t
         if (type_die_is_aggregate_tag(tag))
             add_definition(dies, prefix, &die);
         else if (tag == DW_TAG_namespace)
-            collect(dies, &die,
-                    arena_printf(dies->arena, "%s%s::", prefix,
-                                 name != NULL ? name : "(anonymous namespace)"),
-                    last, depth + 1);
+            type_die_collect(dies, &die,
+                             arena_printf(dies->arena, "%s%s::", prefix,
+                                          name != NULL ? name : "(anonymous namespace)"),
+                             last, depth + 1);
     } while (debuginfo_next(&die, last));
 }
 
@@ -210,7 +210,7 @@ type_die_complete(struct type_dies *dies, Dwarf_Die *die)
             uintptr_t last = 0;
 
             if (unit.addr != NULL)
-                collect(dies, &unit, "", &last, 0);
+                type_die_collect(dies, &unit, "", &last, 0);
         }
     }
     name = debuginfo_name(dies->d, die);

@@ -38,7 +38,7 @@ struct walker {
     bool has_scopes; // Names in the current unit's language have scopes.
 };
 
-static void walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth);
+static void type_index_walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth);
 
 void
 type_index_add(struct type_index *index, const char *name, uint64_t size)
@@ -148,7 +148,7 @@ walk_in(struct walker *w, Dwarf_Die *die, const char *name, bool in_type, unsign
         strbuf_str(&w->prefix, name);
         strbuf_str(&w->prefix, "::");
     }
-    walk(w, die, in_type, depth + 1);
+    type_index_walk(w, die, in_type, depth + 1);
     w->prefix.length = length;
     if (w->prefix.text != NULL)
         w->prefix.text[length] = '\0';
@@ -233,7 +233,7 @@ visit(struct walker *w, Dwarf_Die *die, bool in_type, unsigned depth)
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth)
+type_index_walk(struct walker *w, Dwarf_Die *parent, bool in_type, unsigned depth)
 {
     Dwarf_Die die;
 
@@ -279,7 +279,7 @@ type_index_build(struct type_index *index, struct debuginfo *d)
             continue;
         w.has_scopes = debuginfo_has_scopes(d, &unit);
         w.last = 0;
-        walk(&w, &unit, false, 0);
+        type_index_walk(&w, &unit, false, 0);
         add_unnamed(&w);
     }
     sort(index);

@@ -89,7 +89,7 @@ static void collect_imported(struct type_scopes *s, struct unit_names *u, Dwarf_
 
 static void
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX.
-collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned depth)
+type_scope_collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die die;
 
@@ -101,10 +101,10 @@ collect(struct type_scopes *s, struct unit_names *u, Dwarf_Die *parent, unsigned
         case DW_TAG_class_type:
         case DW_TAG_union_type:
             type_scope_add_name(s, u, &u->types, &die);
-            collect(s, u, &die, depth + 1);
+            type_scope_collect(s, u, &die, depth + 1);
             break;
         case DW_TAG_namespace:
-            collect(s, u, &die, depth + 1);
+            type_scope_collect(s, u, &die, depth + 1);
             break;
         case DW_TAG_typedef:
         case DW_TAG_base_type:
@@ -137,7 +137,7 @@ collect_imported(struct type_scopes *s, struct unit_names *u, Dwarf_Die *die, un
     if (!is_new)
         return;
     u->last = 0; // The imported unit is elsewhere in the section.
-    collect(s, u, &unit, depth);
+    type_scope_collect(s, u, &unit, depth);
     u->last = last;
 }
 
@@ -158,7 +158,7 @@ names_of_unit(struct type_scopes *s, Dwarf_Die *die)
     u->next = s->all;
     s->all = u;
     *known = (uintptr_t)u;
-    collect(s, u, &unit, 0);
+    type_scope_collect(s, u, &unit, 0);
     return u;
 }
 
