@@ -308,7 +308,7 @@ a_map_that_is_off_is_found(void **unused)
     second = m.levels[1];
     for (later = second->words; *later == 0; later++)
         ;
-    breaks_map(&m, word, WORD_CLAIMED | 1, "word >> EMPTYING_BITS != WORD_CLAIMED");
+    breaks_map(&m, word, WORD_CLAIMED | 1, "word >> CLEARING_BITS != WORD_CLAIMED");
     breaks_map(&m, word + 1, *word, "map_find(level, word) == place");
     breaks_map(&m, word, 0, "map_find(level, word) == place");
     breaks_map(&m, word, *later, "");
