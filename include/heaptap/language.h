@@ -90,7 +90,9 @@ struct heaptap_language {
     /* Extract from the C frames NATIVES, innermost first, the facts that `frames_again` needs, and
      * store them in NOTES, which are all zero before. This is for runtimes whose running functions
      * can only be found from the C stack. Called again only when the C frames or their addresses
-     * have changed. May be NULL; requires `frames_again`, which is passed the notes. */
+     * have changed. Such a runtime has no frames where no C frame is in its code
+     * (heaptap_runtime_code), so the recorder need not ask the adapter there again. May be NULL;
+     * requires `frames_again`, which is passed the notes. */
     void (*look)(const struct heaptap_native *natives, size_t native_count,
                  unsigned long notes[HEAPTAP_NOTES]);
     /* Return the id of the language's function that is executing in the C frame with the return

@@ -100,12 +100,19 @@ struct rule_entry {
     struct unwind_rule rule;
 };
 
+/* State of a struct thread. Both fast paths test one bit: that of frees, or that of
+ * allocations. */
 enum thread_ready {
     THREAD_NOT = 0, // Not joined, or wiped in a forked child.
-    THREAD_READY = 1,
-    THREAD_STALE = 2,           // Joined, and must read pending changes before its next event.
-    THREAD_NEEDS_SLOW_PATH = 3, // Like READY, but tls.needs_slow_path is set: its allocations need
-                                // the slow path.
+    THREAD_FREES = 1,
+    THREAD_STALE = 2, // Joined, and must read pending changes before its next event.
+    THREAD_ALLOCATIONS = 4,
+    THREAD_READY = THREAD_FREES | THREAD_ALLOCATIONS,
+    // Like READY, but only stacks without code of a runtime have counters in their targets
+    // (mixed/language_frames.c); tls.needs_slow_path is set.
+    THREAD_MERGES = THREAD_READY | 8,
+    // All allocations need the slow path; tls.needs_slow_path is set.
+    THREAD_NEEDS_SLOW_PATH = THREAD_FREES | 2,
 };
 
 /* Private memory, one struct per row of the thread table; a new thread inherits it from an ended
@@ -172,7 +179,8 @@ struct thread {
     struct stack_target uncached; // Target of the latest stack that could not be cached.
     uint32_t stamps;              // The latest stamp given to a struct stack_target.
     bool memo_is_cut;             // The memo lacks the outermost frames.
-    bool merges;                  // Its stacks get frames of languages, so C frames have no nodes.
+    uint32_t merges;              // Number of languages whose frames its stacks get. If it is not
+                                  // 0, C frames have no nodes.
     uint32_t memo_root;           // Parent node of the outermost frame of the memo.
     uint32_t walked_root;         // The same for the frames that walk_full has walked,
     uint32_t walked_count;        // and their number.

@@ -182,7 +182,7 @@ free_recorded(void *p)
     }
     reentry_enter(ARCH_SLOT());
     t = tls.self;
-    if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & 1) == 0) ||
+    if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & THREAD_FREES) == 0) ||
         unlikely(t->countdown == 1) ||
         unlikely((d = ledger_direct_live(t->ledger, t->direct_units, p)).at.leaf == NULL) ||
         unlikely((b = t->blocks[(d.entry & LEDGER_SITE_MASK) / DISK_BLOCK_SITES]) == NULL)) {

@@ -81,11 +81,16 @@ static NOINLINE void *
 alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 {
     struct thread *t = tls.self;
+    uint32_t size_class = disk_size_class(size_bytes);
     int64_t change;
 
     t->countdown--;
     if (likely(p != NULL)) {
-        block_begins(t, p, size_bytes, false, nodes_site(target->sites, size_bytes), &change);
+        block_begins(t, p, size_bytes, false,
+                     count_is_within(target->counter[size_class], size_bytes)
+                         ? target->site[size_class]
+                         : nodes_site(language_sites(t, target), size_bytes),
+                     &change);
         peak_change(t, change);
         tick_if_moved(t);
     } else {
@@ -159,13 +164,17 @@ alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
     struct thread *t = tls.self;
     uint32_t size_class = disk_size_class(size_bytes), site;
     struct disk_counter *c = target->counter[size_class];
+    uint32_t *sites;
 
     if (unlikely(p == NULL))
         return alloc_indirect(p, size_bytes, target);
     if (count_is_within(c, size_bytes)) {
         peak_before_alloc(t, c);
     } else {
-        site = nodes_site(target->sites, size_bytes);
+        sites = language_constant_sites(t, target);
+        if (unlikely(sites == NULL))
+            return alloc_indirect(p, size_bytes, target);
+        site = nodes_site(sites, size_bytes);
         c = thread_counter(t, site);
         if (unlikely(c == NULL))
             return alloc_indirect(p, size_bytes, target);
@@ -204,7 +213,7 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
     struct thread *t = tls.self;
 
     reentry_enter(caller.slot);
-    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY) ||
+    if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & THREAD_ALLOCATIONS) == 0) ||
         unlikely(t->countdown == 1))
         return alloc_slow(p, size_bytes, caller, false);
     if (unlikely(caller.slot != t->leaf_slot) ||

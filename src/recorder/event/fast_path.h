@@ -26,9 +26,7 @@ fast_path_is_open(const struct thread *t)
 static inline bool
 fast_path_is_open_to_frees(const struct thread *t)
 {
-    static_assert((THREAD_READY & THREAD_NEEDS_SLOW_PATH & 1) && !((THREAD_NOT | THREAD_STALE) & 1),
-                  "a bit");
-    return likely(t != NULL) && likely((load_relaxed(&t->ready) & 1) != 0) &&
+    return likely(t != NULL) && likely((load_relaxed(&t->ready) & THREAD_FREES) != 0) &&
            likely(t->countdown != 1);
 }
 

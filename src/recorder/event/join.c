@@ -296,20 +296,27 @@ invalidate_stale(struct thread *t)
             t->rules[i].rule.kind = RULE_NONE;
 }
 
+/* Return the state of the calling thread, whose stacks get frames of LANGUAGES. */
+static uint32_t
+ready_state(uint32_t languages)
+{
+    if (tls.labels == 0 && languages == 0)
+        return THREAD_READY;
+    return tls.labels == 0 && language_is_bound() ? THREAD_MERGES : THREAD_NEEDS_SLOW_PATH;
+}
+
 COLD void
 join_refresh(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready), generation;
-    bool languages = language_is_present();
+    uint32_t languages = load_acquire(&language_count);
 
-    tls.needs_slow_path = tls.labels != 0 || languages;
-    while (ready != THREAD_NOT &&
-           !cas_seq_cst(&t->ready, &ready,
-                        (uint32_t)(tls.needs_slow_path ? THREAD_NEEDS_SLOW_PATH : THREAD_READY)))
+    tls.needs_slow_path = tls.labels != 0 || languages != 0;
+    while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, ready_state(languages)))
         continue;
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).
-    if (unlikely(language_is_present() != languages))
+    if (unlikely(load_acquire(&language_count) != languages))
         thread_invalidate(t); // An adapter has registered in the meantime: check again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {

@@ -67,7 +67,7 @@ reentry_enter_thread(uint64_t slot)
     struct thread *t = tls.self;
 
     reentry_enter(slot);
-    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_READY))
+    if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & THREAD_ALLOCATIONS) == 0))
         t = reentry_join(t);
     return t;
 }

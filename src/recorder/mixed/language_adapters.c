@@ -37,6 +37,8 @@ language_add(const struct heaptap_language *language)
         store_release(&language_needs.code, 1u);
     if (language->place != NULL)
         store_release(&language_needs.place, 1u);
+    if (language->look == NULL || language->code != NULL)
+        store_release(&language_needs.ask, 1u);
     store_release(&language_count, count + 1);
     return true;
 }

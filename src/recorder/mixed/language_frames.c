@@ -25,7 +25,10 @@
  * its node there.
  *
  * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
- * (thread.h), and events take the slow path. */
+ * (thread.h), and events take the slow path, with one exception: an adapter that finds its frames
+ * from the C stack (`look`) has none where the C stack has no code of its runtime. The node of such
+ * a *plain* stack is constant, so its allocations may take the fast path. A program that embeds an
+ * idle interpreter has plain stacks only. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -310,4 +313,46 @@ uint32_t *
 language_sites_separate(struct thread *t, const struct stack_target *target)
 {
     return account_state()->nodes[label_here(language_merge(t, target))].site;
+}
+
+/* --- Plain stacks ----------------------------------------------------------------------------- */
+
+/* A counter that no block fits, for targets of stacks that are not plain. */
+static struct disk_counter mixed_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
+
+/* Return true if no C frame of TARGET is code of a runtime. */
+static bool
+is_plain(struct thread *t, struct language_memo *m, const struct stack_target *target)
+{
+    uint32_t joined = language_natives_inner(t, m, target), from;
+
+    if (m->plain > m->natives_same)
+        m->plain = m->natives_same;
+    from = m->plain < joined ? m->plain : joined;
+    language_natives_outer(t, m, joined, from + 1);
+    for (uint32_t i = from + 1; i <= m->native_count; i++) {
+        if (language_is_runtime(language_native_at(m, i)->pc))
+            return false;
+        if (m->plain == i - 1 && i <= m->natives_same)
+            m->plain = i;
+    }
+    return true;
+}
+
+COLD uint32_t *
+language_constant_sites_separate(struct thread *t, struct stack_target *target)
+{
+    struct language_memo *m;
+    uint32_t node;
+
+    if (target->counter[0] == &mixed_counter)
+        return NULL;
+    if ((m = memo_of(t)) != NULL && is_plain(t, m, target)) {
+        node = language_merge(t, target);
+        if (likely(m->ends[load_acquire(&language_count) - 1] == 0))
+            return account_state()->nodes[node].site;
+    }
+    for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
+        target->counter[i] = &mixed_counter;
+    return NULL;
 }

@@ -27,6 +27,7 @@ struct language_needs {
     uint32_t look;  // An adapter examines the C stack before it returns frames.
     uint32_t code;  // An adapter names compiled code.
     uint32_t place; // An adapter needs all C frames to place its frames.
+    uint32_t ask;   // An adapter may have frames in stacks without code of a runtime.
 };
 
 extern struct language_needs language_needs;
@@ -47,10 +48,11 @@ bool language_is_runtime(uint64_t pc);
 /* Like language_is_runtime, but false for user code of an adapter. */
 bool language_is_interpreter(uint64_t pc);
 
+/* Return true if stacks without code of a runtime have no frames of a language. */
 static inline bool
-language_is_present(void)
+language_is_bound(void)
 {
-    return load_acquire(&language_count) != 0;
+    return load_relaxed(&language_needs.ask) == 0;
 }
 
 /* Return the node of the present stack with the frames of all languages, without labels. TARGET is
@@ -87,6 +89,19 @@ static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {
     return likely(tls.needs_slow_path == 0) ? target->sites : language_sites_separate(t, target);
+}
+
+/* Slow path of language_constant_sites. */
+uint32_t *language_constant_sites_separate(struct thread *t, struct stack_target *target);
+
+/* Return the sites for all blocks of TARGET's C stack, as long as the target exists. Return NULL if
+ * the sites also depend on the running functions of a language. Call in an event of T, which must
+ * be in state THREAD_READY or THREAD_MERGES. */
+static inline uint32_t *
+language_constant_sites(struct thread *t, struct stack_target *target)
+{
+    return likely(tls.needs_slow_path == 0) ? target->sites
+                                            : language_constant_sites_separate(t, target);
 }
 
 /* Return the node of the stack that called the intercepted function from CALLER, with the frames of
@@ -183,6 +198,8 @@ struct language_memo {
     struct native_facts facts[LIMIT_DEPTH];
     uint32_t native_count;
     uint32_t natives_same; // Number of outermost C frames known to equal the memo's.
+    uint32_t plain;        // Number of outermost C frames known not to be a runtime's;
+                           // at most natives_same.
     uint32_t root;         // Parent node of the outermost C frame.
     // Entries for the memo's frames [spine_first, spine_count]; earlier ones were cut. Entry 0 is
     // the root.
