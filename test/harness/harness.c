@@ -2,21 +2,21 @@
  *
  *     harness --seed N --threads N --waves N --events N --mode glibc|call|none --plugins DIR
  *
- * A recorder that is preloaded is outside of any sanitizer. So here its sources are part of a
- * program: the intercepted functions have the prefix tap_ (objcopy), and the real allocator is
- * harness_heap.c. Threads use blocks in every way that programs do: they allocate and free by every
- * function, at known stacks, hand blocks to other threads, free behind the recorder's back, free
- * unknown pointers, and fail. Threads come in waves and end with thread ids that the next wave
- * reuses; the first one loads and unloads a library all the while. After every wave a forked child
- * does the same with a separate profile. Then the recorder's structures must agree with one another
- * (harness_valid.c). At the end, and in each child, harness_check.c compares every count.
+ * No sanitizer sees a preloaded recorder. This program is therefore compiled with the recorder's
+ * sources: objcopy gives the intercepted functions the prefix tap_, and harness_heap.c is the real
+ * allocator. Threads allocate and free by every function, at known stacks. They also pass blocks to
+ * other threads, free blocks behind the recorder's back, free unknown pointers, and fail to
+ * allocate. Threads run in waves; each wave reuses the thread ids of the wave before.
+ * Thread 0 loads and unloads a library all the while. After every wave, a forked child does the
+ * same with a separate profile, and harness_valid.c checks that the recorder's structures agree
+ * with one another. At the end, and in each child, harness_check.c compares every count.
  *
  * If this fails with "expected", the recorder counts wrongly; if with a sanitizer's report, its
  * behaviour is undefined. The same seed repeats the actions of each thread, but not their order in
  * time.
  *
- * Does not cover signal handlers, foreign stacks, longjmp, or allocators met in the wild: the
- * scripts of test/run do, without sanitizers. */
+ * Signal handlers, foreign stacks, longjmp and real allocators are not covered here, but by the
+ * scripts of test/run, which use no sanitizer. */
 #include "account/account_state.h"
 #include "harness.h"
 
@@ -45,7 +45,7 @@ struct block {
     uint32_t path;
     uint32_t size_bytes;
     enum how how;
-    bool inherited; // From before the fork.
+    bool inherited; // The block was allocated before the fork.
 };
 
 struct worker {
@@ -56,7 +56,7 @@ struct worker {
     plugin_fn *plugin;
 };
 
-/* Action of a worker at the end of a path. */
+/* Argument of the action that a worker performs at the end of a path. */
 struct deed {
     struct worker *w;
     struct block *b;
@@ -70,7 +70,8 @@ static struct {
 } options = {1, 4, 3, 20000, NULL};
 
 static struct worker workers[THREADS_MAX];
-static struct block *shared[SHARED_BLOCKS]; // Atomic: hands blocks from thread to thread.
+// Blocks that threads pass to each other; accessed atomically.
+static struct block *shared[SHARED_BLOCKS];
 static bool in_child;
 
 static uint32_t
@@ -80,7 +81,8 @@ harness_pick(struct worker *w, uint32_t bound)
     return (uint32_t)(w->random >> 33) % bound;
 }
 
-/* Sizes of all classes for sites and bins, mostly small; now and then one that fails. */
+/* Return a random size, mostly small. All size classes occur, and sometimes a size whose allocation
+ * fails. */
 static uint32_t
 pick_size(struct worker *w)
 {
@@ -108,8 +110,8 @@ expect_free(struct worker *w, uint32_t path, uint32_t size_bytes)
     w->expected.path[path].freed_bytes += size_bytes;
 }
 
-/* The heap has just reused the address of a block freed behind the recorder's back: the block
- * counts as overwritten now. Returns its bytes. */
+/* If the heap has just reused the address of a block that was freed behind the recorder's back,
+ * count that block as overwritten. Return its bytes, 0 if there was none. */
 static uint32_t
 expect_overwritten(struct worker *w)
 {
@@ -122,7 +124,7 @@ expect_overwritten(struct worker *w)
     return lost.size_bytes;
 }
 
-/* P (NULL: failed) was allocated for B, which describes the block. */
+/* Record in B that P was allocated for it, NULL if the allocation failed. */
 static void
 expect_alloc(struct worker *w, struct block *b, void *p)
 {
@@ -137,7 +139,7 @@ expect_alloc(struct worker *w, struct block *b, void *p)
     live_changes(w, (int64_t)b->size_bytes - expect_overwritten(w));
 }
 
-/* --- Deeds, done at the end of a path -------------------------------------------------------- */
+/* --- Actions at the end of a path ------------------------------------------------------------- */
 
 static void *
 allocate_plainly(struct worker *w, uint32_t size_bytes)
@@ -160,8 +162,9 @@ allocate_plainly(struct worker *w, uint32_t size_bytes)
     }
 }
 
-/* The inner block is not recorded where the outer address differs, so a lost block there stays
- * lost until its address is freed inside. */
+/* operator new with an alignment calls malloc and returns an address inside of that block. The
+ * recorder does not record malloc's block, so it still considers a lost block at malloc's address
+ * live. Therefore the note of the lost block is put back. */
 static void *
 allocate_aligned(struct block *b)
 {
@@ -263,9 +266,9 @@ deed_realloc(void *argument)
     live_changes(w, change);
 }
 
-/* --- Deeds that need no path ----------------------------------------------------------------- */
+/* --- Actions that need no path ---------------------------------------------------------------- */
 
-/* Freed without the recorder's knowledge. */
+/* Free B's block without the recorder's knowledge. */
 static void
 lose(struct block *b)
 {
@@ -274,8 +277,8 @@ lose(struct block *b)
     b->p = NULL;
 }
 
-/* A block that the recorder has not seen; or one that it has seen at that address and still
- * considers live. */
+/* Allocate a block for B without the recorder's knowledge. If a lost block had the same address,
+ * the recorder considers that block live. */
 static void
 take_foreign(struct worker *w, struct block *b)
 {
@@ -329,7 +332,7 @@ one_event(struct worker *w)
     path_walk(&paths[d.path], harness_pick(w, UINT32_MAX), w->plugin, deed, &d);
 }
 
-/* Load the library, or unload it: the sanitizer reports any later read of it. */
+/* Load or unload the library. The sanitizer reports any later read of its memory. */
 static void
 plugin_changes(struct worker *w, void **handle)
 {
@@ -381,7 +384,7 @@ thread_main(void *argument)
     return NULL;
 }
 
-/* As in any program, recording has begun before there are threads. */
+/* Record one event, so that recording has begun before there are threads, as in any program. */
 static void
 first_event(void)
 {
@@ -409,7 +412,7 @@ run_wave(uint32_t wave)
         pthread_join(threads[i], NULL);
 }
 
-/* Call it only while all threads are idle. */
+/* Check the recorder's structures. All threads must be idle. */
 static void
 check_structures(void)
 {
@@ -418,7 +421,7 @@ check_structures(void)
     ENSURE_VALID(peak_is_valid());
 }
 
-/* The child's own events, on blocks inherited from its parent. */
+/* The child allocates and frees new blocks and blocks inherited from its parent. */
 static int
 child_main(void)
 {

@@ -1,8 +1,8 @@
 /* harness_check.c: compare the threads' actions with the tools' reading of the profile.
  *
- * The profile is loaded by the code of the tools, in the same program and under the same sanitizer.
- * Sites are added up by the path of known functions above them; everything counted must be equal,
- * and nothing may have been lost. */
+ * The code of the tools loads the profile, in the same program and under the same sanitizer. Sites
+ * are added up by the path of known functions on their stack. All counts must be equal, and no
+ * event may be lost. */
 #include "harness.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ expect_add(struct expected *sum, const struct expected *e)
     sum->peak_bytes += e->peak_bytes;
 }
 
-/* The kind of step that LOCATION is in; -1 if in none. */
+/* Return the kind of step that contains LOCATION, or -1. */
 static int
 step_of_location(const struct profile *p, const struct profile_location *l)
 {
@@ -48,7 +48,7 @@ step_of_location(const struct profile *p, const struct profile_location *l)
     return step_at(l->address - !l->exact);
 }
 
-/* The path whose steps lie between NODE and the root; PATHS if none is that. */
+/* Return the path whose steps are the frames from NODE to the root, or PATHS if there is none. */
 static uint32_t
 path_of(const struct profile *p, uint32_t node)
 {
@@ -131,7 +131,8 @@ harness_check_compare_losses(const struct profile_losses *l, const struct expect
 {
     harness_check_compare("failed calls", PATHS, (int64_t)e->failed_calls,
                           (int64_t)l->failed_calls);
-    // In a forked child a foreign block may lie at the address of a block that the child has freed.
+    // In a forked child, a foreign block may have the address of a block that the child has freed:
+    // its free counts as unknown or as inherited.
     harness_check_compare("unknown frees", PATHS, (int64_t)(e->unknown_frees + e->inherited_frees),
                           (int64_t)(l->unknown_frees + l->inherited_frees));
     if (e->inherited_frees == 0)

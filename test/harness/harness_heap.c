@@ -1,19 +1,18 @@
-/* harness_heap.c: the real allocator behind the recorder, which reuses the same addresses again and
- * again.
+/* harness_heap.c: the real allocator behind the recorder. It reuses few addresses often.
  *
- * Each thread has a heap: per size class a list of free blocks, the latest first. A block may be
- * freed by another thread and then stays there. This path takes no lock, so that the thread
- * sanitizer sees the recorder's accesses as unordered as they are with a good allocator.
+ * Each thread has a heap: per size class a list of free blocks, the latest first. A block that
+ * another thread frees goes to that thread's heap. malloc and free take no lock, so the thread
+ * sanitizer sees the recorder's accesses as unordered as with a scalable allocator.
  *
  *     note, 8 bytes | size word as glibc has it | the block
  *                                               ^ p, sometimes 8 and not 16 bytes aligned
  *
- * In the mode glibc the recorder itself reads the size word. In the mode call it calls heap_usable,
- * and every second class lies across the granules of its ledger. In the mode none it must not call
- * that function.
+ * In mode glibc, the recorder itself reads the size word. In mode call, it calls heap_usable, and
+ * the blocks of every second class cross the ledger's granules. In mode none, it must not call
+ * heap_usable.
  *
- * The operators new and delete call back into malloc and free, like libstdc++'s. The aligned ones
- * return a place inside the block they got. */
+ * Like libstdc++'s, the operators new and delete call malloc and free. The aligned operators return
+ * an address inside the block from malloc. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -31,17 +30,18 @@
 
 enum {
     CLASSES = 32,
-    CLASS_STEP = 208, // Between usable sizes; exceeds a byte's slack, so that both forms occur.
+    // Difference between usable sizes. It exceeds a byte's slack, so both forms occur.
+    CLASS_STEP = 208,
     HEAPS = 64,
     LUMP_BYTES = 1 << 14,
-    OVER_BYTES = 32, // Into the block, for over-aligned operators.
+    OVER_BYTES = 32, // Offset into the block at which over-aligned operators return memory.
 };
 
 #define AREA_BYTES ((size_t)1 << 30)
 
 struct heap {
     unsigned char *free[CLASSES];
-    unsigned char *next, *end; // Bounds of the lump that new blocks come from.
+    unsigned char *next, *end; // Bounds of the memory that new blocks are cut from.
     struct heap_note lost;
     bool has_lost;
 };
@@ -200,7 +200,7 @@ heap_usable(void *p)
     return usable_bytes(p);
 }
 
-/* --- The recorder's view of the heap, instead of the dynamic linker's ------------------------- */
+/* --- The recorder's view of the heap; a preloaded recorder asks the dynamic linker ------------ */
 
 struct real_allocator real = {
     .malloc = heap_malloc,
@@ -217,7 +217,7 @@ struct real_allocator real = {
     .dlclose = dlclose,
 };
 
-/* The sanitizer surrounds the recorder, so it is not the real allocator. */
+/* The sanitizer's allocator surrounds the recorder and would be taken for the real allocator. */
 bool
 real_is_ours(void)
 {
@@ -236,7 +236,7 @@ real_functions(void)
     return &real;
 }
 
-/* Here the sanitizer owns the signals. */
+/* The sanitizer owns the signals, so the recorder must not handle any. */
 void
 guard_start(void)
 {
@@ -321,7 +321,7 @@ real_symbol(const char *name)
     abort();
 }
 
-/* --- Thread ids that come again, instead of the kernel's ------------------------------------- */
+/* --- Thread ids that are reused; replaces the kernel's ---------------------------------------- */
 
 int __wrap_sys_gettid(void);
 int __wrap_sys_tgkill(int pid, int tid, int signal);

@@ -1,12 +1,12 @@
 /* harness_steps.c: stacks with known paths.
  *
  * A path is a list of kinds of steps; a step is a function that calls the next one. The functions
- * lie in a separate section, so that an address in a profile identifies its kind. Their frames are
- * made differently: found from rsp, from rbp, realigned, of changing size, and one that calls from
- * WIDE places, so that a node gets more children than its cache line holds. The last kind leads
- * through a library that was loaded for it.
+ * are in a separate section, so that an address in a profile identifies the kind. Each kind has
+ * another frame layout: its CFA is found from rsp or from rbp, the stack is realigned, or the size
+ * of the frame varies. One kind calls from WIDE places, so that a node gets more children than fit
+ * into a cache line. The last kind calls through the library that the harness loads.
  *
- * No two paths are the same list, so a list found in a profile names the path. */
+ * No two paths are equal, so the kinds of a stack in a profile identify the path. */
 #include "harness.h"
 
 #include <alloca.h>
@@ -32,8 +32,7 @@ extern const unsigned char __stop_harness_steps[];
 
 struct path paths[PATHS];
 
-/* Call the rest of the path, with an empty statement after it, so that the call is not in tail
- * position. */
+/* Call the rest of the path. The empty statement after the call prevents a tail call. */
 #define GO_ON(w)                                                                                   \
     do {                                                                                           \
         if ((w)->at == (w)->path->depth)                                                           \
@@ -95,7 +94,7 @@ step_large(struct walk *w)
     GO_ON(w);
 }
 
-/* Every case contains its number, or the compiler would merge them all. */
+/* Every case contains its number; otherwise the compiler would merge them. */
 #define PLACE(n)                                                                                   \
     case n:                                                                                        \
         GO_ON(w);                                                                                  \

@@ -1,17 +1,17 @@
 /* harness_valid.c: check that the recorder's structures are consistent, while no thread is inside
  * it.
  *
- * harness_check.c compares the profile with the threads' actions, afterwards and from outside. Here
- * the recorder's structures are compared with one another, between waves and in each child, so that
- * an error is found at its source instead of by a wrong count later:
+ * harness_check.c compares the finished profile with the threads' actions. This file compares the
+ * recorder's structures with one another, between waves and in each child. So an error is found at
+ * its source, instead of later by a wrong count:
  *
  *     ledger     every entry of the heap's area has an existing site, and each site has as many
  *                live blocks as the counters of all threads say
  *     nodes      each child of a node has it as parent; no child twice, no site twice
  *     peak       the sums equal the published bytes, and live bytes equal the counters
  *
- * Each promise is one line, as in the tools' validity functions (util/ensure.h). unit/heap_objects
- * and unit/heap_table check the tables of the program's heaps, which they can access. */
+ * Each condition is one line, as in the tools' validity functions (util/ensure.h). The tables of
+ * the program's heaps are checked by unit/heap_objects and unit/heap_table. */
 #include "account/account_state.h"
 #include "harness.h"
 
@@ -69,20 +69,22 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
         if (slot == NULL || !ledger_is_live(*slot))
             continue;
         site = *slot & LEDGER_SITE_MASK;
-        VALID(site != 0 && site < account_state()->sites); // A site exists before its first block.
+        // A site is created before its first block.
+        VALID(site != 0 && site < account_state()->sites);
         live[site]--;
     }
     return true;
 }
 
-/* The rest of LIVE: blocks that are in the side table alone, because they share granules. */
+/* Check the remainder of LIVE after subtraction of the ledger: only blocks that are in the side
+ * table alone, because they share a granule, may be left. */
 static bool
 rest_is_valid(const int64_t *live)
 {
     for (uint64_t i = 0; i < account_state()->sites; i++) {
-        VALID(live[i] >= 0); // No block is in the ledger that was not counted,
-        VALID(live[i] == 0 ||
-              ledger_state()->usable == USABLE_CALL); // and no counted block is missing.
+        VALID(live[i] >= 0); // Every block in the ledger was counted.
+        // Every counted block is in the ledger, unless the side table is used.
+        VALID(live[i] == 0 || ledger_state()->usable == USABLE_CALL);
     }
     return true;
 }
@@ -113,48 +115,50 @@ is_node(uint64_t id)
 static bool
 child_is_valid(uint32_t parent, uint32_t child, uint64_t frame)
 {
-    VALID(is_node(child));                       // A node is complete before its id is seen.
-    VALID(account_state()->nodes[child].parent == parent); // It was made for this parent.
-    VALID(account_state()->nodes[child].frame == frame);   // FRAME is set before threads leave.
+    VALID(is_node(child));                       // A node is complete before its id is published.
+    VALID(account_state()->nodes[child].parent == parent);
+    // FRAME is stored before the insertion returns.
+    VALID(account_state()->nodes[child].frame == frame);
     return true;
 }
 
-/* The children of NODE: the first one, and those in its line. */
+/* Check the children of NODE: the first one, and those in its cache line. */
 static bool
 harness_valid_children_are_valid(uint32_t node)
 {
     const struct first_child *first = &account_state()->first_children[node];
     const struct children *line = &account_state()->children[first->more];
 
-    VALID(first->node != 0 || first->more == 0); // Others come after the first.
+    // The cache line is used only after the first child.
+    VALID(first->node != 0 || first->more == 0);
     VALID(first->more < account_state()->children_used); // A line is reserved before it is used.
     if (first->node != 0 && !child_is_valid(node, first->node, first->frame))
         return false;
     for (uint32_t i = 0; first->more != 0 && i < NODES_FANOUT && line->node[i] != 0; i++) {
         if (!child_is_valid(node, line->node[i], line->frame[i]))
             return false;
-        VALID(line->frame[i] != first->frame); // Otherwise the search would have ended there,
+        VALID(line->frame[i] != first->frame); // The frames of a node's children differ.
         for (uint32_t k = 0; k < i; k++)
-            VALID(line->frame[i] != line->frame[k]); // or at an earlier one.
+            VALID(line->frame[i] != line->frame[k]);
     }
     for (uint32_t i = 1; first->more != 0 && i < NODES_FANOUT; i++)
         VALID(line->node[i] == 0 || line->node[i - 1] != 0); // A line is filled from the front.
     return true;
 }
 
-/* Check the record of NODE; TAKEN has an entry for each site. */
+/* Check the record of NODE and mark its sites in TAKEN, which has an entry for each site. */
 static bool
 node_is_valid(uint32_t node, bool *taken)
 {
     const struct disk_node *n = &account_state()->nodes[node];
 
-    VALID(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has been made.
-    VALID(n->parent < node || node == DISK_NODE_OTHER); // Its parent existed before.
+    VALID(n->frame != 0 || node == DISK_NODE_OTHER);    // A node in the table has a frame.
+    VALID(n->parent < node || node == DISK_NODE_OTHER); // A node's parent was created before it.
     for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++) {
         if (n->site[c] == 0)
             continue;
-        VALID(n->site[c] < account_state()->sites); // Ids are handed out first.
-        VALID(!taken[n->site[c]]);        // Each to one node.
+        VALID(n->site[c] < account_state()->sites); // A site id is reserved before use.
+        VALID(!taken[n->site[c]]);        // A site belongs to one node.
         taken[n->site[c]] = true;
     }
     return true;
@@ -182,15 +186,16 @@ epochs_are_valid(void)
 {
     const struct disk_shared *s = &state->header->shared;
 
-    VALID(s->peak_epoch <= s->epoch);     // Announced epochs have been raised,
-    VALID(s->snapshot_epoch <= s->epoch); // by the announcing thread.
+    VALID(s->peak_epoch <= s->epoch);     // No epoch is announced before it was raised.
+    VALID(s->snapshot_epoch <= s->epoch);
     for (uint64_t i = 0; i < records(DISK_COUNTERS); i++)
         for (uint32_t c = 0; c < DISK_BLOCK_SITES; c++)
-            VALID(block_at(i)->counters[c].peak_epoch <= s->epoch); // Present or past.
+            VALID(block_at(i)->counters[c].peak_epoch <= s->epoch);
     return true;
 }
 
-/* By site: true if it backs a heap of the program, and is in no total. */
+/* Return an array by site: true if the site backs a heap of the program and is therefore in no
+ * total. */
 static bool *
 find_backing(void)
 {
@@ -207,7 +212,7 @@ find_backing(void)
     return backing;
 }
 
-/* Live bytes according to the counters. */
+/* Return the live bytes according to the counters. */
 static int64_t
 live_of_counters(void)
 {
@@ -239,16 +244,16 @@ peak_is_valid(void)
         live += t->live_bytes;
         published += t->published_bytes;
         slack += t->slack_bytes;
-        // A thread exceeds its published bytes by its promised slack at most.
+        // A thread's live bytes exceed its published bytes by at most its slack.
         VALID(!state->multi || t->live_bytes - t->published_bytes <= t->slack_bytes ||
               t->ready == THREAD_STALE);
     }
-    VALID(published == account_state()->sums.published_bytes); // A word and its sum change by the
-                                                               // same,
-    VALID(slack == account_state()->sums.slack_bytes);         // in any thread.
+    // A thread's word and the sum change by the same amount.
+    VALID(published == account_state()->sums.published_bytes);
+    VALID(slack == account_state()->sums.slack_bytes);
     VALID(live == live_of_counters());       // Each event changes both.
-    VALID(s->peak_bytes <= s->bound_bytes || !state->multi); // The known peak is within its bound,
-    VALID(live <= s->bound_bytes || !state->multi);          // and so have live bytes always been.
+    VALID(s->peak_bytes <= s->bound_bytes || !state->multi); // The known peak is within its bound.
+    VALID(live <= s->bound_bytes || !state->multi);          // Live bytes never exceed the bound.
     return epochs_are_valid();
 }
 
@@ -269,7 +274,7 @@ notices(bool (*is_valid)(void), uint64_t *word, uint64_t value, const char *cond
     return noticed ? 0 : 1;
 }
 
-/* The same for a half word. */
+/* Like notices, for a word of 32 bits. */
 static int
 notices_half(bool (*is_valid)(void), uint32_t *half, uint32_t value, const char *condition)
 {
@@ -297,7 +302,7 @@ live_slot(void)
     abort();
 }
 
-/* A node with a line of at least two other children. */
+/* Return a node with at least two children in its cache line. */
 static uint32_t
 node_with_line(void)
 {
@@ -326,7 +331,8 @@ nodes_notice(void)
 {
     struct first_child *first = &account_state()->first_children[node_with_line()];
     struct children *line = &account_state()->children[first->more];
-    struct disk_node *child = &account_state()->nodes[line->node[1]]; // A child that lost no race.
+    // This child is in the tree: its insertion lost no race.
+    struct disk_node *child = &account_state()->nodes[line->node[1]];
     uint64_t was = child->frame;
     int bad = 0;
 

@@ -2,9 +2,9 @@
  *
  *     own_harness PROFILE TEXT
  *
- * As harness.c, but threads use heaptap.h: they share a pool and free each other's blocks, make
- * arenas on chunks from malloc, set labels, take snapshots and, against the rules, reset the pool
- * while others use it. The profile goes to PROFILE, the output of heaptap_write to TEXT;
+ * Like harness.c, but threads use heaptap.h. They share a pool and free each other's blocks, create
+ * arenas on chunks from malloc, set labels and take snapshots. Against the rules, they reset the
+ * pool while others use it. The profile is written to PROFILE, the output of heaptap_write to TEXT;
  * api_harness.sh checks the sums. If this fails with a sanitizer's report, the recorder's behaviour
  * is undefined. */
 #include "harness.h"
@@ -26,9 +26,9 @@ void tap_free(void *p);
 
 static const struct heaptap_recorder *const r = &heaptap_recorder_v1;
 static heaptap_heap *pool;
-static uint64_t ring[RING]; // Blocks of the pool on their way from one thread to another.
+static uint64_t ring[RING]; // Blocks of the pool that one thread passes to another.
 
-/* 5 objects on a chunk. */
+/* Create an arena on a chunk from malloc, with 5 objects. */
 static void
 use_arena(void)
 {

@@ -1,4 +1,4 @@
-/* build_core.h: core dumps by construction, for tests of their readers. Included once.
+/* build_core.h: build core dumps, for tests of their readers. To be included once.
  *
  *     struct build_core c = build_core_new(8, false, EM_X86_64);
  *     build_core_memory(&c, 0x10000, 4096, PF_R | PF_W, bytes, sizeof bytes);
@@ -50,7 +50,7 @@ build_core_word(const struct build_core *c, struct strbuf *b, uint64_t value)
     build_core_number(c, b, value, c->word_bytes);
 }
 
-/* BYTES of memory at START; the dump stores only the first STORED, from DATA. */
+/* Add BYTES of memory at START. The dump stores only the first STORED, from DATA. */
 static inline void
 build_core_memory(struct build_core *c, uint64_t start, uint64_t bytes, uint32_t access,
                   const void *data, size_t stored)
@@ -93,7 +93,7 @@ build_core_header(const struct build_core *c, struct strbuf *b, uint32_t type, u
     build_core_word(c, b, 0);
 }
 
-/* The file, from malloc; C is released. */
+/* Return the file, from malloc, and release C. */
 static inline unsigned char *
 build_core_finish(struct build_core *c, size_t *ret_bytes)
 {
@@ -136,7 +136,7 @@ build_core_finish(struct build_core *c, size_t *ret_bytes)
     return file;
 }
 
-/* A recorded process with a heap of one page at BUILD_HEAP, and the places of its parts. */
+/* A recorded process with a heap of one page, and its addresses. */
 #define BUILD_RECORD UINT64_C(0x100000)
 #define BUILD_LEAVES UINT64_C(0x200000)
 #define BUILD_LEAF UINT64_C(0x300000)
@@ -172,7 +172,7 @@ build_recorded_init(struct build_recorded *r)
     r->side[0] = BUILD_SIDE_SLOTS - 1;
 }
 
-/* A block of glibc's of SIZE_BYTES in a chunk of ROOM_BYTES, OFF bytes into the heap. */
+/* Add a glibc block of SIZE_BYTES in a chunk of ROOM_BYTES, OFF bytes into the heap. */
 static inline void
 build_recorded_block(struct build_recorded *r, uint64_t off, uint64_t room_bytes,
                      uint64_t size_bytes, uint32_t site)
@@ -184,7 +184,7 @@ build_recorded_block(struct build_recorded *r, uint64_t off, uint64_t room_bytes
                         (uint32_t)(room_bytes - size_bytes) << CORE_SLACK_SHIFT;
 }
 
-/* Its dump, from malloc, starting with the contents of EXTRA. */
+/* Return the dump of R, from malloc, which starts with the contents of EXTRA. */
 static inline unsigned char *
 build_recorded_finish(struct build_recorded *r, struct build_core *extra, size_t *ret_bytes)
 {

@@ -1,8 +1,8 @@
-/* build_profile.c: a profile that grows one site at a time.
+/* build_profile.c: build a profile one site at a time.
  *
- * struct profile has no capacities, because a loader knows its counts in advance. Therefore
- * build_profile_append() grows an array whenever its count is zero or a power of two, which needs
- * no state. Equal items are found by linear search: tests are small. */
+ * struct profile stores no capacities, because a loader knows its counts in advance. Therefore
+ * build_profile_append() grows an array whenever its count is zero or a power of two. Equal items
+ * are found by linear search, since tests are small. */
 #include "build_profile.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ find_module(struct profile *p, const char *path)
     return (uint32_t)p->module_count++;
 }
 
-/* "function@file:line!module" after the "+". */
+/* Parse "function@file:line!module", with or without a leading "+". */
 static struct profile_frame
 parse_frame(struct profile *p, const char *text)
 {
@@ -122,8 +122,8 @@ find_node(struct profile *p, uint32_t parent, uint32_t location)
     return (uint32_t)p->node_count++;
 }
 
-/* The node of a stack, built from the outermost frame inwards; inlined frames join the frame that
- * contains them. */
+/* Return the node of a stack. Frames are added from the outermost inwards; inlined frames join the
+ * location of the frame that contains them. */
 static uint32_t
 build_stack(struct profile *p, const char *const *texts, size_t count)
 {

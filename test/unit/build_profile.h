@@ -1,4 +1,4 @@
-/* build_profile.h: profiles by construction, for tests. A stack is written as people read one:
+/* build_profile.h: build profiles for tests. A stack is an argument list of frames:
  *
  *     struct profile *p = build_profile_new();
  *     build_site(p, build_counters(3, 300, 1, 100), "+make@a.c:3", "work@a.c:10",
@@ -13,39 +13,43 @@
 
 #include "profile/profile.h"
 
-/* An empty symbolised profile of an ended process "prog --test". Owned: profile_free. */
+/* Return an empty symbolised profile of an ended process "prog --test". Free it with
+ * profile_free. */
 struct profile *build_profile_new(void);
 
-/* Counters of ALLOCATIONS calls of equal size, FREES of them freed. The peak equals the live bytes
- * at the end. */
+/* Return the counters of ALLOCATIONS allocations of equal size and of FREES frees. The peak
+ * equals the live bytes at the end. */
 struct counters build_counters(int64_t allocations, int64_t allocated_bytes, int64_t frees,
                                int64_t freed_bytes);
 
-/* Add a site with the stack that follows, ended by NULL; without any frame it is the site "other".
- * The totals follow, and so does the size class, from size_max. Returns the index of the site. */
+/* Add a site with the stack that follows, ended by NULL. A stack without frames is the site
+ * "other". The totals include the site, and its size class follows from size_max. Return the index
+ * of the site. */
 uint32_t build_site(struct profile *p, struct counters counters, ...) __attribute__((sentinel));
 
-/* A profile of three stacks and the site "other", for exporters: make is inlined into work. Live
- * are 200 + 50 + 7 + 5 bytes. */
+/* Return a profile for exporters, with three stacks and the site "other": make is inlined into
+ * work. 200 + 50 + 7 + 5 bytes are live. */
 struct profile *build_profile_small(void);
 
-/* As build_site, with the stack in an array of COUNT frames. */
+/* Like build_site, with the stack in an array of COUNT frames. */
 uint32_t build_site_frames(struct profile *p, struct counters counters, const char *const *frames,
                            size_t count);
 
-/* Add a heap of the program's own; returns its index. */
+/* Add a heap of the program; return its index. */
 uint32_t build_heap(struct profile *p, const char *name);
 
-/* Add a set of labels, key and value in turn up to NULL, by key; returns its index. */
+/* Add a set of labels, given as keys and values in turn up to NULL, sorted by key. Return its
+ * index. */
 uint32_t build_labels(struct profile *p, const char *first_key, ...) __attribute__((sentinel));
 
 /* Set the heap and the labels of SITE's blocks. */
 void build_tags(struct profile *p, uint32_t site, uint32_t heap, uint32_t labels);
 
-/* Add a thread; returns its index. */
+/* Add a thread; return its index. */
 uint32_t build_thread(struct profile *p, const char *name);
 
-/* Add COUNTERS to THREAD's row at SITE. The totals do not change: build_site has counted them. */
+/* Add COUNTERS to THREAD's row at SITE. The totals do not change, because build_site has counted
+ * them. */
 void build_thread_site(struct profile *p, uint32_t thread, uint32_t site, struct counters counters);
 
 /* Add a size bin. */

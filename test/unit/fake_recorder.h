@@ -1,6 +1,6 @@
-/* fake_recorder.h: the recorder's structures in an ordinary test program, where sanitizers see
- * them. A test includes it once, and after it the .c files under test. It provides their state and
- * an allocator that can report sizes. */
+/* fake_recorder.h: state of the recorder and an allocator that reports sizes, for tests that
+ * compile the recorder's sources under sanitizers. Include it once, before the .c files under
+ * test. */
 #ifndef TEST_FAKE_RECORDER_H
 #define TEST_FAKE_RECORDER_H
 

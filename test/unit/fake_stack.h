@@ -1,5 +1,5 @@
-/* fake_stack.h: a made-up stack and registers for tests of the unwinder. Word I of the stack holds
- * 1000 + I, register I holds 2000 + I, except for those that point into the stack. */
+/* fake_stack.h: a stack and registers for tests of the unwinder. Word I of the stack is 1000 + I,
+ * register I is 2000 + I, except for registers that point into the stack. */
 #ifndef UNIT_FAKE_STACK_H
 #define UNIT_FAKE_STACK_H
 
@@ -16,7 +16,7 @@ address_of(const void *p)
     return (uint64_t)(uintptr_t)p;
 }
 
-/* A stack whose word i holds its own index + 1000, and registers in the middle of it. */
+/* Fill the stack and the registers; rsp and rbp point into the middle of the stack. */
 struct fake {
     uint64_t stack[STACK_WORDS];
     struct unwind_bounds bounds;

@@ -1,4 +1,4 @@
-/* shell.h: commands that a test runs to make files for itself. */
+/* shell.h: run commands in tests, to make files. */
 #ifndef UNIT_SHELL_H
 #define UNIT_SHELL_H
 
@@ -26,7 +26,7 @@ shell(const char *format, ...)
     return system(command) == 0;
 }
 
-/* Return true if there is a command TOOL; otherwise print that a test is skipped. */
+/* Return true if the command TOOL exists; otherwise print that a test is skipped. */
 static inline bool
 have(const char *tool)
 {

@@ -19,7 +19,8 @@ static struct arena arena;
 
 #define SECOND_US UINT64_C(1000000)
 
-/* BLOCKS equal blocks of SIZE bytes, with ACCESSES each, which lived LIFE_US. */
+/* Return the counts of BLOCKS equal blocks of SIZE bytes, each with ACCESSES and a life of
+ * LIFE_US. */
 static struct profile_access
 alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t life_us)
 {
@@ -39,7 +40,7 @@ alike(uint32_t site, uint64_t blocks, uint64_t size, uint64_t accesses, uint64_t
     };
 }
 
-/* A profile with a site for each of COUNT records, whose functions are a, b, c and so on. */
+/* Return a profile with a site for each of COUNT records, whose functions are a, b, c and so on. */
 static struct profile *
 access_profile_of(const struct profile_access *v, uint32_t count)
 {
@@ -85,11 +86,12 @@ row_of_site(const struct access_table *t, uint32_t site)
     return NULL;
 }
 
-/* If this fails, the rate that separates hot from cold is not the documented one. */
+/* If this fails, `access` separates hot from cold memory at another rate than the documented
+ * one. */
 static void
 rate_is_accesses_by_byte_and_second(void **state)
 {
-    // Two blocks of 100 bytes for half a second, 1000 accesses each.
+    // Two blocks of 100 bytes each live for half a second and have 1000 accesses each.
     struct profile_access v[] = {alike(0, 2, 100, 1000, SECOND_US / 2)};
     struct profile *p = access_profile_of(v, 1);
     struct access_table t = table_of(p);
@@ -101,15 +103,16 @@ rate_is_accesses_by_byte_and_second(void **state)
     profile_free(p);
 }
 
-/* If this fails, large memory that is used as much as the rest is called hot, or small memory that
- * takes most of the accesses is not. */
+/* If this fails, large memory with average use is called hot, or small memory with most of the
+ * accesses is not. */
 static void
 hot_is_what_has_most_accesses_for_its_bytes(void **state)
 {
     struct profile_access v[] = {
         alike(0, 10, 64, 100000, SECOND_US),            // 640 byte-seconds, 1,000,000.
-        alike(1, 1, UINT64_C(100) << 20, 900000, SECOND_US), // Many accesses to a lot of memory.
-        alike(2, 1, 1000, 1000, SECOND_US),             // The remainder.
+        // This memory is large and has many accesses.
+        alike(1, 1, UINT64_C(100) << 20, 900000, SECOND_US),
+        alike(2, 1, 1000, 1000, SECOND_US),             // The rest of the accesses.
     };
     struct profile *p = access_profile_of(v, 3);
     struct access_table t = table_of(p);
@@ -125,7 +128,7 @@ hot_is_what_has_most_accesses_for_its_bytes(void **state)
     profile_free(p);
 }
 
-/* If this fails, a block that is never read looks used, or one that is used looks wasted. */
+/* If this fails, a block that is never read looks used, or a used block looks wasted. */
 static void
 each_verdict_has_its_case(void **state)
 {
@@ -133,10 +136,10 @@ each_verdict_has_its_case(void **state)
         alike(0, 10, 4096, 1000000, SECOND_US), // Hot.
         alike(1, 3, 64, 0, SECOND_US),          // Never touched.
         alike(2, 3, 6400, 900, SECOND_US),      // Written, never read.
-        alike(3, 3, 6400, 800, SECOND_US / 10), // Each word once.
-        alike(4, 1, 64000, 100000, SECOND_US),  // A corner only.
+        alike(3, 3, 6400, 800, SECOND_US / 10), // Each word has one access.
+        alike(4, 1, 64000, 100000, SECOND_US),  // Only a corner is touched.
         alike(5, 1, 64000, 9000, SECOND_US),    // Cold for half of the run.
-        alike(6, 1, 64000, 9000, SECOND_US / 2), // Cold, but not for long.
+        alike(6, 1, 64000, 9000, SECOND_US / 2), // Cold, but only briefly.
         alike(7, 1, 64000, 900000, SECOND_US / 2), // Warm.
     };
     static const enum access_verdict wanted[] = {
@@ -157,7 +160,8 @@ each_verdict_has_its_case(void **state)
     profile_free(p);
 }
 
-/* If this fails, people are advised to delete code that fills a block which a library reads. */
+/* If this fails, people are advised to delete code that fills a block, although a library reads the
+ * block. */
 static void
 never_is_said_only_where_everybody_counts(void **state)
 {
@@ -179,12 +183,13 @@ never_is_said_only_where_everybody_counts(void **state)
     profile_free(p);
 }
 
-/* If this fails, people are advised to delete code that fills a block which is read after realloc,
- * or a log that grows and is never read looks used. */
+/* If this fails, people are advised to delete code that fills a block, although the data is read
+ * after realloc; or a log that grows and is never read looks used. */
 static void
 data_that_realloc_moves_away_is_not_unread(void **state)
 {
-    // Three blocks without reads: one moved to another stack; two of three regrown; both.
+    // Each record has three blocks that were never read. In the first, one block moved to another
+    // stack; in the second, two of three regrew; in the third, both happened.
     struct profile_access v[] = {alike(0, 3, 6400, 900, SECOND_US),
                                  alike(1, 3, 6400, 900, SECOND_US),
                                  alike(2, 3, 6400, 900, SECOND_US)};
@@ -336,7 +341,7 @@ granules_of_other_sizes_have_no_fields(void **state)
     assert_false(sum.atomic);
 }
 
-/* P written and loaded again. */
+/* Write P, load it again and return the result. */
 static struct profile *
 access_reread(const struct profile *p)
 {
@@ -387,8 +392,8 @@ merged_profiles_have_the_sum_of_accesses(void **state)
     profile_free(p);
 }
 
-/* If this fails, a merged profile says "never" of a block that a library used, or drops it for a
- * block that no code could use. */
+/* If this fails, a merged profile says "never" of a block that a library used, or does not say so
+ * of a block that no code could use. */
 static void
 merged_profiles_prove_never_by_site(void **state)
 {

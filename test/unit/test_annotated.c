@@ -1,7 +1,7 @@
 /* cflags: -Isrc/embedded */
-/* test_annotated.c: annotated blocks in memory: the blocks found, the candidates refused and why,
- * and the block blamed for damage. Half of the blocks are written by the embedded allocator itself,
- * half by hand, for other processors than this one. */
+/* test_annotated.c: find annotated blocks in memory, refuse candidates for the right reason, and
+ * blame the right block for damage. The embedded allocator writes half of the blocks; the test
+ * itself writes the others, in the layouts of other processors. */
 #define HEAPTAP_EMBEDDED_POOL_BYTES 65536
 #define HEAPTAP_EMBEDDED_FRAMES 3
 #define HEAPTAP_EMBEDDED_CLOCK() (++clock_now)
@@ -47,14 +47,15 @@ static struct memory_part test_part;
 static struct byte_source test_source;
 static struct image test_image;
 
-/* Search the SIZE bytes at V, which lay at *BASE, or NULL. */
+/* Search the SIZE bytes at V. *BASE is their address in the process; BASE is NULL if it is
+ * unknown. */
 static struct annotated_memory
 find_in(const void *v, size_t size, const uint64_t *base)
 {
     struct annotated_options options = {.kind = -1};
     struct annotated_memory m;
 
-    // A block of exactly this size, so that a sanitizer catches reads beyond it.
+    // The copy has exactly this size, so that a sanitizer catches reads beyond it.
     free(test_image.v);
     test_image = (struct image){malloc(size + 1), size};
     memcpy(test_image.v, v, size);
@@ -214,8 +215,8 @@ a_copy_of_a_block_is_refused_as_one(void **s)
     free(both);
 }
 
-/* If this fails, a dump without an address shows nothing, or one with a wrong address shows blocks
- * at false places. */
+/* If this fails, a dump without an address shows nothing, or a dump with a wrong address shows
+ * blocks at false addresses. */
 static void
 where_an_image_lay_follows_from_its_blocks(void **s)
 {
@@ -296,7 +297,8 @@ a_block_inside_of_another_is_refused(void **s)
     annotated_release(&m);
 }
 
-/* If this fails, the owner of an innocent block is blamed for an overflow, or nobody is. */
+/* If this fails, the owner of an innocent block is blamed for an overflow, or no owner is
+ * blamed. */
 static void
 damage_names_the_block_that_it_came_from(void **s)
 {
@@ -307,7 +309,7 @@ damage_names_the_block_that_it_came_from(void **s)
     a = heaptap_embedded_malloc(100);
     b = heaptap_embedded_malloc(100);
     c = heaptap_embedded_malloc(100);
-    a[101] = 'x'; // An overflow that skips a byte of the guard.
+    a[101] = 'x'; // The overflow skips a byte of the guard.
     c[-1] = 'y';
     m = find_in_pool();
     assert_int_equal(m.count, 3);
@@ -319,7 +321,7 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(annotated_address(&m, &m.corruptions[1].block), (uintptr_t)c);
     assert_int_equal(m.corruptions[1].front, 2);
     annotated_release(&m);
-    // Overwrite the annotation of b after its mark, as an overflow of a would.
+    // Overwrite the annotation of b after its mark, like an overflow of a.
     memset(b - sizeof(struct written_annotation) + 24, 'z', 8);
     m = find_in_pool();
     assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
@@ -327,7 +329,7 @@ damage_names_the_block_that_it_came_from(void **s)
     assert_int_equal(m.corruptions[1].front, 1);
     assert_int_equal(m.refused[REFUSED_CORRUPTED] + m.refused[REFUSED_COPY], 1);
     annotated_release(&m);
-    // If the mark is overwritten as well, only the end of the annotation is left.
+    // The mark is overwritten as well, so only the end of the annotation is left.
     memset(b - sizeof(struct written_annotation), 'z', 4);
     m = find_in_pool();
     assert_int_equal(m.corruptions[1].kind, CORRUPTION_OVERWRITTEN);
@@ -361,7 +363,7 @@ a_block_with_an_underflow_is_still_a_block(void **s)
         assert_int_equal(annotated_address(&m, &m.corruptions[0].block), (uintptr_t)b);
         assert_int_equal(m.corruptions[0].front, 1);
         annotated_release(&m);
-        // If the guard is corrupted as well, only an intact check proves that this is a block.
+        // The guard is corrupted as well, so only an intact checksum proves that this is a block.
         b[30] = 'x';
         m = find_in_pool();
         assert_int_equal(m.count, written <= 4 ? 3 : 2);
@@ -407,8 +409,8 @@ annotated_random_below(uint32_t end)
 
 enum where { PAST, BEFORE, INTO_FREED, ACROSS };
 
-/* In a heap of blocks and holes let one block's owner write BYTES at WHERE; return true if a reader
- * names it. */
+/* Build a heap of blocks and holes and write BYTES out of bounds of one block, at WHERE. Return
+ * true if the reader names that block. */
 static bool
 names_the_culprit(enum where where, size_t bytes)
 {
@@ -463,7 +465,7 @@ a_dump_names_who_wrote_out_of_bounds(void **s)
     }
 }
 
-/* --- By hand ---------------------------------------------------------------------------------- */
+/* --- Annotations written by the test ---------------------------------------------------------- */
 
 static size_t
 annotated_put_word(uint8_t *to, enum annotation_kind kind, uint64_t value)
@@ -482,7 +484,8 @@ mix_words(enum annotation_kind kind, uint32_t sum, uint64_t word)
     return annotation_word_bytes(kind) == 8 ? mix(sum, (uint32_t)(word >> 32)) : sum;
 }
 
-/* Write a block of SIZE bytes with two frames to TO, whose address is AT; returns its length. */
+/* Write an annotated block of SIZE bytes with two frames to TO, as at address AT; return its
+ * length. */
 static size_t
 put_block(uint8_t *to, enum annotation_kind kind, uint64_t at, uint64_t size)
 {

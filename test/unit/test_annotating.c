@@ -25,7 +25,7 @@ random_word(void)
     return random_state >> 20;
 }
 
-/* Write a block of random facts; return its address. */
+/* Write an annotated block with random facts; return its address. */
 static unsigned char *
 write_random(struct annotation_facts *facts, uint64_t *frames, bool padded)
 {
@@ -116,7 +116,7 @@ each_byte_that_changes_is_damage(void **unused)
     }
 }
 
-/* If this fails, a freed block is shown as live, or one that could not be resized is lost. */
+/* If this fails, a freed block is shown as live, or a block that could not be resized is lost. */
 static void
 a_cleared_annotation_is_found_no_more_and_can_be_restored(void **unused)
 {
@@ -158,12 +158,12 @@ the_map_knows_which_addresses_are_blocks(void **unused)
             assert_int_equal(annotated_ends(p + i), ANNOTATED_NOT);
     assert_int_equal(annotated_ends(p), ANNOTATED_ENDED);
     assert_int_equal(annotated_ends(p), ANNOTATED_NOT);
-    assert_true(annotated_at(p) != 0); // A second free is recognised as one,
+    assert_true(annotated_at(p) != 0); // A second free is recognised
     annotated_clear_freed(p);
-    assert_int_equal(annotated_at(p), 0); // until another allocator's block is there.
+    assert_int_equal(annotated_at(p), 0); // until another allocator's block begins at the address.
 }
 
-/* If this fails, a block is given back while a reader looks at it, or never. */
+/* If this fails, a block is freed while a reader examines it, or is never freed. */
 static void
 whoever_looks_gives_back_what_its_owner_has_left(void **unused)
 {

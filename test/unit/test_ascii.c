@@ -1,5 +1,5 @@
-/* test_ascii.c: text in ASCII for locales that have nothing else: the choice of locales, the
- * replacements of signs, and widths that match the output. */
+/* test_ascii.c: output in ASCII for locales without UTF-8: which locales these are, the
+ * replacements of characters, and widths that match the output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ signs_of_ours_have_stand_ins_and_other_text_stays(void **state)
     assert_string_equal(ascii_text(&arena, "1 \xc2\xb7 2" DOTS), "1 \xc2\xb7 2" DOTS);
 }
 
-// Two characters of two columns each, a letter, and one more of two columns.
+// Two Chinese characters of two columns each; then these, a letter, and a Korean character of two
+// columns.
 #define HAN "\xe6\xbc\xa2\xe5\xad\x97"
 #define MIXED HAN "a\xea\xb0\x80"
 
@@ -96,7 +97,7 @@ widths_are_those_of_what_goes_out(void **state)
     assert_string_equal(symbol_shorten(&arena, "f<some, thing>", 8), "f<" DOTS ">");
 }
 
-/* If this fails, COLUMNS is not honoured, or output into a pipe is cut although nobody asked. */
+/* If this fails, COLUMNS is not honoured, or output into a pipe is truncated without a request. */
 static void
 columns_are_what_was_asked_for_and_else_without_limit_in_a_pipe(void **state)
 {

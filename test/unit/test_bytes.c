@@ -1,6 +1,5 @@
-/* test_bytes.c: the recorder's own memory and string functions. If it fails, names, paths and
- * labels in a profile are wrong. Each is compared with libc's for all short lengths, positions and
- * overlaps. */
+/* test_bytes.c: the recorder's own memory and string functions, compared with libc's for all short
+ * lengths, positions and overlaps. If it fails, names, paths and labels in a profile are wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,8 +84,8 @@ copies_move_the_bytes_that_libc_moves(void **unused)
     }
 }
 
-/* If this fails, the recorder takes one name for another: HEAPTAP_ONLY records the wrong program,
- * a path is cut at the wrong slash, labels are out of order. */
+/* If this fails, the recorder mistakes one name for another: HEAPTAP_ONLY records the wrong
+ * program, a path is cut at the wrong slash, labels are out of order. */
 static void
 texts_compare_as_in_libc(void **unused)
 {

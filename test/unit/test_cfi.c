@@ -1,6 +1,6 @@
-/* test_cfi.c: unwind tables byte by byte, and invalid ones: truncated, damaged, or with encodings
+/* test_cfi.c: valid unwind tables, and invalid ones that are truncated, damaged, or have encodings
  * that no compiler writes. If it fails, a library with odd tables makes the recorder read out of
- * bounds, or gives wrong stacks. */
+ * bounds or produce wrong stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
 
-/* A made-up object with one function. Its last byte is the last of a page, and the next page is
+/* Image of an object with one function. It ends at the end of a page, and the next page is
  * unreadable.
  *
  *       0  header: version, encodings, -> .eh_frame, one table entry {code, FDE}
@@ -77,10 +77,10 @@ build_image(struct image *im, const uint8_t *program, size_t size)
     im->size = FDE_PROGRAM + size + 4;
 }
 
-/* After one byte of code: the CFA is rsp + 16, rbp is saved at CFA - 16. */
+/* At offset 1, the CFA becomes rsp + 16, and rbp is saved at CFA - 16. */
 static const uint8_t ordinary_program[] = {0x41, 0x0e, 16, 0x86, 2};
 
-/* Two pages; the second is unreadable. */
+/* Return two pages; the second is unreadable. */
 static uint8_t *
 guarded_page(void)
 {
@@ -118,8 +118,8 @@ assert_ordinary(const struct image *im)
     assert_int_equal(rule.rbp_words, -2);
 }
 
-/* If this fails, the first or last byte of a function gets a neighbour's rule, or none; and the
- * tests of damage below, which begin with this sound table, prove nothing. */
+/* If this fails, the first or last byte of a function gets no rule or a neighbour's. Also, the
+ * damage tests below prove nothing, because they begin with this table. */
 static void
 a_sound_table_gives_its_rules(void **state)
 {
@@ -134,8 +134,8 @@ a_sound_table_gives_its_rules(void **state)
     assert_int_equal(compile_image(&im, (uint64_t)-1).kind, RULE_NO_TABLE);
 }
 
-/* If this fails, a table that ends early is read beyond its mapping, which is a SIGSEGV in the
- * profiled program, or its remains become a wrong rule. */
+/* If this fails, a truncated table is read beyond its mapping, which is a SIGSEGV in the profiled
+ * program, or the remaining bytes become a wrong rule. */
 static void
 a_truncated_table_gives_no_rule(void **state)
 {
@@ -150,8 +150,8 @@ a_truncated_table_gives_no_rule(void **state)
     }
 }
 
-/* If this fails, one wrong byte in a library's tables leads the recorder beyond their end, as the
- * guard page shows, or into an endless loop, both in the profiled program. */
+/* If this fails, one wrong byte in a library's tables makes the recorder read beyond their end,
+ * which the guard page shows, or loop forever in the profiled program. */
 static void
 any_damaged_byte_is_survived(void **state)
 {
@@ -241,8 +241,8 @@ a_table_without_an_index_is_scanned(void **state)
     assert_int_equal(compile_image(&im, 1).kind, RULE_NO_TABLE);
 }
 
-/* Like build_image, with AUGMENTATION and its DATA, and an FDE whose two code fields have FIELD
- * bytes each. Returns the offset of the first of these fields, which is still 0. */
+/* Like build_image, with AUGMENTATION and its DATA. The FDE has two code fields of FIELD bytes
+ * each. Return the offset of the first one, which is still 0. */
 static size_t
 build_encoded(struct image *im, const char *augmentation, const uint8_t *data, size_t data_size,
               size_t field)
@@ -276,7 +276,7 @@ build_encoded(struct image *im, const char *augmentation, const uint8_t *data, s
     return fde + 8;
 }
 
-/* Check an image with augmentation "zPLR" and DATA, whose code address takes FIELD bytes. */
+/* Check an image with augmentation "zPLR" and DATA, whose code addresses have FIELD bytes. */
 static void
 assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relative)
 {
@@ -295,7 +295,7 @@ assert_encoded(const uint8_t *data, size_t data_size, size_t field, bool relativ
 static void
 records_of_cxx_functions_are_read(void **state)
 {
-    // Augmentation data of "zPLR": encoding and address of the personality, in several widths, then
+    // Augmentation data of "zPLR": encoding and address of the personality, in several widths; then
     // the encodings of the LSDA and of code addresses.
     static const uint8_t pcrel4[] = {0x9b, 1, 2, 3, 4, 0x1b, 0x1b};
     static const uint8_t none[] = {0xff, 0x1b, 0x1b};
@@ -351,14 +351,14 @@ each_instruction_means_what_dwarf_says(void **state)
 {
     static const struct program_case cases[] = {
         {4, {0x02, 9, 0x0e, 16}, RULE_RSP, 16, 0},                     // advance_loc1
-        {4, {0x02, 10, 0x0e, 16}, RULE_RSP, 8, 0},                     // One byte too far.
+        {4, {0x02, 10, 0x0e, 16}, RULE_RSP, 8, 0},                     // Rule begins 1 byte later.
         {5, {0x03, 9, 0, 0x0e, 16}, RULE_RSP, 16, 0},                  // advance_loc2
         {7, {0x04, 10, 0, 0, 0, 0x0e, 16}, RULE_RSP, 8, 0},            // advance_loc4
         {3, {0x05, 6, 4}, RULE_RSP, 8, -4},                            // offset_extended
         {3, {0x11, 6, 0x7c}, RULE_RSP, 8, 4},                          // offset_extended_sf
         {3, {0x2f, 6, 4}, RULE_RSP, 8, 4},                             // negative_offset_extended
         {4, {0x86, 2, 0x06, 6}, RULE_RSP, 8, 0},                       // restore_extended
-        {3, {0x90, 3, 0xd0}, RULE_RSP, 8, 0},                          // restore, to the CIE's
+        {3, {0x90, 3, 0xd0}, RULE_RSP, 8, 0},                          // restore the CIE's rule
         {3, {0x86, 2, 0xc6}, RULE_RSP, 8, 0},                          // restore
         {4, {0x86, 2, 0x08, 6}, RULE_RSP, 8, 0},                       // same_value
         {4, {0x09, 3, 12, 0x00}, RULE_RSP, 8, 0},                      // register, nop
@@ -387,8 +387,8 @@ each_instruction_means_what_dwarf_says(void **state)
 
 enum { PLAIN_KINDS = 5, PLAIN_COUNT = 48, SPELLED_MAX = 6 };
 
-/* Append instruction WHICH with VALUE to OUT, as compilers write it, or in a longer equivalent
- * form; return the number of bytes. */
+/* Append instruction WHICH with operand VALUE to OUT, in the form that compilers write or in a
+ * LONGER equivalent one. Return the number of bytes. */
 static size_t
 spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
 {
@@ -396,7 +396,7 @@ spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
         {1, 0x40 | (value >> 5 ? value & 7 : 0x20 | value)}, // advance_loc
         {2, 0x02, value & 15},                 // advance_loc1
         {2, 0x0e, value & 0x78},               // def_cfa_offset
-        {3, 0x0e, 0x80 | (value & 0x78), 2},   // The same, larger.
+        {3, 0x0e, 0x80 | (value & 0x78), 2},   // def_cfa_offset with a larger operand
         {2, 0x80 | 6, 2 + (value & 3)},        // offset of rbp
     };
     const uint8_t long_way[PLAIN_KINDS][SPELLED_MAX] = {
@@ -412,8 +412,8 @@ spell(uint8_t *out, unsigned which, uint8_t value, bool longer)
     return way[0];
 }
 
-/* The common instructions have a fast path. If this fails, the fast path compiles other rules than
- * the general one, at their end or anywhere else, and stacks go wrong or are walked slowly. */
+/* Common instructions have a fast path. If this fails, the fast path compiles another rule than the
+ * general path, and stacks are wrong or walked slowly. */
 static void
 both_ways_of_execution_agree(void **state)
 {
@@ -428,7 +428,7 @@ both_ways_of_execution_agree(void **state)
         for (int i = 0; i < 1 + round % PLAIN_COUNT; i++) {
             unsigned which;
 
-            // Half of the programs are mostly pushes: an advance and an offset of the CFA in turn.
+            // Half of the programs are mostly pushes: an advance and a CFA offset in turn.
             seed = seed * 1664525 + 1013904223;
             which = round % 2 != 0 && seed >> 28 != 0 ? 2 * (unsigned)(i % 2)
                                                       : (seed >> 28) % PLAIN_KINDS;
@@ -460,7 +460,7 @@ impossible_programs_give_no_rule(void **state)
         {1, {0x3f}, RULE_FULL, 0, 0},                                     // Unknown instruction.
         {1, {0x0e}, RULE_FULL, 0, 0},                                     // Operand missing.
         {6, {0x0e, 0x80, 0x80, 0x80, 0x80, 0x08}, RULE_FULL, 0, 0},       // Offset 2^31.
-        {6, {0x86, 0x80, 0x80, 0x80, 0x80, 0x08}, RULE_FULL, 0, 0},       // Save slot 2^34 down.
+        {6, {0x86, 0x80, 0x80, 0x80, 0x80, 0x08}, RULE_FULL, 0, 0},       // Slot at CFA - 2^34.
         {3, {0x0c, 17, 8}, RULE_FULL, 0, 0}, // CFA in a vector register.
         {7, {0x0f, 3, 0x76, 0x78, 6, 0x0d, 7}, RULE_FULL, 0, 0},          // Half a CFA.
         {4, {0x0f, 0x7f, 0x76, 0x78}, RULE_FULL, 0, 0}, // Expression past the end.
@@ -576,9 +576,9 @@ impossible_expressions_are_refused(void **state)
         {2, {0x30, 0x1d}, false, 0},
         {1, {0x08}, false, 0},                   // Operand missing.
         {1, {0xff}, false, 0},                   // Unknown operator.
-        {1, {0x9c}, false, 0},                   // call_frame_cfa: would need its own result.
+        {1, {0x9c}, false, 0},                   // call_frame_cfa would need its own result.
         {1, {0x06}, false, 0},                   // Reads address 77.
-        {3, {0x72, 0, 0x06}, false, 0},          // Half a word is within bounds.
+        {3, {0x72, 0, 0x06}, false, 0},          // Only half of the word is within bounds.
         {2, {0x94, 9}, false, 0},
         {2, {0x7a, 0}, false, 0},                // r10 is unknown.
         {2, {0x81, 0}, false, 0},                // r17 does not exist.
@@ -587,7 +587,7 @@ impossible_expressions_are_refused(void **state)
         {4, {0x31, 0x2f, 0xfc, 0xff}, false, 0}, // Fills the stack.
     };
 
-    // With the preceding byte, lit0, this one would end: dup, bra to that byte.
+    // With the preceding byte, lit0, this program would end: dup, bra to that byte.
     static const uint8_t before[] = {0x30, 0x12, 0x28, 0xfb, 0xff};
     struct cursor code = {.at = before + 1, .end = before + sizeof before};
     struct unwind_bounds bounds = {0, 0, NULL};

@@ -9,8 +9,8 @@
 
 #include "view/table.h"
 
-/* If this fails, the columns of the --classic tables shift against each other, or a share of less
- * than one per cent looks like one. */
+/* If this fails, the columns of the --classic tables shift against each other, or a share below one
+ * per cent looks like one per cent. */
 static void
 percentages_have_two_characters(void **unused)
 {

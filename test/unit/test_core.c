@@ -1,5 +1,6 @@
-/* test_core.c: if this fails, `heaptap core` reads a dump wrongly: blocks with wrong sizes, an
- * address explained by the wrong block, or zeros where the dump has nothing. */
+/* test_core.c: `heaptap core` on dumps built here. If this fails, it reads a dump wrongly: blocks
+ * have wrong sizes, an address is explained by the wrong block, or memory that the dump lacks reads
+ * as zeros. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "image/scan.h"
 #include "load/load.h"
 
-/* The dump of R with EXTRA in it, opened and read. */
+/* The dump of R and EXTRA, opened and read. */
 struct opened {
     struct examined e;
     unsigned char *file;
@@ -39,13 +40,15 @@ open_recorded(struct build_recorded *r, struct build_core extra)
 static void
 close_recorded(struct opened *o)
 {
-    o->e.memory.bytes = NULL; // Here these bytes are no mapping.
+    // These bytes are not mapped from a file, so they must not be unmapped.
+    o->e.memory.bytes = NULL;
     memory_close(&o->e.memory);
     arena_release(&o->e.arena);
     free(o->file);
 }
 
-/* A note of a thread: zeros, its id, and registers that are their own number plus 1. */
+/* Add a thread's note: zeros, the signal, the thread's id, and registers whose values are their
+ * numbers plus 1. */
 static void
 put_thread(struct build_core *c, uint32_t head, uint32_t tid_off, uint32_t registers, uint32_t tid)
 {
@@ -141,8 +144,8 @@ count_word(void *arg, uint64_t place, uint64_t value)
     c->sum += value;
 }
 
-/* Words in vector registers of a dump with two notes: NT_FPREGSET of OLD_BYTES, whose words are all
- * 7, and behind it TYPE of SIZE_BYTES, whose words are all 1. */
+/* Count the words in vector registers of a dump with two notes: NT_FPREGSET of OLD_BYTES, whose
+ * words are 7, then TYPE of SIZE_BYTES, whose words are 1. */
 static struct counted
 count_vectors(uint32_t machine, uint32_t type, size_t size_bytes, size_t old_bytes)
 {
@@ -168,7 +171,8 @@ count_vectors(uint32_t machine, uint32_t type, size_t size_bytes, size_t old_byt
     file = build_core_finish(&c, &file_bytes);
     assert_int_equal(elf_core_parse(file, file_bytes, "core", &m, &err), 0);
     assert_int_equal(m.thread_count, 1);
-    m.threads[0].register_count = 0; // Only vector registers are counted.
+    // Without general registers, only vector registers are counted.
+    m.threads[0].register_count = 0;
     saved_registers_scan(&m, &m.threads[0], count_word, &counted);
     m.bytes = NULL;
     memory_close(&m);
@@ -176,8 +180,8 @@ count_vectors(uint32_t machine, uint32_t type, size_t size_bytes, size_t old_byt
     return counted;
 }
 
-/* If this fails, blocks that only a vector register points to are called lost, or control words
- * keep lost ones. */
+/* If this fails, blocks that only a vector register points to are called lost, or lost blocks are
+ * called reached because of control words. */
 static void
 vector_registers_are_words_but_not_their_header(void **unused)
 {
@@ -189,9 +193,9 @@ vector_registers_are_words_but_not_their_header(void **unused)
     assert_int_equal(c.words, (416 - 32) / 8 + (832 - 576) / 8);
     assert_int_equal(c.sum, c.words);
     assert_string_equal(saved_registers_name(&m, c.last_place, &arena), "ymm15");
-    // A larger area has more registers; one that ends within a word has no part of it.
+    // A larger area has more registers; a register that the area cuts off is not counted.
     assert_int_equal(count_vectors(EM_X86_64, NT_X86_XSTATE, 2695, 512).words, 48 + 264);
-    // Without an area of XSAVE, or with one that is cut, the older note counts.
+    // If the XSAVE area is missing or truncated, the older note is used.
     assert_int_equal(count_vectors(EM_X86_64, NT_X86_XSTATE, 504, 512).sum, 48 * 7);
     assert_int_equal(count_vectors(EM_X86_64, NT_FPREGSET, 504, 504).words, 0);
     assert_int_equal(count_vectors(EM_386, NT_PRXFPREG, 512, 108).sum, (416 - 32) / 4);
@@ -200,8 +204,8 @@ vector_registers_are_words_but_not_their_header(void **unused)
     arena_release(&arena);
 }
 
-/* If this fails, a dump cut short by a full disk shows blocks of size 0, and dangling pointers,
- * instead of unknown ones. */
+/* If this fails, a dump truncated by a full disk shows blocks of size 0 and dangling pointers,
+ * where it should say unknown. */
 static void
 what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros(void **unused)
 {
@@ -267,12 +271,12 @@ blocks_have_the_size_that_was_requested(void **unused)
     build_recorded_block(r, 48, 112, 100, 6);
     build_recorded_block(r, 160, 64, 56, 7);
     r->leaf[160 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
-    r->side[2] = BUILD_HEAP + 512;             // A plain block,
+    r->side[2] = BUILD_HEAP + 512;             // A plain block
     r->side[3] = 1000 | UINT64_C(8) << 42;
-    r->side[5] = BUILD_HEAP + 2048;            // a sample,
+    r->side[5] = BUILD_HEAP + 2048;            // a sample
     r->side[6] = 24 | UINT64_C(9) << 42;
     r->side[7] = (3 + 1) << 1 | 1;
-    r->side[8] = (BUILD_HEAP + 16) | CORE_HOOKED_KEY; // and another allocator's.
+    r->side[8] = (BUILD_HEAP + 16) | CORE_HOOKED_KEY; // a block of another allocator
     r->side[9] = 8 | UINT64_C(10) << 42;
     o = open_recorded(r, build_core_new(8, false, EM_X86_64));
     assert_int_equal(o.e.blocks.count, 5);
@@ -373,7 +377,7 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     assert_int_equal(p.kind, PLACE_MODULE);
     assert_string_equal(p.mapping->path, "/bin/a");
     assert_int_equal(p.off, 4);
-    p = place_of(&o.e, 0x12008); // The memory behind a module's file is its variables.
+    p = place_of(&o.e, 0x12008); // The memory after a module's file holds its variables.
     assert_int_equal(p.kind, PLACE_MODULE);
     assert_int_equal(p.off, 0x2008);
     assert_int_equal(place_of(&o.e, 8).kind, PLACE_NULL);
@@ -383,7 +387,7 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     free(r);
 }
 
-/* A page with the headers of a library whose variables end at 0x1800. */
+/* Fill a page with the headers of a library whose variables end at 0x1800. */
 static void
 fill_object(unsigned char *page)
 {
@@ -395,8 +399,9 @@ fill_object(unsigned char *page)
     memcpy(page + 64, segments, sizeof segments);
 }
 
-/* If this fails, the heap of a runtime (Ruby's) behind a library is taken for the library's
- * variables: its blocks are called reached, instead of kept by mapped memory alone. */
+/* If this fails, the heap of a runtime (Ruby's) that follows a library in memory is mistaken for
+ * the library's variables: its blocks are called reached, although only mapped memory keeps
+ * them. */
 static void
 variables_end_where_the_library_says_and_not_with_the_memory(void **unused)
 {
@@ -438,8 +443,8 @@ variables_end_where_the_library_says_and_not_with_the_memory(void **unused)
     free(file);
 }
 
-/* If this fails, blocks that only main's stack keeps while main is inside a coroutine are reported
- * as kept by mapped memory. */
+/* If this fails, blocks that only main's stack keeps, while main is inside a coroutine, are
+ * reported as kept by mapped memory alone. */
 static void
 the_stack_that_the_kernel_made_is_one_wherever_the_thread_is(void **unused)
 {
@@ -474,8 +479,8 @@ mixed(uint32_t sum, uint32_t v)
     return sum ^ sum >> 15;
 }
 
-/* If this fails, the time and the thread in an annotation of `run --annotate` are not shown, or
- * those in bytes that only resemble one are. */
+/* If this fails, the time and the thread in an annotation of `run --annotate` are not shown, or are
+ * read from bytes that only resemble an annotation. */
 static void
 an_annotated_block_says_itself_who_and_when(void **unused)
 {
@@ -519,8 +524,8 @@ an_annotated_block_says_itself_who_and_when(void **unused)
     free(file);
 }
 
-/* If this fails, a made-up dump whose million files have names without an end, which are searched
- * again for each of them, keeps the command busy for hours. */
+/* If this fails, a made-up dump keeps the command busy for hours: it has a million files, whose
+ * names have no end and are searched again for each file. */
 static void
 names_that_do_not_end_are_no_names(void **unused)
 {
@@ -607,8 +612,8 @@ a_leaf_is_of_a_kind_that_there_is(void **unused)
     free(r);
 }
 
-/* If this fails, the report of a moment mentions damage and accesses of the whole run, and shows
- * none. */
+/* If this fails, the report of a moment says that it shows damage and accesses of the whole run,
+ * although it shows neither. */
 static void
 a_moment_has_nothing_of_the_run_but_its_stacks(void **unused)
 {

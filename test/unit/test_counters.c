@@ -1,5 +1,5 @@
-/* test_counters.c: counters of accesses as they lie in memory. If this fails, a program that counts
- * shows accesses that did not happen, or misses some. */
+/* test_counters.c: counters of accesses in memory. If this fails, `access` shows accesses that did
+ * not happen, or misses some. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@ process_value(uint32_t type)
     return WORDS_FROM;
 }
 
-/* A process has one area, so each granule size maps one like the others. */
+/* Shared by all granule sizes, since a process has one area. */
 static uint64_t area[64];
 static char *block; // The block that the area counts.
 
-/* Count by granules of GRANULE_BYTES for the memory at `block`. */
+/* Set up counters with granules of GRANULE_BYTES for the memory at `block`. */
 static void
 count_by(uint32_t granule_bytes, bool separate)
 {
@@ -75,7 +75,7 @@ words_count_once_each_at_their_granule(void **unused)
     assert_int_equal(area[4], 0);
 }
 
-/* If this fails, heaptap reports memory that is read as only written. */
+/* If this fails, heaptap reports memory as only written although it is read. */
 static void
 reads_and_writes_do_not_touch_each_other(void **unused)
 {

@@ -1,4 +1,4 @@
-/* test_diff.c: what changed between two profiles, by construction. */
+/* test_diff.c: differences between two profiles built here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ diff_compare(struct pair *t, enum diff_by by, enum metric metric)
     return d;
 }
 
-/* The row whose innermost function is FUNCTION; fails the test if there is none. */
+/* Return the row whose innermost function is FUNCTION; fail the test if there is none. */
 static const struct diff_row *
 diff_row_of(const struct diff *d, const char *function)
 {
@@ -95,7 +95,8 @@ moved_code_is_the_same_site(void **state)
     assert_int_equal(counters_live_bytes(&d.after), 351);
 }
 
-/* If this fails, a program built in another directory has lost all stacks and gained as many. */
+/* If this fails, a program built in another directory seems to have lost all stacks and gained as
+ * many. */
 static void
 a_build_in_another_directory_is_the_same(void **state)
 {
@@ -119,25 +120,25 @@ a_build_in_another_directory_is_the_same(void **state)
     assert_int_equal(counters_live_bytes(&d.rows[0].after), 110);
     assert_false(diff_changed(&d.rows[1]));
     d = diff_compare(t, DIFF_BY_FUNCTION, METRIC_INUSE);
-    assert_int_equal(d.count, 3); // Two of util.c, and main.
+    assert_int_equal(d.count, 3); // util.c has two rows, main has one.
     assert_string_equal(diff_row_of(&d, "main")->frames[0].file, "/build/b/src/main.c");
 }
 
-/* If this fails, different files are taken for one, and growth in one hides in the other. */
+/* If this fails, different files are treated as one, and growth in one hides in the other. */
 static void
 files_match_only_where_that_is_certain(void **state)
 {
     struct pair *t = *state;
     struct diff d;
 
-    // same.c is on both sides; two.c matches two files equally well.
+    // same.c exists on both sides; two.c matches two files equally well.
     build_site(t->before, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
     build_site(t->after, build_counters(1, 1, 0, 0), "f@/a/same.c:1", NULL);
     build_site(t->after, build_counters(1, 2, 0, 0), "f@/b/same.c:1", NULL);
     build_site(t->before, build_counters(1, 3, 0, 0), "g@/a/p/two.c:1", NULL);
     build_site(t->after, build_counters(1, 4, 0, 0), "g@/b/q/two.c:1", NULL);
     build_site(t->after, build_counters(1, 5, 0, 0), "g@/b/r/two.c:1", NULL);
-    // Names that only have a common suffix.
+    // These names have only a suffix in common.
     build_site(t->before, build_counters(1, 6, 0, 0), "h@/a/list.c:1", NULL);
     build_site(t->after, build_counters(1, 7, 0, 0), "h@/a/mylist.c:1", NULL);
     d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
@@ -169,7 +170,7 @@ a_row_of_several_lines_says_so(void **state)
     assert_false(diff_row_of(&d, "g")->frames[0].several_lines);
 }
 
-/* If this fails, a renamed, moved or newly inlined function is taken for the old one. */
+/* If this fails, a renamed, moved or newly inlined function is treated as the old function. */
 static void
 a_renamed_function_is_another_site(void **state)
 {
@@ -271,8 +272,8 @@ a_recursive_stack_counts_once(void **state)
     assert_ptr_equal(walk, &d.rows[1]);
 }
 
-/* If this fails, any place in a library without symbols matches any other, or a library loaded
- * elsewhere matches nothing. */
+/* If this fails, any address in a library without symbols matches any other address, or a library
+ * loaded at another address matches nothing. */
 static void
 frames_without_symbols_match_by_place(void **state)
 {
@@ -338,7 +339,7 @@ build_two_changes(struct pair *t)
     build_site(t->after, build_counters(1, 8, 0, 0), "still@a.c:1", "main@m.c:8", NULL);
 }
 
-/* If this fails, the text of `heaptap diff` is wrong, or has moved. */
+/* If this fails, the text of `heaptap diff` is wrong, or its columns have moved. */
 static void
 the_text_shows_totals_and_changes(void **state)
 {
@@ -410,7 +411,7 @@ start_up_code_is_left_out_of_the_text(void **state)
     build_site(t->after, build_counters(1, 9, 0, 0), "work@a.c:3",
                "start_thread!/lib/libc.so.6", "__clone3!/lib/libc.so.6", NULL);
     d = diff_compare(t, DIFF_BY_SITE, METRIC_INUSE);
-    assert_int_equal(d.rows[0].depth, 3); // Programs that read JSON see all.
+    assert_int_equal(d.rows[0].depth, 3); // JSON contains all frames.
     assert_int_equal(d.rows[1].depth, 5);
     v = diff_view_of(t, &d, DIFF_BY_SITE);
     text_diff(&v, &plain, 12, &out);
@@ -445,8 +446,8 @@ a_peak_within_its_error_is_noise(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, a long name breaks the lines of an 80-column terminal, or a hostile one drives
- * it. */
+/* If this fails, a long name breaks the lines of an 80-column terminal, or a hostile name sends
+ * control sequences to the terminal. */
 static void
 no_line_of_a_diff_is_too_wide(void **state)
 {
@@ -576,7 +577,7 @@ the_json_says_whose_profiles_the_sides_are(void **state)
 
 enum { PERIOD = 1000 };
 
-/* A site of P with SAMPLES sampled blocks of 10 bytes. */
+/* Add a site with SAMPLES sampled blocks of 10 bytes to P. */
 static void
 add_sampled(struct profile *p, const char *function, int64_t samples)
 {
@@ -639,7 +640,7 @@ a_growth_within_the_draw_is_noise(void **state)
     }
 }
 
-/* A site in both profiles, with 10 blocks that died at once and 60 that died soon. */
+/* Add a site to both profiles, with 10 temporary blocks and 60 that died within 16 allocations. */
 static void
 add_short_lived(struct pair *t)
 {
@@ -668,8 +669,8 @@ lives_are_compared_as_far_as_both_know(void **state)
     assert_int_equal(diff_growth(&d.rows[0].before, &d.rows[0].after, METRIC_TEMPORARY), 0);
 }
 
-/* If this fails, an exact profile and a sampled one are compared as if both were exact, or an
- * exact pair as if it were not. */
+/* If this fails, an exact profile and a sampled one are compared as if both were exact, or two
+ * exact profiles as if they were estimates. */
 static void
 an_exact_side_has_no_noise(void **state)
 {
@@ -689,7 +690,7 @@ an_exact_side_has_no_noise(void **state)
     assert_false(diff_is_noise(row, METRIC_ALLOC, false));
 
     make_sampled(t->after);
-    add_sampled(t->after, "same@a.c:1", 15); // In addition to the exact blocks.
+    add_sampled(t->after, "same@a.c:1", 15); // These are in addition to the exact blocks.
     d = diff_compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
     assert_true(d.is_estimate);

@@ -1,6 +1,6 @@
-/* test_draw.c: if this fails, the probability of a sample differs from its weight, and every
- * estimate is wrong by that factor. The arithmetic is compared with libm, and the draw with its
- * expected sum, under fixed seeds; bounds are many standard deviations wide. */
+/* test_draw.c: if this fails, the probability of a sample does not match its weight, and every
+ * estimate is wrong by that factor. The arithmetic is compared with libm. The sums of the draws are
+ * compared with their expectations, under fixed seeds; bounds are many standard deviations wide. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +27,8 @@ logarithms_are_those_of_libm(void **unused)
     assert_true(fabs(draw_log(0x1p-53) - log(0x1p-53)) < 1e-13);
 }
 
-/* If this fails, the probability with which a block was sampled is wrong, and with it the weight of
- * each block by bytes. */
+/* If this fails, the probability of sampling a block is wrong, and so is the weight of each block
+ * by bytes. */
 static void
 shares_are_those_of_libm(void **unused)
 {
@@ -39,8 +39,8 @@ shares_are_those_of_libm(void **unused)
     assert_true(draw_share(1e18) == 1);
 }
 
-/* Exactly one in N calls, whatever N. If this fails, a sample of `run --sample-count N` stands for
- * fewer or more calls than N. */
+/* Sampling by calls draws exactly one in N calls. If this fails, a sample of `run --sample-count N`
+ * represents fewer or more calls than N. */
 static void
 a_call_is_sampled_with_one_over_n(void **unused)
 {
@@ -57,8 +57,7 @@ a_call_is_sampled_with_one_over_n(void **unused)
     }
 }
 
-/* Walk a stream of CALLS blocks of SIZE_BYTES through the draw as the gate does; return the sum of
- * the samples' weights. */
+/* Draw from CALLS blocks of SIZE_BYTES as the gate does; return the sum of the samples' weights. */
 static struct draw_weight
 draw_walk(const struct draw_mode *p, uint64_t size_bytes, int calls, uint64_t *state,
           int *ret_samples)
@@ -84,8 +83,8 @@ draw_walk(const struct draw_mode *p, uint64_t size_bytes, int calls, uint64_t *s
     return sum;
 }
 
-/* From blocks much smaller than the period to much larger ones. If this fails, estimates are too
- * high or too low, or err by more than the variance in the file. */
+/* Sizes range from much smaller to much larger than the period. If this fails, estimates are too
+ * high or too low, or their error exceeds the variance in the file. */
 static void
 estimates_are_right_on_average(void **unused)
 {
@@ -108,8 +107,8 @@ estimates_are_right_on_average(void **unused)
         }
 }
 
-/* A free recomputes the weight, from the size and from whether 1 / p was rounded up. If this fails,
- * it subtracts another amount than the allocation added, and live bytes drift. */
+/* A free recomputes the weight from the size and from the rounding of 1 / p. If this fails, the
+ * free subtracts another amount than the allocation added, and live bytes drift. */
 static void
 a_weight_is_one_over_p_rounded(void **unused)
 {
@@ -128,8 +127,8 @@ a_weight_is_one_over_p_rounded(void **unused)
     }
 }
 
-/* If this fails, a meaningless period, from the environment or from garbage in the control words of
- * a live profile, enters the arithmetic; or a documented period is refused. */
+/* If this fails, an invalid period, from the environment or from corrupt control words of a live
+ * profile, is used for drawing; or a documented period is refused. */
 static void
 only_sensible_periods_are_taken(void **unused)
 {

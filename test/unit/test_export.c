@@ -22,7 +22,8 @@
 
 static struct arena arena;
 
-/* P in the format NAME, showing METRIC, of the stacks that match FILTER. Owned by the caller. */
+/* Return P in the format NAME, showing METRIC, of the stacks that match FILTER. The caller releases
+ * it. */
 static struct strbuf
 exported(const struct profile *p, const char *name, enum metric metric, const char *filter)
 {
@@ -106,7 +107,8 @@ awkward_names_stay_on_their_line(void **state)
     build_site(p, build_counters(1, 10, 3, 30), "torn@a.c:6", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/usr/lib/libq.so", "f@a.c:1", NULL);
     out = exported(p, "collapsed", METRIC_INUSE, NULL);
-    // The builder puts the seventh location at 0x1070 in its module; the call ends before that.
+    // The builder puts the seventh location at 0x1070 in its module; the call instruction ends just
+    // before.
     assert_string_equal(strbuf_text(&out), "f;libq.so+0x106f 8\n"
                                            "operator: x;f 30\n");
     strbuf_release(&out);
@@ -214,7 +216,7 @@ speedscope_has_each_metric_and_a_row_for_each_function(void **state)
 
     (void)state;
     p->process.heaptap = "1.0";
-    // A gap: live -20, which the format cannot carry.
+    // This site has -20 live bytes, which the format cannot represent.
     build_site(p, build_counters(2, 20, 4, 40), "torn@src/a.c:6", "main@src/a.c:20", NULL);
     build_site(p, build_counters(1, 8, 0, 0), "!/usr/lib/libq.so", "main@src/a.c:20", NULL);
     out = exported(p, "speedscope", METRIC_ALLOC, NULL);
@@ -316,7 +318,7 @@ a_tree_of_calls_has_bytes_where_they_were_allocated(void **state)
     profile_free(p);
 }
 
-/* If this fails, the Firefox Profiler takes freed blocks for live ones or vice versa, or adds up
+/* If this fails, the Firefox Profiler mistakes freed blocks for live ones or vice versa, or adds up
  * functions of two files. */
 static void
 what_is_freed_takes_away_a_whole_allocation(void **state)
@@ -401,12 +403,13 @@ events_come_to_what_was_counted(void **state)
     p->process.heaptap = "1.0";
     p->process.elapsed_ns = 3000000000;
     p->peak_elapsed_ns = 1500000000;
-    // Two died at once, and two were live at the peak, of 200 bytes; the last one is still live.
+    // Two blocks were temporary, and two, of 200 bytes, were live at the peak; the last one is
+    // still live.
     made.temporary = 2;
     made.peak_blocks = 2;
     made.peak_bytes = 200;
     build_site(p, made, "+make@src/a.c:3", "work@src/a.c:10", "main@src/a.c:20", NULL);
-    // The latest block at the peak, and it died at once.
+    // The latest block was live at the peak, and was temporary.
     made = build_counters(1, 50, 1, 50);
     made.temporary = 1;
     made.peak_blocks = 1;
@@ -424,7 +427,7 @@ struct text_row {
     char addresses[512];
 };
 
-/* The rows of a legacy heap profile, parsed with the consumers' regular expression. */
+/* Parse the rows of a legacy heap profile with the consumers' regular expression. */
 static size_t
 parse_rows(const char *text, struct text_row *ret, size_t max)
 {
@@ -486,7 +489,7 @@ rows_of_pprof_text_add_up_to_the_header(void **state)
     assert_int_equal(sum.allocated_bytes, head.allocated_bytes);
     assert_int_equal(head.live_bytes, 200 + 50 + 7 + 5);
     assert_int_equal(head.allocated_bytes, 300 + 50 + 63 + 5 + 20);
-    // The leaf's address inside its call instruction, its caller's as return address.
+    // The innermost address is inside its call instruction; its caller's is a return address.
     snprintf(address, sizeof address, " 0x%016" PRIx64 " 0x%016" PRIx64,
              p->locations[2].address - 1, p->locations[1].address);
     assert_string_equal(rows[0].addresses, address);
@@ -499,7 +502,7 @@ rows_of_pprof_text_add_up_to_the_header(void **state)
     profile_free(p);
 }
 
-/* If this fails, a filtered export still has everything, or its header does. */
+/* If this fails, a filtered export, or its header, still has the numbers of all stacks. */
 static void
 a_filter_reaches_rows_and_header(void **state)
 {
@@ -514,7 +517,7 @@ a_filter_reaches_rows_and_header(void **state)
     profile_free(p);
 }
 
-/* A reader of protocol buffers, just enough to check the output. */
+/* A minimal reader of protocol buffers, to check the output. */
 struct reader {
     const unsigned char *next, *end;
 };
@@ -557,7 +560,7 @@ read_field(struct reader *r, struct field *ret)
     return true;
 }
 
-/* The N-th field NUMBER of the message R; fails the test if there is none. */
+/* Return the N-th field NUMBER of the message R; fail the test if there is none. */
 static struct field
 find_field(struct reader r, uint32_t number, size_t n)
 {
@@ -581,7 +584,7 @@ count_fields(struct reader r, uint32_t number)
     return count;
 }
 
-/* The message of the list NUMBER whose field 1 is ID. */
+/* Return the message with id ID, which is its field 1, from the repeated field NUMBER. */
 static struct reader
 by_id(struct reader profile, uint32_t number, uint64_t id)
 {
@@ -619,7 +622,8 @@ gunzip(const struct strbuf *in)
     return (struct reader){plain, plain + z.total_out};
 }
 
-/* The name of the function of line LINE of location ID; its line number to *RET_LINE. */
+/* Return the name of the function of line LINE of location ID; store its line number in
+ * *RET_LINE. */
 static const char *
 location_function(struct reader profile, uint64_t id, size_t line, uint64_t *ret_line)
 {
@@ -669,8 +673,8 @@ pprof_has_values_types_and_inlined_calls(void **state)
     profile_free(p);
 }
 
-/* If this fails, profile servers put a heap at the wrong time, or take memory in use for memory
- * allocated over a stretch of time. */
+/* If this fails, profile servers put a heap at the wrong time, or mistake memory in use for memory
+ * allocated in an interval. */
 static void
 a_moment_has_a_time_and_a_stretch_a_duration(void **state)
 {
@@ -751,7 +755,7 @@ of_the_peak_only_what_was_live_is_exported(void **state)
     profile_free(p);
 }
 
-/* If this fails, pprof takes a library for the program, or looks for symbols that the export
+/* If this fails, pprof mistakes a library for the program, or searches for symbols that the export
  * already has. */
 static void
 pprof_maps_the_program_first(void **state)
@@ -919,8 +923,8 @@ strange_bytes_cannot_break_a_page(void **state)
     strbuf_release(&b);
 }
 
-/* If this fails, the name of a function reverses the labels of a picture or drives the terminal
- * that shows its source. */
+/* If this fails, a function's name reverses the labels of a picture, or sends control sequences to
+ * the terminal that shows its source. */
 static void
 a_page_holds_nothing_that_drives_the_display(void **state)
 {
@@ -944,7 +948,7 @@ a_page_holds_nothing_that_drives_the_display(void **state)
 enum { XML_DEPTH_MAX = 32 };
 
 /* Fail unless TEXT is one element with balanced tags, quoted attributes and only known entities.
- * Understands as much XML as heaptap writes. */
+ * Understands only the XML that heaptap writes. */
 static void
 assert_well_formed(const char *text)
 {
@@ -1019,7 +1023,7 @@ hostile_names_stay_text_in_the_graph(void **state)
     profile_free(p);
 }
 
-/* How often NEEDLE is in TEXT. */
+/* Return the number of occurrences of NEEDLE in TEXT. */
 static size_t
 occurrences(const char *text, const char *needle)
 {
@@ -1045,13 +1049,14 @@ boxes_are_as_wide_as_their_share(void **state)
     out = exported(p, "flamegraph", METRIC_INUSE, NULL);
     assert_well_formed(out.text);
     assert_int_equal(occurrences(out.text, "<g class=\"box\">"), 4);
-    // 1168 pixels between the margins: three quarters for make, one for take, one pixel of gap.
+    // The 1168 pixels between the margins are three quarters for make, a quarter for take, and a
+    // gap of one pixel.
     assert_non_null(strstr(out.text, "<title>make\n300 B, 75.0 %\na.c:3  prog</title>"));
     assert_int_equal(occurrences(out.text, "x=\"16.0\" y=\"190\" width=\"875.0\""), 1);
     assert_int_equal(occurrences(out.text, "x=\"892.0\" y=\"190\" width=\"291.0\""), 1);
-    // main allocates on two lines, so it has none.
+    // main allocates on two lines, so its title has no line.
     assert_non_null(strstr(out.text, "<title>main\n400 B, 100.0 %\na.c  prog</title>"));
-    // Parent, frame, line, then in use, peak, allocated, temporary, calls.
+    // Parent, frame, line; then in use, peak, allocated, temporary, calls.
     assert_non_null(strstr(out.text, "\n1,2,3,300,300,300,0,3,\n"));
     strbuf_release(&out);
     out = exported(p, "flamegraph", METRIC_TEMPORARY, NULL);
@@ -1077,7 +1082,7 @@ narrow_boxes_are_left_out_and_counted(void **state)
         build_site(p, build_counters(1, 900, 0, 0), frame, NULL);
     }
     out = exported(p, "flamegraph", METRIC_INUSE, NULL);
-    // "many" is narrow in bytes but not in calls; a tiny one is narrow in both.
+    // "many" is narrow in bytes but not in calls; "tiny" is narrow in both.
     assert_non_null(strstr(out.text, "\"many\""));
     assert_null(strstr(out.text, "tiny"));
     assert_non_null(strstr(out.text, "3 boxes of less than 0.1 % in every metric are left out."));
@@ -1085,7 +1090,8 @@ narrow_boxes_are_left_out_and_counted(void **state)
     profile_free(p);
 }
 
-/* If this fails, deep recursion overflows the stack of heaptap, or makes an endless picture. */
+/* If this fails, deep recursion overflows heaptap's stack, or gives a picture of unlimited
+ * height. */
 static void
 a_deep_recursion_is_cut_in_the_graph(void **state)
 {
@@ -1120,7 +1126,7 @@ growth_is_red_and_what_is_gone_is_blue(void **state)
     build_site(p[0], build_counters(1, 100, 0, 0), "same@a.c:2", "main@a.c:9", NULL);
     build_site(p[1], build_counters(1, 100, 0, 0), "same@a.c:7", "main@a.c:8", NULL);
     build_site(p[1], build_counters(1, 200, 0, 0), "new@a.c:3", "main@a.c:9", NULL);
-    // The second side is another build of the program, under another name.
+    // The second profile is from another build of the program, under another name.
     for (size_t m = 1; m < p[1]->module_count; m++)
         if (strcmp(p[1]->modules[m].path, p[1]->process.executable) == 0)
             p[1]->modules[m].path = "/usr/bin/prog2";
@@ -1132,7 +1138,8 @@ growth_is_red_and_what_is_gone_is_blue(void **state)
     }
     flamegraph_diff(&sides[0], &sides[1], METRIC_INUSE, &out);
     assert_well_formed(out.text);
-    // 400 units wide: 200 new, 100 gone, 100 the same; main and all went from 200 to 300.
+    // The picture is 400 units wide: 200 are new, 100 gone, 100 the same; main and all grew from
+    // 200 to 300.
     assert_non_null(strstr(out.text, "<title>new\n0 B \xe2\x86\x92 200 B\na.c:3  prog2</title>"));
     assert_int_equal(
         occurrences(out.text, "<rect class=\"d10\" x=\"16.0\" y=\"190\" width=\"583.0\""), 1);
@@ -1202,7 +1209,7 @@ module_code_is_what_the_kernel_mapped(void **state)
     fclose(f);
     m.start = m.bias = low;
     m.end = high;
-    // A position-dependent test program has its addresses in the file.
+    // A position-dependent test program is loaded at the addresses in its file.
     if (low == 0x400000)
         m.bias = 0;
     count = module_code(&p, &m, segments);

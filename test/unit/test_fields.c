@@ -1,5 +1,5 @@
-/* test_fields.c: places in blocks matched with members, and the advice, with numbers known by
- * construction. If this fails, users move the wrong field. */
+/* test_fields.c: counts by word of a block, attributed to the type's members, and the advice,
+ * with numbers known by construction. If this fails, users move the wrong field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct made_member {
     uint32_t part;
 };
 
-/* The structure NAME of SIZE bytes with the members V, which ends with an unnamed one. */
+/* Return the structure NAME of SIZE bytes with the members V, which end with an unnamed one. */
 static void
 fields_add_structure(struct profile *p, const char *name, uint64_t size,
                      const struct made_member *v)
@@ -46,7 +46,8 @@ fields_add_structure(struct profile *p, const char *name, uint64_t size,
     p->structure_count = 1;
 }
 
-/* A profile with one site of BLOCKS blocks of SIZE bytes, which are TYPE, and COUNT words. */
+/* Return a profile with one site of BLOCKS blocks of SIZE bytes, whose type is TYPE, and COUNT
+ * words. */
 static struct profile *
 fields_profile_of(const char *type, uint64_t blocks, uint64_t size,
                   const struct profile_access_field *words, size_t count)
@@ -86,7 +87,7 @@ fields_fields_of(struct profile *p)
     return f;
 }
 
-/* The row of the member NAME. */
+/* Return the row of the member NAME. */
 static const struct field_row *
 fields_row_of(const struct profile *p, const struct field_structure *f, const char *name)
 {
@@ -97,7 +98,7 @@ fields_row_of(const struct profile *p, const struct field_structure *f, const ch
     return NULL;
 }
 
-/* If this fails, a field has the accesses of another one. */
+/* If this fails, a field has the accesses of another field. */
 static void
 members_have_the_counts_of_their_words(void **state)
 {
@@ -118,10 +119,10 @@ members_have_the_counts_of_their_words(void **state)
     assert_int_equal(fields_row_of(p, &f.v[0], "high")->counts.accesses, 7);
     assert_true(fields_row_of(p, &f.v[0], "high")->together);
     assert_int_equal(fields_row_of(p, &f.v[0], "text")->counts.accesses, 5);
-    assert_int_equal(fields_row_of(p, &f.v[0], "text")->counts.blocks, 2); // The most blocks that
-                                                                           // touched any word.
+    // The maximum over the words: two blocks touched one word.
+    assert_int_equal(fields_row_of(p, &f.v[0], "text")->counts.blocks, 2);
     assert_true(field_share(&fields_row_of(p, &f.v[0], "low")->counts) == 0.5);
-    assert_int_equal(f.v[0].accesses, 112); // Each word once.
+    assert_int_equal(f.v[0].accesses, 112); // Each word counts once.
     assert_int_equal(f.v[0].padding_bytes, 0);
     profile_free(p);
 }
@@ -190,7 +191,7 @@ a_word_in_front_is_no_field(void **state)
     f = fields_fields_of(p);
     assert_int_equal(fields_row_of(p, &f.v[0], "a")->counts.accesses, 10);
     assert_int_equal(fields_row_of(p, &f.v[0], "b")->counts.accesses, 100);
-    p->sites[0].verdict = VERDICT_SAME_SIZE; // A guess is not shown.
+    p->sites[0].verdict = VERDICT_SAME_SIZE; // A guessed type is not shown.
     f = fields_fields_of(p);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.other_accesses, 115);
@@ -201,7 +202,8 @@ a_word_in_front_is_no_field(void **state)
     profile_free(p);
 }
 
-/* 24 longs; all blocks use those at 0, 8 (in the 2nd line) and 16 (in the 3rd). */
+/* Return a profile of a structure of 24 longs. All blocks use the longs at 0, 8 (in the 2nd line)
+ * and 16 (in the 3rd). */
 static struct profile *
 sparse(struct profile_access_field words[24])
 {
@@ -220,7 +222,7 @@ sparse(struct profile_access_field words[24])
     return p;
 }
 
-/* If this fails, the advice is to move fields that are together already, or gains nothing. */
+/* If this fails, the advice moves fields that are already adjacent, or gains nothing. */
 static void
 hot_fields_of_three_lines_are_put_on_one(void **state)
 {
@@ -241,8 +243,9 @@ hot_fields_of_three_lines_are_put_on_one(void **state)
     assert_int_equal(a.offsets[16], 16);
     assert_int_equal(a.new_size, 192);
     assert_int_equal(a.new_hot_lines, 1);
-    // Three words occupy three lines wherever the block begins. At the front of the block they
-    // occupy one line if it begins at 0, 16 or 32 of a line, and two if at 48.
+    // Today, the three words are in three cache lines, wherever the block begins. At the front of
+    // the block, they would be in one line if the block begins at 0, 16 or 32 of a line, and in two
+    // at 48.
     assert_true(a.lines == 3);
     assert_true(a.new_lines == 1.25);
     assert_int_equal(a.untouched_count, 21);
@@ -271,15 +274,16 @@ what_is_only_zeroed_is_told_apart(void **state)
     assert_int_equal(a.untouched_count, 0);
     assert_int_equal(a.once_count, 21);
     assert_int_equal(a.once_bytes, 168);
-    assert_int_equal(a.order_count, 24); // The new order touches as many lines, but only one hot
-                                         // line.
+    // The new order touches as many cache lines, but only one is hot.
+    assert_int_equal(a.order_count, 24);
     assert_true(a.new_lines == a.lines);
     assert_int_equal(a.hot_lines, 3);
     assert_int_equal(a.new_hot_lines, 1);
     profile_free(p);
 }
 
-/* If this fails, advice is given for structures that were not counted by words, or not entirely. */
+/* If this fails, structures that were counted in larger units than words, or only in part, get
+ * advice. */
 static void
 no_advice_without_words_and_all_members(void **state)
 {
@@ -360,7 +364,7 @@ a_structure_inside_moves_whole(void **state)
     assert_int_equal(f.v[0].parts[2].size, 64);
     assert_int_equal(f.v[0].parts[2].alignment, 64);
     assert_int_equal(f.v[0].padding_bytes, 128 - 16 - 1 - 64);
-    m[2].offset = 12; // In the padding of a base.
+    m[2].offset = 12; // This member is in the padding of a base.
     f = fields_fields_of(p);
     assert_int_equal(f.v[0].parts[0].size, 12);
     profile_free(p);
@@ -379,7 +383,7 @@ an_array_of_one_at_the_end_stays_there(void **state)
     p->accesses.fields[23] = (struct profile_access_field){0, 23, 9000, 0, 10, 10};
     f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
-    assert_int_equal(a.order[0], 23); // It has most of the accesses.
+    assert_int_equal(a.order[0], 23); // Member 23 has most of the accesses.
     p->structures[0].members[23].type = strtab_id(&p->strings, "long[1]");
     f = fields_fields_of(p);
     field_advise(p, &f, &f.v[0], &arena, &a);
@@ -413,7 +417,7 @@ what_malloc_saves_is_said(void **state)
     assert_int_equal(count, 2);
     assert_non_null(strstr(sentences[0], "(8 bytes less, with glibc's malloc 16)"));
     assert_string_equal(sentences[1], "padding: 8 of 64 bytes");
-    p->structures[0].size = 88; // malloc takes as much for that as for 80.
+    p->structures[0].size = 88; // malloc's block for 88 bytes is as large as for 80.
     a.new_size = 80;
     field_sentences(p, &f.v[0], &a, &arena, sentences);
     assert_non_null(strstr(sentences[0], "(8 bytes less, but not with glibc's malloc)"));
@@ -442,7 +446,8 @@ padding_goes_if_small_members_stand_together(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program with one thread is warned of false sharing, or one with two is not. */
+/* If this fails, a program with one thread is warned of false sharing, or a program with two
+ * threads is not. */
 static void
 false_sharing_takes_two_threads(void **state)
 {
@@ -469,7 +474,7 @@ false_sharing_takes_two_threads(void **state)
     assert_int_equal(a.conflicts[0].line, 0);
     assert_int_equal(a.conflicts[0].written, 0);
     assert_int_equal(a.conflicts[0].read, 1);
-    // Without separate counts of writes, only members that are declared as shared are candidates.
+    // If writes are not counted separately, only members declared as shared are candidates.
     p->accesses.separate = false;
     field_advise(p, &f, &f.v[0], &arena, &a);
     assert_int_equal(a.conflict_count, 0);

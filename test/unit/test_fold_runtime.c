@@ -1,7 +1,7 @@
-/* test_fold_runtime.c: which frames of an interpreter are folded, and where their memory is
- * charged. If this fails, people read the interpreter instead of their script, or bytes are charged
- * to another stack. Frames of files that end with .lua are named ones, frames of lvm.c belong to
- * the runtime. */
+/* test_fold_runtime.c: which frames of an interpreter are folded, and to which frame their memory
+ * is charged. If this fails, people read frames of the interpreter instead of their script, or
+ * bytes are charged to another stack. In these tests, frames of .lua files are the script's, and
+ * frames of lvm.c belong to the runtime. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ mark(struct profile *p)
     }
 }
 
-/* The stack of SITE as text, innermost function first. */
+/* Return the stack of SITE as text, innermost function first. */
 static const char *
 fold_runtime_text_of(const struct profile *p, uint32_t site)
 {
@@ -82,8 +82,8 @@ a_stack_without_named_frames_stays_as_it_was(void **state)
     profile_free(p);
 }
 
-/* If this fails, a function of a script is listed once for each of the interpreter's functions that
- * allocate for it. */
+/* If this fails, a function of a script has a separate row for each function of the interpreter
+ * that allocates for it. */
 static void
 what_the_runtime_allocates_for_a_function_is_one_stack(void **state)
 {
@@ -125,7 +125,7 @@ a_cut_stack_is_still_known_to_be_cut(void **state)
     profile_free(p);
 }
 
-/* If this fails, an overrun of a block is shown with the interpreter's stack, while everything else
+/* If this fails, the overrun of a block is shown with the interpreter's stack, while other data
  * about that stack is shown with the script's. */
 static void
 damages_follow_their_stacks(void **state)

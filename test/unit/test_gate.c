@@ -66,8 +66,8 @@ a_new_thread_looks_at_its_first_call(void **unused)
     assert_int_equal(looked_at, 100);
 }
 
-/* None of the calls passes the gate, and none takes the slow path, whatever the sizes. If this
- * fails, exact recording misses calls, or each takes the slow path. */
+/* In exact recording, no call passes the gate or takes the slow path, whatever its size. If this
+ * fails, exact recording misses calls, or each call takes the slow path. */
 static void
 exact_recording_records_every_call(void **unused)
 {
@@ -95,9 +95,9 @@ exact_recording_looks_when_it_is_busy(void **unused)
     assert_int_equal(looks, 1);
 }
 
-/* The distance counts from the end of one block to the end of the next: a charge of exactly the
- * credit still passes. If this fails, samples by bytes are drawn too early or too late, and every
- * estimate errs by as much. */
+/* The distance to the next sample counts from the end of one block to the end of the next: a charge
+ * of exactly the credit still passes. If this fails, samples by bytes are drawn too early or too
+ * late, and every estimate is wrong by as much. */
 static void
 credit_is_spent_by_size(void **unused)
 {
@@ -163,9 +163,9 @@ frees_ask_only_where_samples_live(void **unused)
     assert_int_equal(questions, 2);
 }
 
-/* An operator's call of malloc would be charged as well. If this fails, it uses up the remaining
- * distance to the next sample, too few or too many of the blocks from operators are sampled, and
- * their estimates are off. */
+/* An operator's call of malloc would be charged as well. If this fails, that call shortens the
+ * distance to the next sample, so too few or too many blocks of operators are sampled, and their
+ * estimates are wrong. */
 static void
 requests_inside_move_no_sample(void **unused)
 {
@@ -178,7 +178,7 @@ requests_inside_move_no_sample(void **unused)
     tls.reserve = 300000;
     reentry_save_credit(&c, 2000);
     assert_int_equal(gate_of(2000, 0), GATE_PASS);
-    tls.credit = 17; // As after the slow path.
+    tls.credit = 17; // The slow path would have set these values.
     tls.reserve = 4000;
     reentry_return_credit(&c);
     assert_int_equal(tls.credit, 1000);
@@ -186,7 +186,8 @@ requests_inside_move_no_sample(void **unused)
     assert_int_equal(c.undo, 0);
 }
 
-/* If this fails, a thread keeps a distance that was drawn for another recording mode. */
+/* If this fails, a thread that changes its recording mode keeps a distance that was drawn for the
+ * previous one. */
 static void
 a_change_inside_stays(void **unused)
 {

@@ -1,5 +1,6 @@
-/* test_glibc_heap.c: if this fails, a forked child's dump shows blocks that its parent had freed,
- * or lacks some, and the blocks that those keep seem lost. */
+/* test_glibc_heap.c: walks over glibc's heap in a dump. If this fails, a forked child's dump shows
+ * blocks that its parent had freed, or lacks blocks, and blocks that only the missing ones
+ * reference seem lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 #include "image/elf_core.h"
 #include "image/glibc_heap.h"
 
-/* Two pages of libc's variables, with the main arena among them; its heap; a large block. */
+/* Addresses of two pages of libc's variables, with the main arena in them, of the heap, and of a
+ * large block. */
 #define VARIABLES UINT64_C(0x20000)
 #define ARENA (VARIABLES + 0x40)
 #define HEAP UINT64_C(0x5000000)
@@ -41,7 +43,8 @@ put_arena(struct heap *h, uint32_t off, uint64_t value)
     h->variables[(ARENA - VARIABLES + off) / 8] = value;
 }
 
-/* Append a chunk of BYTES; FLAGS say whether the chunk in front is in use. Return its block. */
+/* Append a chunk of BYTES; FLAGS include whether the preceding chunk is in use. Return its
+ * block. */
 static uint64_t
 put_chunk(struct heap *h, uint64_t bytes, uint64_t flags)
 {
@@ -102,7 +105,7 @@ test_glibc_heap_walk(struct heap *h, struct arena *arena)
     return found;
 }
 
-/* If this fails, blocks in use are missing, or free ones are shown. */
+/* If this fails, blocks in use are missing, or free blocks are shown. */
 static void
 blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
 {
@@ -116,12 +119,12 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     first = put_chunk(h, 48, USED);
     cached = put_chunk(h, 32, USED);
     fast = put_chunk(h, 32, USED);
-    put_chunk(h, 64, USED); // Free, by the flag in the next chunk.
+    put_chunk(h, 64, USED); // The flag in the next chunk shows that this chunk is free.
     last = put_chunk(h, 128, 0);
     h->chunks[h->at / 8 + 1] = USED;
-    h->chunks[(cache - HEAP) / 8] = 1;                  // One block in the cache's first list,
+    h->chunks[(cache - HEAP) / 8] = 1;                  // The cache's first list has one block,
     h->chunks[(cache - HEAP + 128) / 8] = cached;       // which is this block,
-    h->chunks[(cached - HEAP) / 8] = cached >> 12;      // which is the last in its list.
+    h->chunks[(cached - HEAP) / 8] = cached >> 12;      // and it has no successor.
     h->chunks[(fast - HEAP) / 8] = fast >> 12;
     put_arena(h, FASTBINS, fast - 16);
     h->mapped[1] = PAGE | 2;
@@ -138,7 +141,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     arena_release(&arena);
 }
 
-/* If this fails, the head that an aligned block has left behind counts as a separate block. */
+/* If this fails, the remainder in front of an aligned block counts as a separate block. */
 static void
 an_aligned_block_with_its_own_mapping_begins_where_it_says(void **unused)
 {

@@ -115,7 +115,7 @@ types_are_rows_by_verdict(void **state)
     profile_free(p);
 }
 
-/* If this fails, --by type with --at makes one row of blocks of different sizes, or has rows of
+/* If this fails, --by type with --at joins blocks of different sizes into one row, or has rows of
  * blocks that did not exist at that moment. */
 static void
 types_of_a_moment_are_apart_by_size(void **state)
@@ -144,7 +144,7 @@ types_of_a_moment_are_apart_by_size(void **state)
     profile_free(p);
 }
 
-/* If this fails, tables by line, file or module join separate rows or split one. */
+/* If this fails, tables by line, file or module join rows that differ, or split a row. */
 static void
 lines_files_and_modules_are_rows(void **state)
 {
@@ -306,7 +306,7 @@ source_lines_have_their_own_sums(void **state)
 }
 
 /* If this fails, `heaptap source` does not find a function by part of the name, or shows lines of
- * others. */
+ * other functions. */
 static void
 a_function_is_found_by_part_of_its_name(void **state)
 {

@@ -11,7 +11,8 @@
 #include "event/guarded_draw.h"
 #include "format/format.h"
 
-/* No exception masked; rounding upward, or towards zero; denormals flushed and taken for zero. */
+/* Values of MXCSR. DEFAULT masks all exceptions. The others mask none, round upward or towards
+ * zero, flush denormals, and read denormals as zero. */
 enum { DEFAULT = 0x1f80, UPWARD = 0xc040, TOWARDS_ZERO = 0xe040 };
 
 struct drawn {
@@ -21,8 +22,8 @@ struct drawn {
     struct draw_weight weight;
 };
 
-/* Draw number I of the stream *RANDOM, with the floating-point state PROGRAM, which must be the
- * same afterwards. */
+/* Make draw number I of the stream *RANDOM under the floating-point state PROGRAM, which must be
+ * unchanged afterwards. */
 static struct drawn
 draw_in(uint32_t program, int i, uint64_t *random)
 {
@@ -30,7 +31,7 @@ draw_in(uint32_t program, int i, uint64_t *random)
     uint64_t size_bytes = (uint64_t)i * 37 % 100000;
     uint32_t after;
 
-    memset(&d, 0, sizeof d); // Gaps are compared as well.
+    memset(&d, 0, sizeof d); // Padding bytes are compared as well.
     _mm_setcsr(program);
     d.mode = guarded_draw_mode(i % 2 ? DISK_MODE_BYTES : DISK_MODE_COUNT, 1024 + (uint64_t)i);
     d.distance = guarded_draw_distance(&d.mode, random);

@@ -1,8 +1,8 @@
 /* libs: -lpthread */
-/* test_heap_objects.c: if this fails, objects of a program's heaps are lost, or are found with
- * another object's site or size, in another heap, or after a reset. heap_objects.c is compared with
- * plain arrays: at random, over several heaps at the same addresses that are emptied now and then,
- * by one thread and by several (run it with SAN=thread). */
+/* test_heap_objects.c: heap_objects.c compared with plain arrays, under random events. Several
+ * heaps use the same addresses and are emptied from time to time, by one thread and by several (run
+ * it with SAN=thread). If this fails, objects of a program's heaps are lost, or are found with
+ * another object's site or size, in another heap, or after a reset. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ enum { HEAPS = 9, ADDRESSES = 3000, THREADS = 4 };
 
 struct model {
     struct heap_instance *instance;
-    struct heap_block blocks[ADDRESSES]; // By number of the address; site 0 = none.
+    struct heap_block blocks[ADDRESSES]; // By index of the address; site 0 = no object.
 };
 
 static struct model models[HEAPS];
@@ -58,9 +58,9 @@ heap_objects_end(void **unused)
     return 0;
 }
 
-/* --- Validity: call these while no thread is in the shadow ------------------------------------ */
+/* --- Validity: to be called while no thread is in the shadow ---------------------------------- */
 
-/* The words of the region at number AT of LEAF of TIER. */
+/* Return true if the words of region AT of LEAF of TIER are valid. */
 static bool
 region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
 {
@@ -77,8 +77,8 @@ region_is_valid(struct heap_leaf *leaf, uint32_t tier, size_t at)
 
             if (word == 0)
                 continue;
-            VALID(heap_word_claim(word) < HEAP_CLAIMS); // It has an owner,
-            VALID(claim > HEAP_CLAIM_TURN_MASK);        // which is still valid,
+            VALID(heap_word_claim(word) < HEAP_CLAIMS); // The object has an owner,
+            VALID(claim > HEAP_CLAIM_TURN_MASK);        // which has not been reset since,
             VALID((word & LEDGER_SITE_MASK) != 0);      // and it has a stack.
             VALID(heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, granule)));
         }
@@ -111,8 +111,8 @@ heap_objects_random_below(uint64_t *from, uint32_t bound)
     return (uint32_t)(*from >> 33) % bound;
 }
 
-/* Address number I: objects one after another with all alignments, on both sides of leaf
- * boundaries, and as offsets. */
+/* Return address number I. The addresses have all alignments, are on both sides of leaf boundaries,
+ * and are offsets in part. */
 static const void *
 heap_objects_address(uint32_t i)
 {
@@ -149,7 +149,8 @@ heap_objects_is_same(struct heap_block a, struct heap_block b)
            a.size_bytes == b.size_bytes;
 }
 
-/* One random event of M at address number I. False: the result differs from the model's. */
+/* Apply one random event at address number I to M. Return false if the result differs from the
+ * model's. */
 static bool
 replay(struct model *m, uint32_t i, uint64_t *from)
 {
@@ -184,7 +185,7 @@ test_heap_objects_empty(struct model *m)
     memset(m->blocks, 0, sizeof m->blocks);
 }
 
-/* Take everything out of M and check it. */
+/* Remove everything from M and check it. */
 static bool
 takes_all_out(struct model *m)
 {
@@ -197,13 +198,14 @@ takes_all_out(struct model *m)
     return same;
 }
 
-/* COUNT heaps at the same addresses; one in CLEARED events empties a heap. */
+/* Apply ROUNDS random events to COUNT heaps at the same addresses; one event in CLEARED empties a
+ * heap. */
 static void
 replay_many(uint32_t count, uint32_t cleared, uint32_t rounds)
 {
     for (uint32_t n = 0; n < rounds; n++) {
         struct model *m = &models[heap_objects_random_below(&random_state, count)];
-        // Often in one place for a while, as in real programs.
+        // Events stay near one address for a while, as in real programs.
         uint32_t near = n / 500 * 97 % ADDRESSES, i = heap_objects_random_below(&random_state, 100);
 
         assert_true(replay(m, i % 3 == 0 ? heap_objects_random_below(&random_state, ADDRESSES)
@@ -217,7 +219,7 @@ replay_many(uint32_t count, uint32_t cleared, uint32_t rounds)
     assert_true(shadow_is_valid());
 }
 
-/* If this fails, removing an object from one of the program's heaps misses, or returns another
+/* If this fails, removing an object from a heap of the program finds nothing, or returns another
  * object's site and size. */
 static void
 one_heap_holds_what_was_put_in(void **unused)
@@ -227,19 +229,19 @@ one_heap_holds_what_was_put_in(void **unused)
     replay_many(1, 300, 300000);
 }
 
-/* If this fails, two arenas that make their objects in the same memory, one after the other or one
- * inside the other, take each other's objects for their own. */
+/* If this fails, two arenas with objects in the same memory, one after the other or one inside the
+ * other, confuse their objects. */
 static void
 heaps_at_the_same_addresses_keep_apart(void **unused)
 {
     (void)unused;
     replay_many(2, 20000, 300000);
-    replay_many(HEAPS, 20000, 300000); // More than a region has claims.
+    replay_many(HEAPS, 20000, 300000); // There are more heaps than a region has claims.
     replay_many(HEAPS, 100, 300000);
 }
 
-/* The same with other threads possible, which takes other paths. If this fails, arenas of programs
- * with threads take each other's objects for their own. */
+/* With other threads possible, the shadow takes other paths. If this fails, arenas in programs with
+ * threads confuse their objects. */
 static void
 heaps_keep_apart_among_threads(void **unused)
 {
@@ -264,7 +266,7 @@ without_a_shadow_all_is_in_tables(void **unused)
 }
 
 /* If this fails, objects that were added while there was no memory for a shadow are not found once
- * there is. */
+ * there is memory. */
 static void
 objects_from_before_the_shadow_are_found(void **unused)
 {
@@ -285,8 +287,8 @@ objects_from_before_the_shadow_are_found(void **unused)
     assert_int_equal(heap_objects_remove(o, heap_objects_address(2)).site, 0);
 }
 
-/* If this fails, the highest address of a process is refused, or one that does not fit is found
- * under another. */
+/* If this fails, the highest address of a process is refused, or an address that does not fit is
+ * found under another one. */
 static void
 only_addresses_of_a_process_are_held(void **unused)
 {
@@ -303,8 +305,8 @@ only_addresses_of_a_process_are_held(void **unused)
     assert_int_equal(heap_objects_remove(o, above).site, 0);
 }
 
-/* If this fails, objects take more memory or time than they should, because they go to the table of
- * their heap. */
+/* If this fails, objects use more memory or time than necessary, because they are stored in the
+ * table of their heap. */
 static void
 what_fits_in_a_word_is_in_no_table(void **unused)
 {
@@ -319,7 +321,7 @@ what_fits_in_a_word_is_in_no_table(void **unused)
         assert_true(heap_objects_insert(o, p, b, &old));
     }
     assert_null(o->table.levels[0]);
-    for (uintptr_t i = 0; i < 1000; i++) { // Also when the heap is reset.
+    for (uintptr_t i = 0; i < 1000; i++) { // The same holds when the heap is reset.
         struct heap_block b = {1, 0, 1, 64};
 
         heap_objects_empty(o);
@@ -340,7 +342,7 @@ what_fits_in_a_word_is_in_no_table(void **unused)
     assert_int_equal(heap_objects_remove(o, heap_objects_address(9)).size_bytes, 50000);
 }
 
-/* Bytes charged for COUNT objects of SIZE_BYTES that begin every STRIDE bytes. */
+/* Return the bytes charged for COUNT objects of SIZE_BYTES that begin every STRIDE bytes. */
 static uint64_t
 charged_for(uint32_t count, uint64_t size_bytes, uint64_t stride)
 {
@@ -373,8 +375,9 @@ an_object_takes_at_most_16_bytes(void **unused)
 
 enum { FAR_OBJECTS = 100000 };
 
-/* Bytes charged for objects that begin LEAST to MOST bytes apart at random; FAR bytes more separate
- * each RUN of them from the next. SHUFFLED: they come in random order. All are found. */
+/* Return the bytes charged for objects that begin LEAST to MOST bytes apart, at random. After each
+ * RUN of them, a gap of FAR bytes follows. If SHUFFLED, they are added in random order. Check that
+ * all are found. */
 static uint64_t
 charged_for_gaps(uint32_t least, uint32_t most, uint32_t run, uint32_t far, bool shuffled)
 {
@@ -438,8 +441,8 @@ an_object_at_random_distance_takes_at_most_16_bytes(void **unused)
         }
 }
 
-/* The objects of one heap are sparse, with objects of others between them. If this fails, objects
- * that lie far apart are lost, also after a reset, or confused with objects of other heaps. */
+/* The objects of one heap are far apart, with objects of other heaps between them. If this fails,
+ * such objects are lost, also after a reset, or are confused with objects of other heaps. */
 static void
 sparse_heaps_keep_apart(void **unused)
 {
@@ -487,7 +490,7 @@ a_limit_holds_and_what_is_beyond_is_refused(void **unused)
     assert_int_equal(found, kept);
 }
 
-/* If this fails, objects that lie far apart grow the recorder beyond a limit on memory, or some
+/* If this fails, objects that lie far apart make the recorder exceed its memory limit, or objects
  * that were refused are found. */
 static void
 a_limit_holds_for_sparse_objects(void **unused)
@@ -514,8 +517,8 @@ a_limit_holds_for_sparse_objects(void **unused)
     }
 }
 
-/* The number of the turn has 40 bits. If this fails, after a day of emptying one heap, the next
- * heap gets its objects. */
+/* A heap counts its resets in 40 bits, the turn. If this fails, the turn overflows after a day of
+ * emptying one heap, and the next heap gets its objects. */
 static void
 turns_do_not_run_into_the_next_heap(void **unused)
 {
@@ -530,8 +533,7 @@ turns_do_not_run_into_the_next_heap(void **unused)
     assert_int_equal(heap_objects_remove(o, heap_objects_address(2)).site, 0);
 }
 
-/* Set *WORD to VALUE for as long as it takes to see that the shadow is invalid because of
- * CONDITION. */
+/* Check that the shadow is invalid because of CONDITION while *WORD has VALUE. */
 static void
 breaks_shadow(uint64_t *word, uint64_t value, const char *condition)
 {
@@ -575,8 +577,8 @@ a_shadow_that_is_off_is_found(void **unused)
 
 /* --- Several threads -------------------------------------------------------------------------- */
 
-/* Every thread empties a private heap at the same addresses. All threads share one more heap, in
- * which their addresses are interleaved. */
+/* Each thread empties a private heap at the same addresses. All threads share one more heap and use
+ * different addresses in it, which alternate. */
 static void *
 heap_objects_hammer(void *arg)
 {

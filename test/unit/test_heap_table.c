@@ -1,7 +1,7 @@
 /* libs: -lpthread */
-/* test_heap_table.c: if this fails, objects of a program's heaps are lost, found twice, or outlive
- * a reset; or names and labels are mixed up. The tables are compared with plain arrays, one thread
- * at random and several at once (run it with SAN=thread). */
+/* test_heap_table.c: the tables compared with plain arrays, by one thread at random and by several
+ * at once (run it with SAN=thread). If this fails, objects of a program's heaps are lost, found
+ * twice, or survive a reset; or names and labels are confused. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,22 +40,22 @@ heap_table_end(void **unused)
     return 0;
 }
 
-/* --- Validity: call these while no thread is in the table ------------------------------------ */
+/* --- Validity: to be called while no thread is in the table ----------------------------------- */
 
-/* The word at PLACE in level I of M belongs to the present emptying. */
+/* Return true if the word at PLACE in level I of M is valid and belongs to the current emptying. */
 static bool
 word_is_valid(const struct heap_map *m, uint32_t i, uint32_t place)
 {
     const struct heap_map_level *level = m->levels[i];
     uint64_t word = level->words[place];
 
-    VALID(word >> CLEARING_BITS != WORD_CLAIMED >> CLEARING_BITS); // Nobody is filling it in.
+    VALID(word >> CLEARING_BITS != WORD_CLAIMED >> CLEARING_BITS); // No thread is filling it in.
     if (word >> CLEARING_BITS == WORD_GONE)
         return true;
-    VALID(i <= map_top(m, word & CLEARING_MASK)); // Otherwise the level would not be searched.
-    VALID(map_find(level, word) == place);        // It is in a bucket where a lookup finds it.
+    VALID(i <= map_top(m, word & CLEARING_MASK)); // Lookups reach this level.
+    VALID(map_find(level, word) == place);        // A lookup finds the word in its bucket.
     for (uint32_t k = 0; k < HEAP_MAP_LEVELS && m->levels[k] != NULL; k++)
-        VALID(k == i || map_find(m->levels[k], word) == NOWHERE); // The word is in no other level.
+        VALID(k == i || map_find(m->levels[k], word) == NOWHERE); // No other level has the word.
     return true;
 }
 
@@ -69,8 +69,9 @@ heap_map_is_valid(const struct heap_map *m)
 
         if (level == NULL)
             continue;
-        VALID(i == 0 || m->levels[i - 1] != NULL); // A level is made when those before are full.
-        VALID(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i)); // A hash becomes a place.
+        VALID(i == 0 || m->levels[i - 1] != NULL); // A level is created when those before are full.
+        // The mask maps a hash to a place.
+        VALID(level->mask + 1 == (uint64_t)MAP_FIRST << (MAP_SHIFT * i));
         for (uint32_t place = 0; place <= level->mask; place++)
             if ((level->words[place] & CLEARING_MASK) == clearing && !word_is_valid(m, i, place))
                 return false;
@@ -78,7 +79,7 @@ heap_map_is_valid(const struct heap_map *m)
     return true;
 }
 
-/* Return true if site number SITE lies within a window of its home in LEVEL at PLACE. */
+/* Return true if PLACE is in the window of LEVEL that begins at the home of site SITE. */
 static bool
 lies_in_window(const struct heap_live_level *level, uint64_t place, uint32_t site)
 {
@@ -99,8 +100,9 @@ heap_lives_are_valid(const struct heap_lives *l)
 
             if (site == 0)
                 continue;
-            VALID(i < l->used);                        // Otherwise it would not be counted.
-            VALID(lies_in_window(level, place, site)); // Otherwise it would be created again.
+            VALID(i < l->used);                        // Only used levels are counted.
+            // A site outside the window would be created again.
+            VALID(lies_in_window(level, place, site));
             VALID(!seen[site % countof(seen)]);        // Each site occurs once.
             seen[site % countof(seen)] = true;
         }
@@ -123,7 +125,7 @@ heap_table_address(uint32_t i)
     return (const void *)(uintptr_t)(4096 + 16 * (uint64_t)i);
 }
 
-/* Remove entry I from M, and compare. */
+/* Remove entry I from M and compare it. */
 static void
 take_out(struct heap_map *m, uint32_t i)
 {
@@ -145,7 +147,7 @@ put_in(struct heap_map *m, uint32_t i)
     assert_true(heap_map_insert(m, heap_table_address(i), expected[i]));
 }
 
-/* If this fails, removing an object from one of the program's heaps misses, or returns another
+/* If this fails, removing an object from a heap of the program finds nothing, or returns another
  * object's site and size. */
 static void
 a_map_holds_what_was_put_in(void **unused)
@@ -174,7 +176,7 @@ a_map_holds_what_was_put_in(void **unused)
         take_out(&m, i);
 }
 
-/* The number of the emptying has 16 bits, so it wraps around. If this fails, objects from before a
+/* A heap counts its resets in 16 bits, which wrap around. If this fails, objects from before a
  * reset are live again after it, in a program that resets an arena often enough. */
 static void
 an_emptied_map_forgets_however_often(void **unused)
@@ -192,8 +194,8 @@ an_emptied_map_forgets_however_often(void **unused)
     }
 }
 
-/* If this fails, the highest address of a process is refused, or one that does not fit is found
- * under another. */
+/* If this fails, the highest address of a process is refused, or an address that does not fit is
+ * found under another one. */
 static void
 addresses_up_to_the_limit_are_held(void **unused)
 {
@@ -208,7 +210,7 @@ addresses_up_to_the_limit_are_held(void **unused)
     assert_int_equal(heap_map_remove(&m, above).site, 0);
 }
 
-/* If this fails, a reset subtracts more or less at some site than was live there. */
+/* If this fails, a reset subtracts more or less from a site than was live there. */
 static void
 lives_are_one_for_each_site(void **unused)
 {
@@ -242,7 +244,7 @@ lives_are_one_for_each_site(void **unused)
     assert_true(count > 4900);
 }
 
-/* If this fails, a reset by one thread subtracts less or more than all threads have put in. */
+/* If this fails, a reset by one thread subtracts less or more than all threads have added. */
 static void
 all_is_taken_of_owner_and_others(void **unused)
 {
@@ -259,14 +261,14 @@ all_is_taken_of_owner_and_others(void **unused)
     heap_live_take(&live, &count, &size_bytes);
     assert_int_equal(count, 0);
     assert_int_equal(size_bytes, 0);
-    heap_live_add(&live, true, -3, -30); // An object that another thread put in earlier.
+    heap_live_add(&live, true, -3, -30); // Another thread added this object earlier.
     heap_live_add(&live, false, 4, 40);
     heap_live_take(&live, &count, &size_bytes);
     assert_int_equal(count, 1);
     assert_int_equal(size_bytes, 10);
 }
 
-/* Set WORD to VALUE for as long as it takes to see that M is invalid because of CONDITION. */
+/* Check that M is invalid because of CONDITION while WORD has VALUE. */
 static void
 breaks_map(const struct heap_map *m, uint64_t *word, uint64_t value, const char *condition)
 {
@@ -279,8 +281,8 @@ breaks_map(const struct heap_map *m, uint64_t *word, uint64_t value, const char 
     assert_memory_equal(ensure_broken_text(), condition, strlen(condition));
 }
 
-/* Insert blocks into M until its second level has one. Returns the word of a block in the first
- * level that another block follows in its bucket. */
+/* Insert blocks into M until its second level has one. Return the word of a block in the first
+ * level whose bucket has another block after it. */
 static uint64_t *
 fill_two_levels(struct heap_map *m)
 {
@@ -321,8 +323,8 @@ a_map_that_is_off_is_found(void **unused)
     assert_true(heap_map_is_valid(&m));
 }
 
-/* A reset may come between the beginning of an insertion and its end. If this fails, the late
- * insertion hides blocks that were put in since, and their frees are counted as unknown. */
+/* A reset may occur between the beginning and the end of an insertion. If this fails, the late
+ * insertion hides blocks that were added since, and their frees are counted as unknown. */
 static void
 a_late_insertion_hides_no_block(void **unused)
 {
@@ -374,7 +376,7 @@ lives_that_are_off_are_found(void **unused)
 static struct heap_map shared_map;
 static struct heap_lives shared_lives;
 
-/* Every thread has separate addresses; all share the sites. */
+/* Every thread uses separate addresses; all share the sites. */
 static void *
 heap_table_hammer(void *arg)
 {
@@ -425,7 +427,7 @@ threads_do_not_disturb_each_other(void **unused)
     assert_int_equal(sum, THREADS * 10 * 5000);
 }
 
-/* --- Texts ------------------------------------------------------------------------------------ */
+/* --- Names and labels ------------------------------------------------------------------------- */
 
 static uint32_t places[2000];
 static unsigned char pool[16000];
@@ -450,8 +452,8 @@ intern_all(void *arg)
     return NULL;
 }
 
-/* If this fails, a heap or a set of labels changes its name while the program runs, has two
- * numbers in two threads, or takes another's when the table is full. */
+/* If this fails, a heap or a set of labels changes its name while the program runs, has two ids in
+ * two threads, or gets another one's id when the table is full. */
 static void
 texts_keep_their_numbers(void **unused)
 {

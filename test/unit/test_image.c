@@ -1,6 +1,5 @@
-/* test_image.c: find functions of a mapped object in the object's own tables. If it fails, the
- * recorder has no clock, calls the program's replacement of a libc function, or reads out of
- * bounds. */
+/* test_image.c: find functions of a mapped object by its own tables. If it fails, the recorder has
+ * no clock, calls the program's replacement of a libc function, or reads out of bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,8 +58,8 @@ a_function_is_found_in_its_own_object(void **unused)
     assert_null(image_function(&o, "strlen")); // An ifunc.
 }
 
-/* If this fails, a process without a vdso, or a page without an ELF header, dies in the recorder's
- * first event. */
+/* If this fails, the recorder's first event crashes in a process without a vdso, or with a page
+ * without an ELF header in its place. */
 static void
 what_is_no_object_is_refused(void **unused)
 {
@@ -73,8 +72,8 @@ what_is_no_object_is_refused(void **unused)
     assert_false(image_at((uint64_t)(uintptr_t)page + 8, &o));
 }
 
-/* No read leaves the memory that the headers declare readable, whatever the tables contain; a guard
- * page follows it. If this fails, an object with odd tables kills or hangs the program as it
+/* Whatever the tables contain, no read leaves the memory that the headers declare readable; a guard
+ * page follows it. If this fails, an object with odd tables crashes or hangs the program as it
  * starts. */
 static void
 damaged_tables_are_read_within_bounds(void **unused)
@@ -97,7 +96,8 @@ damaged_tables_are_read_within_bounds(void **unused)
     assert_true(image_at((uint64_t)(uintptr_t)copy, &o));
     assert_non_null(image_function(&o, "__vdso_clock_gettime"));
     for (int i = 0; i < DAMAGES; i++) {
-        // The tables are behind the headers, in the first kilobytes; the headers stay.
+        // Overwrite the tables, which follow the headers in the first kilobytes. The headers stay
+        // intact.
         uint32_t at, value;
 
         random = random * 1664525 + 1013904223;

@@ -1,7 +1,7 @@
-/* test_interval.c: if this fails, the intervals beside estimates are too narrow, and people believe
- * wrong numbers, or so wide that they carry no information. The quantiles are compared with numbers
- * from tables. The coverage of the intervals is counted over thousands of simulated recordings with
- * fixed seeds, so the result is the same on every machine. */
+/* test_interval.c: the quantiles are compared with published tables. The coverage of the intervals
+ * is counted over thousands of simulated recordings with fixed seeds, so the result is the same on
+ * every machine. If this fails, the intervals beside estimates are too narrow, and people believe
+ * wrong numbers, or so wide that they carry no information. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 static void
 quantiles_are_those_of_tables(void **unused)
 {
-    // Half of the quantiles of chi-squared with twice as many degrees of freedom: the exact limits
-    // of a Poisson count (Garwood 1936), as printed in tables of them.
+    // Exact limits of a Poisson count (Garwood 1936): half of the chi-squared quantiles with twice
+    // as many degrees of freedom, as published.
     static const struct {
         int count;
         double low, high;
@@ -39,8 +39,8 @@ quantiles_are_those_of_tables(void **unused)
     assert_true(interval_gamma_quantile(0.5, 0) == 0);
 }
 
-/* If this fails, exact numbers are shown with an error, or an interval without samples ignores the
- * blocks that one more sample might have added. */
+/* If this fails, exact numbers are shown with an error, or an interval without samples ignores
+ * blocks that another sample might have added. */
 static void
 what_was_recorded_whole_has_no_error(void **unused)
 {
@@ -54,7 +54,7 @@ what_was_recorded_whole_has_no_error(void **unused)
     assert_true(i.low == 1000 && fabs(i.high - 1000 - 100 * log(40)) < 1e-6);
 }
 
-/* If this fails, made-up sums in a damaged file give a report with `nan`, or an interval whose
+/* If this fails, invalid sums in a damaged file give a report with `nan`, or an interval whose
  * bounds are swapped. */
 static void
 any_sums_give_a_finite_interval(void **unused)
@@ -77,7 +77,7 @@ enum { SEEDS = 2000 };
 
 struct hits {
     int blocks, bytes;
-    int seen, blocks_seen, bytes_seen; // Draws that have a sample: only these make a site.
+    int seen, blocks_seen, bytes_seen; // Draws with a sample; only these create a site.
 };
 
 /* Return how often the intervals cover the truth for a site of CALLS blocks with sizes from FIRST
@@ -119,7 +119,7 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
             e.bytes_unit_few = e.bytes_unit_max;
             left = draw_distance(&p, &state);
         }
-        if (e.allocated.samples == 0) { // Without a sample only the period is known.
+        if (e.allocated.samples == 0) { // Without a sample, only the period is known.
             struct draw_weight w = draw_weight(&p, first, false);
 
             e.blocks_unit_max = e.blocks_unit_few = w.blocks_unit;
@@ -138,8 +138,8 @@ cover(uint32_t mode, uint64_t period, int calls, uint64_t first, uint64_t last)
     return hits;
 }
 
-/* 93 to 97 of 100, where many samples are expected. If this fails, the error beside an estimate is
- * too small, or so large that the number is useless. */
+/* With many expected samples, 93 to 97 of 100 intervals cover the truth. If this fails, the error
+ * beside an estimate is too small, or so large that the number is useless. */
 static void
 many_samples_hold_95_percent(void **unused)
 {
@@ -162,8 +162,8 @@ many_samples_hold_95_percent(void **unused)
     }
 }
 
-/* At least 95 of 100 with few samples, also with none. If this fails, a site with a handful of
- * samples looks surer than it is. */
+/* With few or no samples, at least 95 of 100 intervals cover the truth. If this fails, a site with
+ * a handful of samples looks more certain than it is. */
 static void
 few_samples_promise_no_more_than_they_hold(void **unused)
 {
@@ -182,9 +182,9 @@ few_samples_promise_no_more_than_they_hold(void **unused)
     }
 }
 
-/* People see only the sites that have a sample. Where almost none was expected, these are the few
- * that drew far too much. Still the interval must cover the truth. If this fails, rows in the tail
- * of a report are wrong more often than one in twenty. */
+/* People see only sites that have a sample. Where almost none was expected, these are the few sites
+ * that drew far too many. Still, their intervals must cover the truth. If this fails, rows in the
+ * tail of a report are wrong more often than one in twenty. */
 static void
 what_is_listed_holds_95_percent(void **unused)
 {

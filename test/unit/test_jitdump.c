@@ -68,7 +68,7 @@ is_named(const struct perfmap *m, uint64_t address, const char *name)
     assert_string_equal(found != NULL ? found : "", name);
 }
 
-/* If this fails, functions that node compiled have no names, or their neighbours'. */
+/* If this fails, functions that node compiled have no names, or the names of their neighbours. */
 static void
 a_function_has_its_name_from_first_to_last_byte(void **state)
 {
@@ -102,7 +102,7 @@ what_was_moved_or_replaced_has_the_later_name(void **state)
     put_load(&s, 0x2000, 0x40, 2, "main");
     put_move(&s, 0x1000, 0x2000, 0x40, 1);
     put_load(&s, 0x1000, 0x40, 3, "newer");
-    put_move(&s, 0x9000, 0x9100, 0x40, 99); // No such code.
+    put_move(&s, 0x9000, 0x9100, 0x40, 99); // No code is at 0x9000.
     assert_true(test_jitdump_parse(&m, &s, s.length));
     is_named(&m, 0x2010, "fill");
     is_named(&m, 0x1010, "newer");

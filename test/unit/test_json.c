@@ -12,8 +12,8 @@
 
 static struct arena arena;
 
-/* Stacks of P, folded or not, and the tables of a document that begins with its first V; free the
- * text with strbuf_release. */
+/* Return a JSON document with the ids of P's stacks, folded if FOLD, and the tables that the ids
+ * refer to. Free it with strbuf_release. */
 static struct strbuf
 json_document(const struct profile *p, bool fold)
 {
@@ -126,7 +126,7 @@ an_empty_table_has_its_columns(void **state)
 }
 
 /* If this fails, a column of a million numbers is one line, which few editors can handle, or
- * numbers at the limits are wrong. */
+ * numbers at the limits of their type are wrong. */
 static void
 long_columns_are_broken_into_lines(void **state)
 {
@@ -152,7 +152,7 @@ long_columns_are_broken_into_lines(void **state)
     strbuf_release(&out);
 }
 
-/* If this fails, documents are as large as with each stack written out. */
+/* If this fails, documents are as large as if each stack were written in full. */
 static void
 shared_callers_are_written_once(void **state)
 {
@@ -214,7 +214,7 @@ what_is_unknown_is_null(void **state)
     profile_free(p);
 }
 
-/* If this fails, a comparison shows other stacks than those that grew. */
+/* If this fails, a comparison shows stacks other than those that grew. */
 static void
 frames_without_a_profile_are_told_by_their_texts(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_leaks.c: blocks that are still live, and which of them suppressions hide. */
+/* test_leaks.c: blocks that are still live, and the suppressions that hide some of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,8 @@ test_leaks_find(const struct profile *p, struct suppressions *s)
     return leaks;
 }
 
-/* If this fails, suppressions written for LeakSanitizer hide something else here. */
+/* If this fails, suppressions written for LeakSanitizer hide other blocks here than with
+ * LeakSanitizer. */
 static void
 patterns_match_as_in_leak_sanitizer(void **state)
 {
@@ -111,7 +112,7 @@ a_pattern_that_a_nul_ends_at_once_is_empty(void **state)
     assert_int_equal(s.count, 1);
 }
 
-/* If this fails, freed blocks are listed, live ones are not, or the order is wrong. */
+/* If this fails, freed blocks are listed, live blocks are not listed, or the order is wrong. */
 static void
 leaks_are_what_is_live(void **state)
 {

@@ -41,7 +41,7 @@ ledger_end(void **unused)
 }
 
 /* If this fails, a free is charged to another site or size than its allocation, or a double free is
- * taken for a foreign one. */
+ * counted as a foreign free. */
 static void
 a_block_comes_back_with_its_site_and_size(void **unused)
 {
@@ -79,7 +79,7 @@ listed_leaf(uintptr_t address, enum core_leaf_kind kind)
     return NULL;
 }
 
-/* If this fails, `heaptap core` finds some blocks of a dump and not others, or none. */
+/* If this fails, `heaptap core` misses some or all blocks of a dump. */
 static void
 every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
 {
@@ -95,7 +95,8 @@ every_leaf_and_side_table_is_listed_for_a_dump(void **unused)
     assert_non_null(leaf);
     assert_int_equal(
         leaf[((uintptr_t)p & 0xffffff) >> ledger_state()->granule_shift] & CORE_SITE_MASK, 7);
-    // Invalid addresses: a block whose slack goes to the side table asks no allocator.
+    // Insert at addresses where no block exists. A block whose slack goes to the side table needs
+    // no allocator.
     for (uint64_t i = 1; i <= spans; i++)
         assert_true(ledger_insert_odd((void *)(uintptr_t)(i << CORE_SPAN_BITS), 10, 9, 0, &old));
     for (uint64_t i = 1; i <= spans; i++)
@@ -177,9 +178,9 @@ ledger_next_random(uint64_t *x)
     return *x;
 }
 
-/* Many unaligned addresses, in random order, compared with a plain array. If this fails, blocks
- * that the ledger itself cannot hold, including samples, come back with another block's site, or
- * are lost. */
+/* Random operations on many unaligned addresses, compared with a plain array. If this fails, blocks
+ * that only the side table can hold, including samples, are found with another block's site, or are
+ * lost. */
 static void
 the_side_table_equals_a_list(void **unused)
 {
@@ -211,9 +212,10 @@ the_side_table_equals_a_list(void **unused)
     free(site);
 }
 
-/* Blocks of other allocators: closer together than malloc's, at an address where malloc has one as
- * well, of any size, and found under either key when only one has a block there. If this fails, a
- * hooked allocator that takes memory from malloc ends malloc's blocks when it frees its own. */
+/* Blocks of other allocators are closer together than malloc's and have any size, and malloc may
+ * have a block at the same address. If only one allocator has a block there, either key finds it.
+ * If this fails, a hooked allocator that takes memory from malloc ends malloc's blocks when it
+ * frees its own. */
 static void
 blocks_apart_are_told_from_those_of_malloc(void **unused)
 {
@@ -236,7 +238,7 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
     got = ledger_remove(ledger_hooked_key((uintptr_t)p + 16));
     assert_int_equal(got.site, 0);
     assert_int_equal(got.freed_site, 102);
-    got = ledger_remove(ledger_hooked_key((uintptr_t)p)); // Only malloc's is left.
+    got = ledger_remove(ledger_hooked_key((uintptr_t)p)); // Only malloc's block is left.
     assert_int_equal(got.site, 3);
     assert_int_equal(got.size_bytes, 4096);
     assert_true(ledger_insert_odd(ledger_hooked_key((uintptr_t)p + 32), 5, 200, 0, &old));
@@ -252,7 +254,7 @@ blocks_apart_are_told_from_those_of_malloc(void **unused)
 
 enum { HEAP_AT = 5, HEAP_SPAN = 1 << LEDGER_SPAN_BITS, LEAF_PAGES = 5 * HEAP_SPAN / 16 / 4096 };
 
-/* Number of LEAF's pages that are present. */
+/* Return the number of LEAF's resident pages. */
 static size_t
 ledger_pages_of(const void *leaf)
 {
@@ -275,8 +277,8 @@ kernel_can_make_pages(void)
     return can;
 }
 
-/* If this fails, a growing heap pays for each page of the ledger twice, or the recorder takes
- * memory for a heap that never grows. */
+/* If this fails, a growing heap causes two page faults for each page of the ledger, or the recorder
+ * uses memory for a heap that never grows. */
 static void
 pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
 {
@@ -294,7 +296,7 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
         before = ledger_pages_of(leaf);
         ledger_prefault(&a, (void *)(base + grown));
         assert_true(ledger_pages_of(leaf) <= before + (STEP_BYTES * 5 / 16 >> 12) + 2);
-        // Another block's place is reused.
+        // The address of an earlier block is reused.
         ledger_prefault(&a, (void *)(base + grown / 2));
         assert_true(ledger_pages_of(leaf) <= needed + (PREFAULT_MAX_BYTES * 5 / 16 >> 12) + 2);
     }
@@ -307,8 +309,8 @@ pages_are_made_ahead_of_a_growing_heap_and_no_others(void **unused)
     assert_int_equal(ledger_pages_of(leaf), before);
 }
 
-/* If this fails, a call in a program with a large heap waits for the prefaulting of unneeded pages:
- * the blocks come from all over the heap, and some look like the next block of a growing heap. */
+/* Blocks come from all over a large heap, and some look like the next block of a growing heap. If
+ * this fails, a call in such a program waits while needless pages are prefaulted. */
 static void
 blocks_from_all_over_a_heap_are_no_growth(void **unused)
 {
@@ -319,7 +321,8 @@ blocks_from_all_over_a_heap_are_no_growth(void **unused)
     size_t before;
 
     (void)unused;
-    // All but the last two megabytes of one leaf have been used, and nothing of the other.
+    // In one leaf, all pages but those of the last two megabytes are resident; in the other, none
+    // is.
     for (size_t i = 0; i < (HEAP_SPAN - (2 << 20)) / 16 * 4; i += 4096)
         used[i] = 1;
     before = ledger_pages_of(used);

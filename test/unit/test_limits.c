@@ -1,4 +1,4 @@
-/* test_limits.c: how limits are written, and how profiles are compared with them. */
+/* test_limits.c: the syntax of limits, and profiles compared with limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ a_second_limit_of_a_quantity_is_refused(void **state)
     limits_assert_refused("5%,peak=1,6%", &growth, "two limits of inuse");
 }
 
-/* If this fails, a mistyped limit makes a gate that is always open. */
+/* If this fails, a gate with a mistyped limit always passes. */
 static void
 what_is_no_limit_is_refused(void **state)
 {
@@ -110,7 +110,7 @@ what_is_no_limit_is_refused(void **state)
     limits_assert_refused("peak=5%", &alone, "5% has no base: there is nothing to compare with");
 }
 
-/* Compare the growth of a stack from BEFORE bytes to AFTER with the limits in TEXT. */
+/* Compare a growth from BEFORE_BYTES to AFTER_BYTES, in one stack, with the limits in TEXT. */
 static struct limit_results
 limits_checked(const char *text, int64_t before_bytes, int64_t after_bytes,
                int64_t peak_error_bytes)
@@ -138,7 +138,8 @@ limits_checked(const char *text, int64_t before_bytes, int64_t after_bytes,
     return ret;
 }
 
-/* If this fails, a test fails although it is within its limits, or passes beyond them. */
+/* If this fails, a test fails although it is within its limits, or passes although it exceeds
+ * them. */
 static void
 growth_is_held_against_its_limit(void **state)
 {
@@ -154,11 +155,11 @@ growth_is_held_against_its_limit(void **state)
     j = limits_checked("509.6%,allocations=1", 1000, 2000, 0);
     assert_int_equal(j.count, 3);
     assert_false(j.v[0].exceeded || j.v[1].exceeded);
-    assert_true(j.v[2].exceeded); // Two calls more.
+    assert_true(j.v[2].exceeded); // There are two more calls.
     assert_true(limits_checked("509.5%", 1000, 2000, 0).v[0].exceeded);
 }
 
-/* If this fails, the buffer of stdout is a leak in every gate. */
+/* If this fails, every gate counts the buffer of stdout as a leak. */
 static void
 suppressed_blocks_are_no_leaks(void **state)
 {
@@ -224,7 +225,8 @@ samples_are_not_judged_by_temporary_blocks(void **state)
     profile_free(p);
 }
 
-/* If this fails, a gate misses corruption, or fails on a free that only looks like a second one. */
+/* If this fails, a gate misses corruption, or fails on a free that only looks like a double
+ * free. */
 static void
 corruption_counts_where_it_is_certain(void **state)
 {

@@ -62,7 +62,8 @@ types_have_the_class_that_mprof_gave_them(void **state)
     }
 }
 
-/* If this fails, rows of a class do not add up to it, or the largest type is not the first. */
+/* If this fails, rows of a class do not add up to the class, or the largest type is not the
+ * first. */
 static void
 rows_are_classes_and_then_their_types_by_bytes(void **state)
 {

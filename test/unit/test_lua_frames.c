@@ -1,8 +1,8 @@
-/* test_lua_frames.c: the adapter for Lua with a state that is made up here, in the layouts of the
- * versions that have lists of calls. Its stack moves, by realloc or by the host's allocator; since
- * 5.4.5 with offsets in place of pointers, all of them or, for a handler, some. If this fails, a
- * script with deep calls crashes when it is recorded, or stacks show functions that did not run, or
- * no Lua functions where Lua begins late. */
+/* test_lua_frames.c: the adapter for Lua with a Lua state that the test builds, in the layouts of
+ * the versions that list their calls. The state's stack moves, by realloc or by the host's
+ * allocator. Since 5.4.5, offsets replace pointers meanwhile: all of them or, in a handler, some.
+ * If this fails, a script with deep calls crashes when it is recorded, or stacks show functions
+ * that did not run, or lack Lua functions where Lua begins late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,26 +33,27 @@ enum {
     PROTECTED_START = CODE_START + 0x100,
     RESUME_START = CODE_START + 0x300,
     FUNCTION_BYTES = 0x80,
-    L_FROM_END = 24, // Bytes within the frame of luaD_rawrunprotected.
+    L_FROM_END = 24, // Offset within the frame of luaD_rawrunprotected.
     NAMELESS_ID = 999,
 };
 
 static struct {
     _Alignas(16) unsigned char state[256], global[256], text[64];
     _Alignas(16) unsigned char closures[DEPTH + 1][64], protos[DEPTH + 1][128];
-    _Alignas(16) unsigned char outer[96]; // The base call of the state, where it is separate.
+    // The state's base call, in versions that keep it outside the state.
+    _Alignas(16) unsigned char outer[96];
     _Alignas(16) unsigned char calls[DEEP + 1][96];
-    unsigned functions[DEEP + 1]; // By call; 0 = none that is shown.
+    unsigned functions[DEEP + 1]; // Function of each call; 0 = the adapter shows none.
     uint64_t random;
-    uintptr_t own;       // The base call of the state.
+    uintptr_t own;       // Address of the state's base call.
     uintptr_t frame[16]; // Frame of luaD_rawrunprotected.
-    unsigned count;      // Calls, from 1 on.
+    unsigned count;      // Number of calls, which are numbered from 1.
     char *places[2], *stack, *gone;
-    uintptr_t now; // Address of the stack, whether Lua has stored it yet or not.
+    uintptr_t now; // Address of the stack, even if Lua has not stored it yet.
     const void *moved_from, *moved_to;
     size_t moved_bytes;
     unsigned asked; // Number of names requested from lua_getinfo.
-    size_t wanted;  // Frames that the recorder reads; 0 = half of all.
+    size_t wanted;  // Number of frames that the recorder reads; 0 = half of all.
     struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
     void *memo;
 } fake;
@@ -60,7 +61,7 @@ static struct {
 struct lua_code_range lua_code_ranges[LUA_CODE_RANGES] = {{CODE_START, CODE_START + CODE_BYTES}};
 size_t lua_code_range_count = 1;
 
-/* --- The adapter's surroundings --------------------------------------------------------------- */
+/* --- Functions that the adapter calls --------------------------------------------------------- */
 
 uintptr_t
 lua_code_start(uintptr_t pc)
@@ -128,7 +129,7 @@ lua_frames_fake_wanted(void)
     return fake.wanted > 0 ? fake.wanted : HEAPTAP_FRAMES_MAX / 2;
 }
 
-/* Lines identify the functions. */
+/* Use the line as the function's id. */
 static unsigned
 lua_frames_fake_name(const char *function, const char *file, unsigned line, const char *language)
 {
@@ -147,7 +148,7 @@ const struct heaptap_languages heaptap_languages_v1 = {.size = sizeof heaptap_la
                                                        .moved = fake_moved,
                                                        .frames_wanted = lua_frames_fake_wanted};
 
-/* The function in the record at CALL, which must be in the stack. */
+/* Return the function in the call record at CALL, which must point into the stack. */
 static uintptr_t
 called_in(uintptr_t call)
 {
@@ -157,7 +158,7 @@ called_in(uintptr_t call)
     return function;
 }
 
-/* Like lua_getinfo: it reads the call and the one before. */
+/* Like lua_getinfo, which reads the call and its predecessor. */
 static int
 fake_getinfo(void *l, const char *what, void *debug)
 {
@@ -184,8 +185,9 @@ lua_frames_put(void *p, size_t offset, uintptr_t value)
     memcpy((char *)p + offset, &value, sizeof value);
 }
 
-/* The words that point into the stack, in the order in which they become offsets: the top, the
- * functions of the calls from the innermost out, then the function of the base call. */
+/* Return word NUMBER that points into the stack, in the order in which Lua turns pointers into
+ * offsets: the top, the functions of the calls from the innermost out, then the function of the
+ * base call. */
 static void *
 pointer(unsigned number)
 {
@@ -212,7 +214,7 @@ has_offsets(void)
     return lua_layout->state_own_call != 0;
 }
 
-/* Like relstack, for up to COUNT pointers. */
+/* Turn up to COUNT pointers into offsets, like Lua's relstack. */
 static void
 make_offsets(unsigned count)
 {
@@ -220,7 +222,7 @@ make_offsets(unsigned count)
         add_to(i, -(uintptr_t)fake.stack);
 }
 
-/* Like correctstack. */
+/* Turn offsets into pointers, like Lua's correctstack. */
 static void
 make_pointers(unsigned count)
 {
@@ -263,8 +265,9 @@ lua_frames_call(void)
     lua_frames_put(fake.state, LUA_STATE_TOP, (uintptr_t)slot + SLOT_BYTES);
 }
 
-/* A state of VERSION whose stack begins HEAD_BYTES into a block. If the allocator is not OF_LUA,
- * the adapter reads the words' targets at each event. */
+/* Create a state of VERSION whose stack begins HEAD_BYTES into a block. If OF_LUA is false, the
+ * block comes from another allocator than Lua's, and the adapter reads the words' targets at each
+ * event. */
 static void
 begin_state(const char *version, size_t head_bytes, bool of_lua)
 {
@@ -307,7 +310,8 @@ end_state(void)
     free(fake.memo);
 }
 
-/* The present answer: the number of frames, and of unchanged ones. */
+/* Return the number of frames in the adapter's answer; store the number of unchanged ones in
+ * *RET_SAME. */
 static size_t
 answer_now(size_t *ret_same)
 {
@@ -317,14 +321,14 @@ answer_now(size_t *ret_same)
     return lua_frames_again(fake.frames + HEAPTAP_FRAMES_MAX, fake.memo, notes, ret_same);
 }
 
-/* The id of frame NUMBER of the answer, 0 = the outermost. */
+/* Return the id of frame NUMBER of the answer; 0 is the outermost. */
 static unsigned
 id_at(unsigned number)
 {
     return fake.frames[HEAPTAP_FRAMES_MAX - 1 - number].id;
 }
 
-/* All calls are shown; SAME of them are unchanged. */
+/* Check that all calls are shown and that SAME of them are unchanged. */
 static void
 check_frames(size_t same)
 {
@@ -336,8 +340,8 @@ check_frames(size_t same)
         assert_int_equal(id_at(i), i + 1);
 }
 
-/* Move the stack to the other place and make the old one unreadable. BY_REALLOC: the adapter is
- * notified of the block, whose first HEAD_BYTES precede the stack. */
+/* Move the stack to the other place and make the old one unreadable. If BY_REALLOC, notify the
+ * adapter of the moved block, whose first HEAD_BYTES precede the stack. */
 static void
 move_stack(size_t head_bytes, bool by_realloc)
 {
@@ -390,7 +394,7 @@ realloc_moves_a_stack(void **unused)
     }
 }
 
-/* If this fails, a program crashes whose allocator for Lua puts a size in front of each block. */
+/* If this fails, a program crashes if its allocator for Lua puts a size in front of each block. */
 static void
 realloc_moves_a_block_with_a_stack(void **unused)
 {
@@ -399,8 +403,8 @@ realloc_moves_a_block_with_a_stack(void **unused)
         move_by_realloc(versions[i], 16, false);
 }
 
-/* If this fails, a program crashes when a block moves that lies right in front of a stack, or when
- * a block of unknown size moves. */
+/* If this fails, a program crashes when a block moves that lies directly in front of a stack, or
+ * when a block of unknown size moves. */
 static void
 a_block_in_front_of_a_stack_moves(void **unused)
 {
@@ -425,7 +429,7 @@ a_block_in_front_of_a_stack_moves(void **unused)
     }
 }
 
-/* If this fails, a program crashes whose stack stays in place. */
+/* If this fails, a program crashes if its stack stays in place. */
 static void
 realloc_leaves_a_stack_where_it_is(void **unused)
 {
@@ -442,7 +446,7 @@ realloc_leaves_a_stack_where_it_is(void **unused)
     }
 }
 
-/* If this fails, a program crashes whose allocator for Lua calls malloc, memcpy and free. */
+/* If this fails, a program crashes if its allocator for Lua calls malloc, memcpy and free. */
 static void
 malloc_is_called_to_move_a_stack(void **unused)
 {
@@ -465,8 +469,8 @@ malloc_is_called_to_move_a_stack(void **unused)
     }
 }
 
-/* If this fails, a program crashes whose handler allocates while Lua makes offsets of pointers, or
- * pointers of offsets. */
+/* If this fails, a program crashes if its handler allocates while Lua turns pointers into offsets
+ * or back. */
 static void
 some_are_offsets(void **unused)
 {
@@ -494,7 +498,7 @@ some_are_offsets(void **unused)
     end_state();
 }
 
-/* If this fails, a program crashes that has overwritten Lua's records. */
+/* If this fails, a program crashes after it has overwritten Lua's records. */
 static void
 an_offset_leads_out_of_the_stack(void **unused)
 {
@@ -509,7 +513,8 @@ an_offset_leads_out_of_the_stack(void **unused)
     lua_frames_put(fake.calls[4], 0, 10 * SLOTS_APART * SLOT_BYTES + SLOT_BYTES);
     memset(fake.memo, 0, lua_frames_memo_bytes);
     memset(ids, 0, sizeof ids);
-    // Only inner calls remain; the outermost of them could not be cached, because of its caller.
+    // Only inner calls remain; the outermost of them could not be cached, because its caller is
+    // unknown.
     assert_int_equal(answer_now(&same), 6);
     assert_int_equal(same, 0);
     assert_int_equal(id_at(0), 0);
@@ -559,7 +564,7 @@ change_calls(unsigned depth)
             put_call(++fake.count, lua_frames_chance(FUNCTIONS), lua_frames_chance(3));
     else
         fake.count -= n < fake.count ? n : fake.count;
-    // Outer calls continue, without an event in between.
+    // Outer calls continue to run, without an event in between.
     for (unsigned k = lua_frames_chance(4); k > 0 && fake.count > 0; k--) {
         unsigned number =
             lua_frames_chance(4) == 0 ? 1 + lua_frames_chance(fake.count) : fake.count;
@@ -574,7 +579,7 @@ change_calls(unsigned depth)
                    (uintptr_t)fake.stack + (size_t)(fake.count + 1) * SLOT_BYTES);
 }
 
-/* Compare an answer with the calls. On a deep stack only the wanted frames count. */
+/* Compare an answer with the calls. On a deep stack, only the WANTED frames are compared. */
 static void
 check_wanted(bool *is_whole)
 {
@@ -623,7 +628,7 @@ try_deep(const char *version, bool of_lua, unsigned depth, size_t wanted)
 }
 
 /* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
- * stack that was cut is taken for a whole one. */
+ * truncated stack looks whole. */
 static void
 deep_lua_stacks_are_answered_as_they_are(void **unused)
 {

@@ -10,7 +10,7 @@
 
 enum { KEYS = 5000 };
 
-/* Typical keys: small numbers, 0 among them, and pairs of numbers. */
+/* Typical keys are small numbers, with 0 among them, and pairs of numbers. */
 static uint64_t
 key_of(uint64_t i)
 {
@@ -31,7 +31,7 @@ map_fill(struct map *m)
         }
 }
 
-/* If this fails, two items of a profile become one, or one becomes two. */
+/* If this fails, two items of a profile become one, or an item becomes two. */
 static void
 each_key_has_one_value_zero_among_them(void **state)
 {

@@ -1,6 +1,6 @@
-/* test_memory_share.c: the memory that the recorder takes by default, from made-up files of the
- * kernel. If this fails, a process in a small container is killed for lack of memory, or a call
- * tree is cut although there is room. */
+/* test_memory_share.c: the recorder's default memory limit, from made-up files of the kernel. If
+ * this fails, a process in a small container is killed for lack of memory, or a call tree is
+ * truncated although there is memory. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ the_least_limit_on_the_path_counts(void **unused)
     assert_int_equal(share_with(machine, tree, countof(tree)), 1000000);
 }
 
-/* If this fails, containers whose root is their own group have no limit. */
+/* If this fails, the limits of containers whose root is their own group are ignored. */
 static void
 the_root_of_a_container_counts(void **unused)
 {
@@ -114,7 +114,8 @@ the_root_of_a_container_counts(void **unused)
     assert_int_equal(share_with(machine, not_visible, countof(not_visible)), 750000);
 }
 
-/* If this fails, machines with version 1 have no limit, or get the limit of a wrong group. */
+/* If this fails, on machines with version 1 of cgroups, limits are ignored or taken from a wrong
+ * group. */
 static void
 version_1_is_read_too(void **unused)
 {
@@ -129,7 +130,7 @@ version_1_is_read_too(void **unused)
     assert_int_equal(share_with(machine, tree, countof(tree)), 3000000);
 }
 
-/* If this fails, a strange file of the kernel leads beyond a buffer. */
+/* If this fails, an unusual file of the kernel leads to a read beyond a buffer. */
 static void
 strange_files_are_no_limit(void **unused)
 {

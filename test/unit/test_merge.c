@@ -20,7 +20,7 @@ enum { MODULES_MANY = 40000 };
 
 struct sum {
     struct merge *m;
-    struct profile *parts[8]; // Released with the rest.
+    struct profile *parts[8]; // Released by merge_end().
     size_t count;
     struct profile *reread;
 };
@@ -48,7 +48,7 @@ merge_end(void **state)
     return 0;
 }
 
-/* Add one more profile, to be filled. */
+/* Add another profile, still empty, and return it. */
 static struct profile *
 part(struct sum *t)
 {
@@ -75,7 +75,7 @@ sum_up(struct sum *t)
     return merge_finish(t->m);
 }
 
-/* Write P, read it again and return the result. */
+/* Write P, load it again and return the result. */
 static struct profile *
 merge_reread(struct sum *t, const struct profile *p)
 {
@@ -142,8 +142,8 @@ the_same_code_elsewhere_is_one_place(void **state)
                      b->locations[1].address - b->modules[1].bias);
 }
 
-/* If this fails, places of an old and a new build are added up as the same code, or modules of the
- * sum overlap and addresses belong to two. */
+/* If this fails, code of an old and a new build is added up as the same, or modules of the sum
+ * overlap and addresses belong to two of them. */
 static void
 another_build_of_a_path_is_another_module(void **state)
 {
@@ -164,7 +164,7 @@ another_build_of_a_path_is_another_module(void **state)
                         p->modules[k].start >= p->modules[i].end);
 }
 
-/* Give the only location of P no module, and its function the NAME (none: ""). */
+/* Remove the module of P's only location and call its function NAME, "" for none. */
 static void
 make_code(struct profile *p, const char *name, uint64_t address)
 {
@@ -174,7 +174,7 @@ make_code(struct profile *p, const char *name, uint64_t address)
 }
 
 /* If this fails, methods that a JIT compiler put at different addresses in each process are never
- * added up, or nameless code from different places is. */
+ * added up, or nameless code from different places is added up. */
 static void
 code_without_a_module_is_its_name_or_its_address(void **state)
 {
@@ -197,8 +197,8 @@ code_without_a_module_is_its_name_or_its_address(void **state)
         assert_true(p->locations[i].address >> 47 == 1);
 }
 
-/* If this fails, a merged profile miscounts the processes of a program, or takes its executable for
- * a library, so that main is not found in it. */
+/* If this fails, a merged profile miscounts the processes of a program, or treats its executable as
+ * a library, so that main is not found. */
 static void
 each_program_is_known_as_one(void **state)
 {
@@ -222,8 +222,8 @@ each_program_is_known_as_one(void **state)
     assert_int_equal(programs, 2);
 }
 
-/* If this fails, a profile from a machine without symbols splits sites, or removes names that other
- * machines had. */
+/* If this fails, a profile from a machine without symbols splits sites, or removes names that
+ * profiles of other machines had. */
 static void
 what_one_host_knows_the_sum_knows(void **state)
 {
@@ -280,15 +280,15 @@ the_ends_of_stacks_stay_apart(void **state)
     assert_int_equal(p->losses.other_site_events, 1);
 }
 
-/* If this fails, a merged profile has a type that one of the parts contradicts, or drops one that
- * was certain. */
+/* If this fails, a merged profile has a type that one part contradicts, or lacks a type that was
+ * certain. */
 static void
 of_types_the_surer_stands(void **state)
 {
     static const struct {
         const char *type;
         uint32_t verdict;
-        const char *then; // The type in the sum after adding it.
+        const char *then; // The type in the sum after this part is added.
     } said[] = {
         {"guess", VERDICT_SAME_SIZE, "guess"},
         {"other", VERDICT_SAME_SIZE, ""},
@@ -355,7 +355,7 @@ the_timeline_adds_up_who_was_there(void **state)
         build_site(part(t), ten, "f@a.c:1", NULL);
     set_times(t->parts[0], 1000, 10, 100);
     set_times(t->parts[1], 1005, 10, 200);
-    set_times(t->parts[2], 1020, 10, 400); // After the end of the others.
+    set_times(t->parts[2], 1020, 10, 400); // This part begins after the others have ended.
     p = sum_up(t);
     assert_int_equal(p->process.start_unix_ns, 1000 * SECOND);
     assert_int_equal(p->process.elapsed_ns, 30 * SECOND);
@@ -364,11 +364,11 @@ the_timeline_adds_up_who_was_there(void **state)
     assert_int_equal(live_at(p, 11), 200);
     assert_int_equal(live_at(p, 16), 0);
     assert_int_equal(live_at(p, 21), 400);
-    assert_int_equal(live_at(p, 31), 10); // The totals give the remainder more exactly.
+    assert_int_equal(live_at(p, 31), 10); // The totals give the remaining live bytes exactly.
 }
 
-/* Set the history of the only row of P: COUNT blocks of 10 bytes by each of two snapshots, at 2 and
- * 4 seconds, and nothing after them. */
+/* Set the history of P's only row: COUNT blocks of 10 bytes are added before the snapshot at 2
+ * seconds, and as many before the one at 4 seconds. */
 static void
 set_history(struct profile *p, int64_t count)
 {
@@ -385,7 +385,7 @@ set_history(struct profile *p, int64_t count)
     p->has_history = true;
 }
 
-/* Return the live bytes of the sum P at its last moment that is not after ELAPSED_S. */
+/* Return the live bytes in the last snapshot of the sum P that is not after ELAPSED_S. */
 static int64_t
 known_at(const struct profile *p, double elapsed_s)
 {
@@ -397,8 +397,9 @@ known_at(const struct profile *p, double elapsed_s)
     return live;
 }
 
-/* If this fails, the timeline of a session has stacks at the wrong time. Or it sums the blocks that
- * a hundred compilers, one after the other, left to the system, and calls that a leak. */
+/* If this fails, the timeline of a session has stacks at the wrong time. Or it sums the blocks of a
+ * hundred compilers that ran one after the other and left their blocks to the system, which looks
+ * like a leak. */
 static void
 histories_come_onto_one_clock_and_end_with_their_process(void **state)
 {
@@ -409,7 +410,7 @@ histories_come_onto_one_clock_and_end_with_their_process(void **state)
         build_site(part(t), build_counters(2, 20, 0, 0), "f@a.c:1", NULL);
     set_times(t->parts[0], 1000, 10, 20); // 10 bytes from 2 s on, 20 from 4 s to 10 s.
     set_times(t->parts[1], 1005, 10, 20); // 10 bytes from 7 s on, 20 from 9 s to 15 s.
-    set_times(t->parts[2], 1020, 10, 20); // Without a history: 20 bytes at the end of all.
+    set_times(t->parts[2], 1020, 10, 20); // This part has no history: 20 bytes at its end.
     set_history(t->parts[0], 1);
     set_history(t->parts[1], 1);
     merge_keep_history(t->m, 1000 * SECOND, 1030 * SECOND);
@@ -492,8 +493,9 @@ ways_of_recording_and_errors_add_up(void **state)
     assert_true(p->errors.allocated.bytes_variance == 5.0);
 }
 
-/* Each part has different modules, together more than frames of a file can name. If this fails, a
- * fleet of many builds cannot be merged, or gives a file whose frames have the wrong modules. */
+/* Each part has different modules, and their sum exceeds the number of modules that frames of a
+ * file can name. If this fails, a fleet of many builds cannot be merged, or gives a file whose
+ * frames have the wrong modules. */
 static void
 too_many_modules_are_code_without_one(void **state)
 {
@@ -501,7 +503,7 @@ too_many_modules_are_code_without_one(void **state)
     const struct profile *p;
     struct profile *one;
 
-    // Each part has its own: more together than frames of a file can name.
+    // Each part has half of the modules, under different names.
     for (size_t k = 0; k < 2; k++) {
         one = part(t);
         build_site(one, ten, "f@a.c:1", NULL);
@@ -525,7 +527,7 @@ too_many_modules_are_code_without_one(void **state)
 }
 
 /* If this fails, a made-up profile with tens of thousands of modules that fill the address space
- * keeps a merge busy for hours: each module without room is moved past all others. */
+ * keeps a merge busy for hours, because each module that finds no room is moved past all others. */
 static void
 once_there_is_no_room_nothing_is_moved_any_more(void **state)
 {
@@ -553,7 +555,7 @@ once_there_is_no_room_nothing_is_moved_any_more(void **state)
     assert_int_equal(p->site_count, 1);
 }
 
-/* If this fails, a report of a session reads the reason why a file has changed from memory that was
+/* If this fails, a report of a session reads the reason for a changed file from memory that was
  * released with its part. */
 static void
 what_is_wrong_with_a_file_outlives_who_said_it(void **state)
@@ -571,8 +573,8 @@ what_is_wrong_with_a_file_outlives_who_said_it(void **state)
     assert_string_equal(p->modules[1].trouble, "0123abcd");
 }
 
-/* A part that began at START_S. A block in it was found damaged FOUND_S later, a second after it
- * was last seen whole. */
+/* Add a part that began at START_S. A block was found damaged FOUND_S later; it was last seen
+ * intact a second before. */
 static void
 damaged_part(struct sum *t, uint64_t start_s, uint64_t found_s, uint64_t address)
 {
@@ -599,7 +601,7 @@ damages_come_onto_one_clock(void **state)
     struct sum *t = *state;
     const struct profile *p;
 
-    damaged_part(t, 1005, 9, 0x3000); // The start of all comes last.
+    damaged_part(t, 1005, 9, 0x3000); // The earliest part is added last.
     damaged_part(t, 1020, 2, 0x4000);
     damaged_part(t, 1000, 18, 0x1000);
     p = sum_up(t);
@@ -633,7 +635,7 @@ what_the_recorders_took_adds_up(void **state)
     assert_int_equal(p->recorder.memory_bytes, 7 << 20);
 }
 
-/* Return the heap called NAME. Fails if there is none. */
+/* Return the heap called NAME; fail if there is none. */
 static const struct profile_heap *
 heap_of(const struct profile *p, const char *name)
 {
@@ -661,7 +663,7 @@ heap_part(struct sum *t, const char *name, const char *tenant)
     struct profile *p = part(t);
     uint32_t heap, set;
 
-    build_heap(p, "unused"); // So that the ids differ.
+    build_heap(p, "unused"); // This heap makes the ids of the parts differ.
     p->heaps[1].made = 0;
     heap = build_heap(p, name);
     set = build_labels(p, "kind", "get", "tenant", tenant, NULL);
@@ -686,7 +688,7 @@ heaps_and_labels_are_one_by_name(void **state)
 
     heap_part(t, "arena", "acme");
     heap_part(t, "arena", "zork");
-    heap_part(t, "malloc", "acme"); // Still a heap of the program.
+    heap_part(t, "malloc", "acme"); // This is a heap of the program in spite of its name.
     p = sum_up(t);
     assert_false(p->heaps[0].own);
     assert_true(heap_of(p, "arena")->own);
@@ -731,8 +733,8 @@ too_many_heaps_and_labels_are_others(void **state)
     assert_int_equal(p->losses.label_sets, SETS - 4094);
 }
 
-/* If this fails, the sum of an old profile and a new one counts the short-lived blocks of one as
- * those of both, or depends on their order. */
+/* If this fails, the sum of an old profile and a new one shows the short-lived blocks of one part
+ * as those of both, or depends on their order. */
 static void
 lives_are_known_if_all_know_them(void **state)
 {
@@ -749,7 +751,8 @@ lives_are_known_if_all_know_them(void **state)
     assert_int_equal(p->sites[0].counters.ended_16, 2);
 }
 
-/* If this fails, a row of the sum has short-lived blocks, but the total says that none is known. */
+/* If this fails, a row of the sum has short-lived blocks although the total says that their number
+ * is unknown. */
 static void
 lives_are_unknown_if_one_does_not_know_them(void **state)
 {

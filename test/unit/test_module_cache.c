@@ -1,4 +1,4 @@
-/* test_module_cache.c: the data of files that is cached between the profiles of one run. */
+/* test_module_cache.c: cached data of files, shared by the profiles of one run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ count_release(void *types)
     free(types);
 }
 
-/* If this fails, a file that was replaced during a run gets the names of its predecessor. */
+/* If this fails, names from a file are used for another file that replaced it during a run. */
 static void
 a_file_is_known_by_its_path_and_its_whole_build_id(void **state)
 {

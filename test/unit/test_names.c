@@ -48,7 +48,7 @@ static const struct {
 } shorten_cases[] = {
     { 80, "main", "main" },
     { 80, "", "" },
-    // Python's names have angle brackets that are no template arguments.
+    // The angle brackets in Python's names are no template arguments.
     { 24, "Order.__init__.<locals>.<listcomp>", "Order.__init__.<locals>…" },
     { 8, "<module>", "<module>" },
     { 5, "<module>", "<mod…" },
@@ -77,7 +77,7 @@ static const struct {
     { 99, "std::filesystem::__cxx11::path::parent_path() const",
       "std::filesystem::path::parent_path() const" },
     { 99, "mystd::__1::f()", "mystd::__1::f()" },
-    // Python's names for nested functions are part of the name.
+    // "<locals>" in Python's names of nested functions is kept.
     { 20, "make.<locals>.<listcomp>", "make.<locals>.<list…" },
     { 99, "my::std::allocator<int>::f()", "my::std::allocator<int>::f()" },
     { 99, "f(int) [clone .isra.0] [clone .cold]", "f(int)" },
@@ -85,7 +85,7 @@ static const struct {
     { 99, "alloc::vec::Vec<u8,alloc::alloc::Global>::push", "alloc::vec::Vec<u8>::push" },
     { 99, "core::ptr::drop_in_place::h0123456789abcdef", "core::ptr::drop_in_place" },
     { 99, "core::ptr::h0123456789abcdefg", "core::ptr::h0123456789abcdefg" },
-    // Parameters go first, from the inside out.
+    // Parameters are removed first, from the inside out.
     { 30, "work(std::function<void (int, char)>, long)", "work(…)" },
     { 38, "work(std::function<void (int, char)>, long)",
       "work(std::function<void (…)>, long)" },
@@ -95,7 +95,7 @@ static const struct {
     { 25, "a::B<C<D, E>, F<G> >::run(int)", "a::B<C<…>, F<G>>::run(…)" },
     { 18, "a::B<C<D, E>, F<G> >::run(int)", "a::B<…>::run(…)" },
     { 40, "f()", "f()" },
-    // The return type of a template is the first to go.
+    // The return type of a template is removed first.
     { 30, "unsigned long zoo::feed<long>(zoo::Cage<long> const&)", "zoo::feed<long>(…)" },
     { 70, "unsigned long zoo::feed<long>(zoo::Cage<long> const&)",
       "unsigned long zoo::feed<long>(zoo::Cage<long> const&)" },
@@ -118,7 +118,7 @@ static const struct {
     { 24, "<T as core::fmt::Debug>::fmt", "<…>::fmt" },
     { 30, "run(int)::{lambda(Aaaaaaa, Bbbb)#1}::operator()() const",
       "run(…)::{lambda(…)#1}::operat…" },
-    // The last resort, and odd input.
+    // The last resort, and unusual input.
     { 5, "a_long_name", "a_lo…" },
     { 1, "a_long_name", "…" },
     { 0, "a_long_name", "" },

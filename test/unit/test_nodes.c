@@ -1,6 +1,6 @@
-/* test_nodes.c: if this fails, stacks are merged that differ, or one stack is split over several
- * nodes. The call tree is compared with a naive list of (parent, frame), also with several threads
- * adding at once. */
+/* test_nodes.c: the call tree compared with a naive list of (parent, frame), also with several
+ * threads that add nodes at once. If this fails, different stacks are merged, or one stack is split
+ * over several nodes. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "account/segments.c"
 #include "platform/sys.c"
 
-/* Stub: tables without a file are mapped as a whole from the start. */
+/* Stub: without a file, tables are mapped as a whole from the start. */
 uint64_t
 table_take(struct table *t, uint64_t count)
 {
@@ -51,7 +51,7 @@ begin_large(void **unused)
     return nodes_begin(unused);
 }
 
-/* More nodes than the index has from the start. */
+/* Allow more nodes than the index initially has room for. */
 static int
 begin_huge(void **unused)
 {
@@ -96,8 +96,7 @@ children_are_found_again(void **unused)
     free(ids);
 }
 
-/* A tree of WIDE children of the root with NEXT_CHILDREN children each, and one child of each of
- * these. */
+/* The root has WIDE children with NEXT_CHILDREN children each, and each of these has one child. */
 enum { WIDE = 300000, NEXT_CHILDREN = 3 };
 
 static uint32_t
@@ -135,8 +134,8 @@ a_tree_grows_beyond_the_first_segments(void **unused)
     assert_int_equal(state->tables[DISK_NODES].used, used);
 }
 
-/* If this fails, a program with a limit on address space cannot use the reservations of a large
- * tree, or the index loses nodes in use. */
+/* If this fails, a program with a limit on address space cannot use the space that a large tree has
+ * reserved, or the index loses nodes in use. */
 static void
 a_grown_index_is_given_back_behind_the_nodes_in_use(void **unused)
 {
@@ -153,12 +152,12 @@ a_grown_index_is_given_back_behind_the_nodes_in_use(void **unused)
     last = grown_child(WIDE - 1, 0);
     assert_int_equal(t->used, used);
     assert_int_equal(nodes_child(last, 5, 0), DISK_NODE_OTHER);
-    // The page behind the last node in use is gone.
+    // The page after the last used node was unmapped.
     assert_true(mem_is_mapped(nodes_first_child((uint32_t)used - 1)));
     assert_false(mem_is_mapped(nodes_first_child((uint32_t)used) + 4096));
 }
 
-/* If this fails, memory that a function allocates for one caller is charged to another. */
+/* If this fails, memory that a function allocates for one caller is charged to another caller. */
 static void
 the_same_frame_under_two_parents_is_two_nodes(void **unused)
 {
@@ -192,7 +191,7 @@ begin_medium(void **unused)
     return nodes_begin(unused);
 }
 
-/* Frames of a made-up stack, innermost first: one of LEAVES functions, called from a new place each
+/* Frames of stack number N, innermost first: one of LEAVES functions, called from a new place each
  * time. */
 enum { LEAVES = 10, DEEP = 20 };
 
@@ -224,8 +223,8 @@ depth_of(uint32_t node)
     return depth;
 }
 
-/* If this fails, memory that a program allocates after very many distinct stacks is charged to
- * nobody, and its profile covers only the first part of the run. */
+/* If this fails, memory that a program allocates after very many different stacks is charged to no
+ * stack, and its profile covers only the first part of the run. */
 static void
 a_filling_tree_keeps_the_innermost_frames(void **unused)
 {
@@ -310,7 +309,7 @@ a_stack_of_few_frames_is_not_shortened(void **unused)
     assert_int_equal(node, DISK_NODE_BROKEN);
 }
 
-/* If this fails, small and large blocks of one stack are mixed up, and tables by size class are
+/* If this fails, small and large blocks of one stack are confused, and tables by size class are
  * wrong. */
 static void
 size_classes_are_sites_of_their_own(void **unused)
@@ -341,8 +340,8 @@ add_all(void *arg)
     return NULL;
 }
 
-/* Threads that add the same children at once agree, except for children that overflowed at the same
- * instant (nodes.c explains why): those few may exist twice, and later look-ups agree on one. If
+/* Threads that add the same children at once get the same nodes. Only children that overflowed at
+ * the same instant may exist twice (nodes.c explains why); later look-ups agree on one node. If
  * this fails, a stack that many threads share is split over several sites. */
 static void
 threads_agree_on_children(void **unused)

@@ -1,4 +1,4 @@
-/* test_opts.c: the option parser, the suggestions, and the wrapping of help texts. */
+/* test_opts.c: the option parser, its suggestions, and the wrapping of help texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,8 @@ static char *arguments[16];
 static int left;
 static struct err err;
 
-/* Parse the words of LINE, separated by single blanks; the remaining ones go to arguments. */
+/* Parse the words of LINE, separated by single blanks, and store the remaining words in
+ * `arguments`. */
 static int
 test_opts_parse(const char *line, bool stop_at_first)
 {
@@ -62,7 +63,7 @@ test_opts_parse(const char *line, bool stop_at_first)
     return opts_parse(&c, &got, count, arguments, &left, &err);
 }
 
-/* If this fails, heaptap cc takes a compiler option for its own, or refuses it. */
+/* If this fails, heaptap cc consumes or refuses a compiler option. */
 static void
 options_may_end_at_the_first_unknown(void **state)
 {
@@ -98,7 +99,8 @@ a_choice_may_take_a_value(void **state)
     assert_string_equal(got.by.of, "a=b");
 }
 
-/* If this fails, --json=nested gives another layout, or --json PROFILE takes it for one. */
+/* If this fails, --json=nested gives another layout, or --json PROFILE treats PROFILE as a
+ * layout. */
 static void
 a_flag_may_take_a_choice_behind_an_equals_sign(void **state)
 {
@@ -155,7 +157,7 @@ every_form_of_an_option_is_read(void **state)
     assert_int_equal(got.limit, 2);
 }
 
-/* If this fails, a variable that a script has not set means all programs, or the current
+/* If this fails, a variable that a script has not set selects all programs, or the current
  * directory. */
 static void
 an_empty_value_is_refused(void **state)
@@ -180,7 +182,7 @@ zero_is_refused_where_it_means_nothing(void **state)
     assert_int_equal(got.wait, 0);
 }
 
-/* If this fails, a profile's name is lost, or two of them are exchanged. */
+/* If this fails, a profile's name is lost, or the names of two profiles are exchanged. */
 static void
 arguments_stay_in_their_order(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_page.c: the document of a page for profiles built by hand, and the page that embeds it.
+/* test_page.c: the document of a page, for profiles built here, and the page that embeds it.
  * html.sh tests `heaptap html` with recorded profiles. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +25,8 @@ page_add_change(struct profile *p, uint32_t thread_site, uint32_t interval,
     p->changes[p->change_count++] = (struct profile_change){thread_site, interval, a};
 }
 
-/* Two stacks of three sites, and two threads. The first stack allocates by operator new, in two
- * classes of size; both threads are there. */
+/* Return a profile of two stacks, three sites and two threads. The first stack allocates by
+ * operator new, in two size classes and in both threads. */
 static struct profile *
 page_make(void)
 {
@@ -52,7 +52,7 @@ page_make(void)
     p->snapshots[1] =
         (struct profile_snapshot){.elapsed_ns = 2000000000, .name = "", .kind = SNAPSHOT_TIMED};
     p->snapshot_count = 2;
-    // In no order, with the changes of both threads interleaved.
+    // The changes are unordered, and those of the two threads alternate.
     page_add_change(p, 0, 2, (struct profile_amounts){1, 100, 1, 100});
     page_add_change(p, 3, 1, (struct profile_amounts){2, 20, 2, 20});
     page_add_change(p, 1, 0, (struct profile_amounts){1, 100, 0, 0});
@@ -62,7 +62,7 @@ page_make(void)
     return p;
 }
 
-/* Stacks of P as `heaptap html` builds them, except for FILTER. */
+/* Build the stacks of P like `heaptap html`, but with FILTER. */
 static struct view
 page_view_of(const struct profile *p, const struct stacks_options *options, struct stacks *stacks)
 {
@@ -94,7 +94,7 @@ page_document(const struct profile *p, const char *filter)
     return document_with(&(struct json_page){.view = &view, .options = &options});
 }
 
-/* Assert that WANTED follows PARTS, which occur one after another in the document. */
+/* Fail unless the document contains PARTS in this order, then WANTED. */
 static void
 assert_behind(const struct strbuf *out, const char *const *parts, const char *wanted)
 {
@@ -111,8 +111,8 @@ assert_behind(const struct strbuf *out, const char *const *parts, const char *wa
 
 #define BEHIND(...) (const char *const[]){__VA_ARGS__, NULL}
 
-/* If this fails, a page sums a stretch of time differently from heaptap, or loses the amounts of
- * one of several threads. */
+/* If this fails, a page sums an interval differently from heaptap, or loses the amounts of a
+ * thread. */
 static void
 the_history_has_one_row_for_a_part_and_a_point(void **state)
 {
@@ -174,8 +174,8 @@ sites_say_their_number_and_their_own_frame(void **state)
     struct strbuf out = page_document(p, NULL);
 
     (void)state;
-    // Frames are numbered in the order of stacks, callers first: 0 is the start, 1 main, 2 make, 3
-    // the operator.
+    // Frames are numbered in the order of stacks, callers first: 0 is __libc_start_main, 1 main, 2
+    // make, 3 operator new.
     assert_behind(&out, BEHIND("\"sites\": {", "\"number\": "), "[1,2]");
     assert_behind(&out, BEHIND("\"sites\": {", "\"own\": "), "[2,5]");
     assert_behind(&out, BEHIND("\"functions\": {", "\"name\": ["),
@@ -255,7 +255,7 @@ without_a_history_there_is_none(void **state)
     assert_behind(&out, BEHIND("\"history\": "), "null,");
     assert_behind(&out, BEHIND("\"before\": "), "null,");
     assert_behind(&out, BEHIND("\"sources\": "), "[]\n}");
-    // The stacks that no longer fitted have no frames, so they have no user code.
+    // The stack "other" has no frames, so it has no user code.
     assert_behind(&out, BEHIND("\"sites\": {", "\"own\": "), "[0,null]");
     strbuf_release(&out);
     profile_free(p);
@@ -269,8 +269,8 @@ no_b(void *arg, const char *file)
     return strcmp(file, "b.c") == 0 ? NULL : "int\nmain\t\"x\"";
 }
 
-/* If this fails, lines of one file are shown with the bytes of another, or the first profile of two
- * is taken for the second. */
+/* If this fails, lines of one file are shown with the bytes of another, or the first of two
+ * profiles is mistaken for the second. */
 static void
 sources_name_their_file_and_before_is_the_first(void **state)
 {
@@ -303,13 +303,13 @@ sources_name_their_file_and_before_is_the_first(void **state)
     arena_release(&arena);
 }
 
-/* Decode the base64 in the LENGTH characters at TEXT, whose lines must be short enough; return the
+/* Decode the base64 text of LENGTH characters at TEXT, checking the length of its lines; return the
  * number of bytes. */
 static size_t
 page_decode(const char *text, size_t length, unsigned char *ret)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char value_of[256] = {0}; // Plus 1.
+    unsigned char value_of[256] = {0}; // The digit's value plus 1; 0 = no digit.
     size_t count = 0, line = 0;
     uint32_t bits = 0, held = 0;
 
@@ -331,7 +331,7 @@ page_decode(const char *text, size_t length, unsigned char *ret)
     return count;
 }
 
-/* Put COUNT bytes of DATA into a page, in parts of STEP, and extract them again. */
+/* Embed COUNT bytes of DATA in a page, STEP bytes at a time, extract them again, and compare. */
 static void
 there_and_back(const unsigned char *data, size_t count, size_t step)
 {
@@ -403,7 +403,7 @@ only_a_page_of_ours_is_one(void **state)
     assert_false(page_is_ours(other, sizeof other - 1));
     assert_false(page_is_ours("", 0));
     if (template == NULL)
-        return; // Built without node.
+        return; // The build had no node, so there is no page.
     assert_true(strlen(template) > PAGE_HEAD_BYTES);
     assert_true(page_is_ours(template, PAGE_HEAD_BYTES));
     assert_non_null(strstr(template, "\n" PAGE_MARKER "\n"));

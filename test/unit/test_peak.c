@@ -1,6 +1,6 @@
-/* test_peak.c: if this fails, the peak of a program with threads exceeds the upper bound that its
- * profile states. Another thread acts in the middle of a flush: the test replaces epoch_raise,
- * which the flush calls between two steps. */
+/* test_peak.c: another thread acts in the middle of a settle: the test replaces epoch_raise, which
+ * the settle calls between two steps. If this fails, the peak of a program with threads exceeds the
+ * upper bound that its profile states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ assert_bound_holds(void)
     assert_true(header.shared.peak_bytes <= header.shared.bound_bytes);
 }
 
-/* Thread 1 frees all its blocks, in two events. The first has flushed before. */
+/* Free all blocks of thread 1, in two events. Thread 1 has settled before the first. */
 static void
 the_other_frees(void)
 {
@@ -94,8 +94,8 @@ the_other_frees(void)
     }
 }
 
-/* If this fails, the bound is too low after a free by another thread between the reading of the
- * sum for the peak and that for the bound. */
+/* If this fails, the bound is too low if another thread frees after the sum for the peak is read,
+ * but before that for the bound. */
 static void
 the_bound_holds_when_another_thread_frees(void **unused)
 {
@@ -120,8 +120,8 @@ the_other_joins(void)
     assert_bound_holds();
 }
 
-/* If this fails, the bound is too low after a thread has joined while the only one before it was
- * about to publish a maximum. */
+/* If this fails, the bound is too low if a second thread joins while the first one is about to
+ * publish a maximum. */
 static void
 the_bound_holds_when_another_thread_joins(void **unused)
 {

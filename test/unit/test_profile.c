@@ -1,7 +1,7 @@
-/* test_profile.c: if this fails, old profiles no longer read as they did, packing loses something,
- * or a damaged file is trusted. The golden files come from a program that allocates 10 bytes and
- * 100 bytes in one function, reallocates the latter to 5000 and frees the former; they are kept
- * forever. */
+/* test_profile.c: the golden files come from a program that allocates 10 bytes and 100 bytes in one
+ * function, reallocates the latter to 5000 and frees the former; they are kept forever. If this
+ * fails, old profiles no longer read as they did, packing loses data, or a damaged file is
+ * trusted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,8 +105,8 @@ golden_files_read_as_they_always_did(void **unused)
     }
 }
 
-/* The two blocks come from one stack but two size classes; the realloc from another. If this
- * fails, the counters of a site are read from its neighbour. */
+/* The two blocks have one stack but two size classes; the realloc has another stack. If this fails,
+ * the counters of a site are read from its neighbour. */
 static void
 sites_have_their_own_counters(void **unused)
 {
@@ -216,7 +216,8 @@ tables_at_hand_pack_as_the_file_does(void **unused)
     arena_release(&tables);
 }
 
-/* If this fails, heaptap dies of SIGBUS when somebody cuts a profile that it is reading. */
+/* If this fails, heaptap dies of SIGBUS when another process truncates a profile that heaptap is
+ * reading. */
 static void
 a_file_that_is_cut_while_it_is_read_is_zero_from_there(void **unused)
 {
@@ -271,9 +272,9 @@ peak_error(const struct bytes *b)
     return error;
 }
 
-/* From bound_bytes if the file has it, else by the rule of the time, which published every 64 KiB.
- * If this fails, a report calls a peak among threads exact that is not, or an old one more exact
- * than it was. */
+/* The error follows from bound_bytes if the file has that field; otherwise from the rule of old
+ * recorders, whose threads published every 64 KiB. If this fails, a report calls an inexact peak
+ * among threads exact, or an old peak more exact than it was. */
 static void
 the_peak_error_follows_the_file(void **unused)
 {
@@ -300,7 +301,7 @@ the_peak_error_follows_the_file(void **unused)
     arena_release(&b.arena);
 }
 
-/* Older recorders wrote zeros for the lives of blocks, and they cannot be counted where calls are
+/* Older recorders wrote zeros for the lives of blocks, and lives cannot be counted where calls are
  * left out. If this fails, a report of such a profile says that no block is short-lived. */
 static void
 what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
@@ -332,7 +333,7 @@ what_a_file_does_not_know_of_lives_is_not_zero(void **unused)
     assert_int_equal(counters_within_16(&p->totals), p->totals.allocations);
     assert_int_equal(counters_within_256(&p->totals), 3 * p->totals.allocations);
     profile_free(p);
-    // A sampled phase, in the place of a table that is not needed here.
+    // Replace a table that this test does not need by a sampled phase.
     profile_segment_of(&b, DISK_NODES)->kind = DISK_PHASES;
     *phase = (struct disk_phase){.id = 1, .mode = DISK_MODE_BYTES, .period = 4096};
     profile_segment_of(&b, DISK_PHASES)->record_bytes = sizeof *phase;
@@ -369,7 +370,7 @@ damage_is_told_in_notes(void **unused)
     arena_release(&b.arena);
 }
 
-/* The last note of B's profile, valid until the next call; NULL = it has none. */
+/* Return the last note of B's profile, valid until the next call, or NULL. */
 static const char *
 last_note(const struct bytes *b)
 {
@@ -397,7 +398,7 @@ what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
     (void)unused;
     memset(b.data + nodes->off + (size_t)DISK_NODE_FIRST * nodes->record_bytes, 0,
            nodes->record_bytes);
-    h->state = DISK_STATE_PACKED; // While the process lived.
+    h->state = DISK_STATE_PACKED; // The process was still running.
     p = load_expecting_success(&b);
     assert_false(p->process.ended);
     assert_int_equal(p->note_count, 0);

@@ -1,8 +1,8 @@
-/* test_python_frames.c: the adapter for Python with threads that are made up here, in the layouts
- * of all versions. They call, return, continue, call through C, run generators, free code objects
- * and memory, have damaged links, and handlers that jump out of an answer. Each answer must match
- * the model of the thread, and so must its count of unchanged frames. If this fails, stacks show
- * Python functions that did not run, or the adapter relies on cached data that has changed. */
+/* test_python_frames.c: the adapter for Python with threads that the test builds, in the layouts of
+ * all versions. They call, return, continue, call through C, run generators, free code objects and
+ * memory, and have damaged links; handlers jump out of an answer. Each answer and its count of
+ * unchanged frames must match the model of the thread. If this fails, stacks show Python functions
+ * that did not run, or the adapter relies on cached data that has changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,10 +32,10 @@ enum {
 };
 
 struct fake_frame {
-    char *at_memory; // The frame,
-    char *shim;      // and the cframe or shim of its C frame, if it is the outermost there.
+    char *at_memory; // Address of the frame.
+    char *shim;      // Address of its cframe or shim, if the frame is the outermost of its C frame.
     unsigned code;
-    unsigned index; // Index of the instruction.
+    unsigned index; // Index of the current instruction.
     bool has_begun, is_large;
 };
 
@@ -46,12 +46,12 @@ static struct {
     _Alignas(16) unsigned char large[DEEP][512]; // malloc's blocks with generators.
     struct fake_frame frames[DEEP];               // Outermost first.
     unsigned count;
-    unsigned depth, burst; // Limits: frames in total, and frames that may come or go at once.
+    unsigned depth, burst; // Maximum number of frames, and of frames that come or go at once.
     size_t wanted;
-    bool before_is_whole; // No frame of the latest answer was left out.
+    bool before_is_whole; // The latest answer omitted no frame.
     char *chunk, *stack;
     uint64_t random;
-    unsigned until_jump; // Names until a handler jumps out; 0 = no jump.
+    unsigned until_jump; // Number of names until a handler jumps out; 0 = no jump.
     jmp_buf out;
 } fake;
 
@@ -143,7 +143,7 @@ has_objects(void)
     return layout->chain == PYTHON_CHAIN_OBJECTS || layout->chain == PYTHON_CHAIN_CFRAMES;
 }
 
-/* Write down the frame number I, from the outermost, 0, on. */
+/* Write frame I, 0 being the outermost, into the thread's memory. */
 static void
 write_frame(unsigned i)
 {
@@ -276,7 +276,8 @@ python_frames_step(void)
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-/* The frames that the adapter can know, from frame DAMAGED on inwards; innermost first. */
+/* Store the frames that the adapter can know, innermost first. Frames outside of DAMAGED are
+ * unreachable. */
 static size_t
 known_frames(struct heaptap_frame *to, unsigned damaged)
 {
@@ -296,8 +297,8 @@ known_frames(struct heaptap_frame *to, unsigned damaged)
     return n;
 }
 
-/* Ask for an answer, with the links ending at frame DAMAGED. On a deep stack only the wanted frames
- * count. */
+/* Get an answer and compare it with the model; the links end at frame DAMAGED. On a deep stack,
+ * only the wanted frames are compared. */
 static size_t
 ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was_whole)
 {
@@ -324,7 +325,7 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
     return both ? same : 0;
 }
 
-/* A link in the middle leads nowhere for one answer, and is then restored. */
+/* Damage a link in the middle for one answer, then restore it. */
 static void
 ask_damaged(struct python_memo *m, struct heaptap_frame *end)
 {
@@ -337,7 +338,7 @@ ask_damaged(struct python_memo *m, struct heaptap_frame *end)
     write_frame(i);
 }
 
-/* A handler jumps out of an answer. */
+/* Let a handler jump out of an answer. */
 static void
 jump_out(struct python_memo *m, struct heaptap_frame *end)
 {
@@ -372,7 +373,7 @@ ask_at_random(struct python_memo *m, struct heaptap_frame *end, unsigned events)
         assert_true(deep > events / 4);
 }
 
-/* Ask at EVENTS moments, with up to DEPTH frames. The recorder reads WANTED frames. */
+/* Test a version: get EVENTS answers with up to DEPTH frames. The recorder reads WANTED frames. */
 static void
 try_version(unsigned minor, unsigned depth, size_t wanted, unsigned events)
 {
@@ -426,7 +427,7 @@ each_version_is_answered_as_it_is(void **state)
 }
 
 /* If this fails, a recursion deeper than a profile's stacks shows functions that did not run, or a
- * stack that was cut is taken for a whole one. */
+ * truncated stack looks whole. */
 static void
 deep_python_stacks_are_answered_as_they_are(void **state)
 {

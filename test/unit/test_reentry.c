@@ -1,6 +1,6 @@
-/* test_reentry.c: if this fails, an event inside another one is lost, counted twice, or ends in the
- * wrong state. Each edge of the diagram in event/reentry.c has a test here. The structs of threads,
- * the walk and the ledger are replaced here. */
+/* test_reentry.c: one test for each edge of the diagram in event/reentry.c. The test replaces the
+ * structs of threads, the walk and the ledger. If this fails, an event inside another one is lost,
+ * counted twice, or ends in the wrong state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static enum walk_between between;
 static uint32_t joins, put_back, counted;
 static uint64_t return_address = 0x4000;
 
-/* Slots of calls on the thread's stack: a smaller index is further out. */
+/* Return addresses of calls on the thread's stack, the outermost first. */
 static uint64_t slots[4];
 
 static uint64_t
@@ -145,7 +145,7 @@ test_reentry_end(void **unused)
     return 0;
 }
 
-/* If this fails, a signal handler's event spoils the event that it has interrupted. */
+/* If this fails, a signal handler's event corrupts the event that it interrupts. */
 static void
 an_event_enters_and_leaves(void **unused)
 {
@@ -180,7 +180,7 @@ a_real_call_is_one_event(void **unused)
     assert_int_equal(c.kind, REENTRY_RECORDED);
     reentry_real_begin(&c);
     assert_true(reentry_is_in_real());
-    first->inner_count = 2; // Its requests, held back.
+    first->inner_count = 2; // Requests that the recorder holds back until the call ends.
     reentry_real_end(&c, &row);
     assert_true(reentry_is_idle());
     assert_int_equal(counted, 2);
@@ -237,8 +237,8 @@ a_handler_gets_a_second_struct(void **unused)
     reentry_leave();
 }
 
-/* If this fails, a handler without a struct of its own is recorded with another's, or not
- * counted as lost. */
+/* If this fails, an event of a handler without a struct is recorded with another handler's struct,
+ * or is not counted as lost. */
 static void
 too_deep_a_handler_is_lost(void **unused)
 {
@@ -260,7 +260,7 @@ too_deep_a_handler_is_lost(void **unused)
 }
 
 /* If this fails, bad_alloc leaves the thread in the recorder forever, a block that realloc has
- * taken out is lost, or the next sample moves. */
+ * removed is lost, or the next sample moves. */
 static void
 an_exception_restores_everything(void **unused)
 {
@@ -282,7 +282,8 @@ an_exception_restores_everything(void **unused)
     assert_int_equal(tls.origin_slot, 0);
 }
 
-/* If this fails, a thread that a handler has led out of the recorder is never recorded again. */
+/* If this fails, a thread that a handler's jump took out of the recorder is never recorded
+ * again. */
 static void
 a_jump_out_is_noticed(void **unused)
 {
@@ -297,7 +298,7 @@ a_jump_out_is_noticed(void **unused)
     assert_true(reentry_is_idle());
 }
 
-/* If this fails, a jump out of operator new makes each later event an inner one. */
+/* If this fails, after a jump out of operator new, each later event counts as an inner one. */
 static void
 a_jump_out_of_real_is_noticed(void **unused)
 {
@@ -307,7 +308,7 @@ a_jump_out_of_real_is_noticed(void **unused)
     reentry_begin(&outer, caller(1));
     reentry_real_begin(&outer);
     first->inner_count = 3;
-    between = WALK_PASSES; // Deeper on the stack, but not within the call.
+    between = WALK_PASSES; // The event is deeper on the stack, but not within the call.
     reentry_begin(&c, caller(2));
     assert_int_equal(c.kind, REENTRY_RECORDED);
     assert_int_equal(counted, 3);
@@ -324,7 +325,7 @@ a_child_finishes_the_event(void **unused)
     (void)unused;
     reentry_enter(reentry_slot(0));
     reentry_begin(&c, caller(1));
-    first->ready = second->ready = THREAD_NOT; // Wiped.
+    first->ready = second->ready = THREAD_NOT; // The fork has reset the threads.
     tls.self = NULL;
     reentry_end(&c);
     assert_null(tls.self);
@@ -335,7 +336,7 @@ a_child_finishes_the_event(void **unused)
     reentry_leave();
 }
 
-/* If this fails, a handler's blocks are taken for requests of the real allocator. */
+/* If this fails, a handler's blocks are counted as requests of the real allocator. */
 static void
 a_handler_in_real_is_an_event(void **unused)
 {
@@ -355,8 +356,8 @@ a_handler_in_real_is_an_event(void **unused)
     reentry_end(&outer);
 }
 
-/* If this fails, a handler's events are missing in a profile with a reserve, and nothing says so:
- * without system calls a walk may end before the signal frame. */
+/* Without system calls, a walk may end before the signal frame. If this fails, a handler's events
+ * are missing in a profile with a reserve, and no count says so. */
 static void
 a_call_from_an_unreadable_stack_is_counted_as_lost(void **unused)
 {
@@ -367,7 +368,7 @@ a_call_from_an_unreadable_stack_is_counted_as_lost(void **unused)
     reentry_real_begin(&outer);
     between = WALK_UNKNOWN;
     is_quiet = true;
-    for (int i = 1; i <= 2; i++) { // The address is not remembered as a callback's.
+    for (int i = 1; i <= 2; i++) { // The recorder must not remember the address as a callback's.
         return_address = 0x4800;
         reentry_begin(&c, caller(1));
         assert_int_equal(c.kind, REENTRY_LOST);
@@ -375,7 +376,7 @@ a_call_from_an_unreadable_stack_is_counted_as_lost(void **unused)
         reentry_end(&c);
         assert_true(reentry_is_in_real());
     }
-    is_quiet = false; // Then the usual case is assumed.
+    is_quiet = false; // Outside of a reserve, the usual case is assumed.
     reentry_begin(&c, caller(1));
     assert_int_equal(c.kind, REENTRY_CALLED_BACK);
     reentry_end(&c);

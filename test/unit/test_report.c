@@ -1,4 +1,4 @@
-/* test_report.c: the output for people and programs: numbers, widths, tables, the views and their
+/* test_report.c: output for people and programs: numbers, widths, tables, the views and their
  * JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ view(const struct profile *p, struct style style, struct strbuf *out)
     };
 }
 
-/* A profile with everything that makes lines long. */
+/* Return a profile with every feature that makes lines long. */
 static struct profile *
 awkward_profile(void)
 {
@@ -288,7 +288,7 @@ a_deep_tree_of_estimates_fits_60_columns(void **state)
     profile_free(p);
 }
 
-/* If this fails, -n and --depth have no effect on a tree, or it looks complete when they have. */
+/* If this fails, -n and --depth have no effect on a tree, or a shortened tree looks complete. */
 static void
 a_tree_counts_the_rows_that_limits_left_out(void **state)
 {
@@ -341,7 +341,7 @@ wide_cuts_nothing(void **state)
     profile_free(p);
 }
 
-/* If this fails, the overview hides losses, or does not say that there were none. */
+/* If this fails, the overview hides losses, or does not say that there were no losses. */
 static void
 the_overview_says_what_was_lost(void **state)
 {
@@ -450,14 +450,14 @@ the_first_screen_says_what_matters(void **state)
     text_brief(&v);
     assert_non_null(strstr(out.text, "200 B           grown  a.c:1\n"));
     assert_non_null(strstr(out.text, "-500 B           in 1 function that shrank\n"));
-    // Less is live and there is no history, so the report offers only types.
+    // Few bytes are live and there is no history, so the report offers only types.
     assert_non_null(strstr(out.text, "--by type\n"));
     strbuf_release(&out);
     profile_free(p);
 }
 
 /* If this fails, the first screen of a program whose blocks die at once does not name their
- * allocator, because some KiB are still live. */
+ * allocator, because a few KiB are still live. */
 static void
 the_first_screen_names_who_churns(void **state)
 {
@@ -480,7 +480,7 @@ the_first_screen_names_who_churns(void **state)
     assert_non_null(strstr(out.text, "     110,000  100.0 %  copy  a.c:1\n"));
     assert_non_null(strstr(out.text, "from check \xe2\x86\x90 main\n"));
 
-    // A profile without the lives of blocks shows it by calls.
+    // A profile without lives of blocks shows the calls instead.
     strbuf_clear(&out);
     profile_clear_lifetimes(p);
     v = view(p, plain, &out);
@@ -491,8 +491,8 @@ the_first_screen_names_who_churns(void **state)
     profile_free(p);
 }
 
-/* If this fails, a long line is truncated: that of a process in a container loses the recording
- * mode, or that of the other views loses the last view. */
+/* If this fails, a long line is truncated: the line of a process in a container loses the recording
+ * mode, or the line with other views loses the last view. */
 static void
 lines_of_the_first_screen_break_rather_than_end_early(void **state)
 {
@@ -545,7 +545,8 @@ threads_of_one_name_are_told_apart(void **state)
     profile_free(p);
 }
 
-/* If this fails, a peak of several threads is shown without its error, or an exact one with it. */
+/* If this fails, a peak of several threads is shown without its error, or an exact peak is shown
+ * with an error. */
 static void
 a_peak_says_what_it_may_be_off_by(void **state)
 {
@@ -801,7 +802,7 @@ the_json_of_a_report_keeps_its_contract(void **state)
     profile_free(p);
 }
 
-/* Write documents in the layout VERSION. */
+/* Write documents in the layout VERSION and check that they are well formed. */
 static void
 try_other_documents(uint32_t version)
 {
@@ -832,7 +833,7 @@ try_other_documents(uint32_t version)
     profile_free(p);
 }
 
-/* If this fails, some other document is not well formed. */
+/* If this fails, a document of another view is not well formed. */
 static void
 other_json_documents_close(void **state)
 {

@@ -1,8 +1,7 @@
 /* test_restart_call.c: system calls with a timeout, in a process that is stopped again and again.
  *
  * A child waits in one call, and is stopped every STOP_MS until it has ended. The child reports the
- * result, the errno and the time that it took.
- */
+ * call's result, errno and duration. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -164,8 +163,8 @@ stopped_often(enum wait_kind kind)
     return o;
 }
 
-/* Skip the test if the kernel refuses a call number with a mark in its upper half (before Linux
- * 5.14). A restarted call then waits for its whole timeout again. */
+/* Skip the test if the kernel refuses a call number with a bit set in its upper half (before Linux
+ * 5.14). There, a restarted call waits for its whole timeout again. */
 static void
 skip_without_marks(void)
 {
@@ -216,8 +215,8 @@ a_timeout_of_a_socket_is_found(void **state)
     check_kind(WAIT_ACCEPT, -1, EAGAIN);
 }
 
-/* If this fails, `check` takes a thread for asleep that runs and changes blocks, or stops one for
- * nothing. */
+/* If this fails, `check` mistakes a running thread that changes blocks for a sleeping one, or stops
+ * a sleeping one needlessly. */
 static void
 a_spared_thread_that_runs_is_noticed(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_rules.c: rules that threads share, while code comes and goes. If this fails, stacks are
- * walked by the rules of unloaded code, or each thread reads all unwind tables again. */
+/* test_rules.c: rules that threads share, while code is loaded and unloaded. If this fails, stacks
+ * are walked by the rules of unloaded code, or each thread reads all unwind tables again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ unwind_find_object(uint64_t address, struct unwind_object *ret_object)
     return address >= OBJECT_START && address < OBJECT_END;
 }
 
-/* Another rule at each call. */
+/* Return a different rule at each call. */
 struct unwind_rule
 unwind_compile(uint64_t lookup, const struct unwind_object *object)
 {
@@ -69,7 +69,8 @@ rules_end(void **unused)
     return 0;
 }
 
-/* Return which of the compiled rules a thread gets that has none for RA. */
+/* Look up the rule for RA in a thread without a cached rule; return the index of the compiled
+ * rule. */
 static unsigned
 rule_of(uint64_t ra)
 {

@@ -1,5 +1,5 @@
-/* test_session.c: the texts about a run and a session: losses with their causes, names that
- * distinguish processes, and notes, which are in the file. */
+/* test_session.c: texts about a run and a session: losses with their causes, names that distinguish
+ * processes, and notes stored in the file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ a_session_adds_up_the_causes_of_its_losses(void **state)
     profile_free(p[1]);
 }
 
-/* The name that session_names gives process I of WHO, which has COUNT. */
+/* Return the name that session_names gives to process I of the COUNT processes in WHO. */
 static const char *
 name_in(const struct session_who *who, size_t count, size_t i)
 {
@@ -74,8 +74,8 @@ name_in(const struct session_who *who, size_t count, size_t i)
     return names[i];
 }
 
-/* If this fails, twelve compilers are twelve equal lines, and the one with the large peak cannot be
- * found. */
+/* If this fails, twelve compilers have twelve equal lines, and a user cannot find the compiler with
+ * the large peak. */
 static void
 processes_of_a_program_are_told_apart_by_what_differs(void **state)
 {
@@ -99,7 +99,8 @@ processes_of_a_program_are_told_apart_by_what_differs(void **state)
     assert_string_equal(name_in(who, countof(who), 6), "?");
 }
 
-/* If this fails, a name is a command that never ran, with the value of an option elsewhere. */
+/* If this fails, a process gets the name of a command that never ran, with the value of an option
+ * elsewhere. */
 static void
 a_name_keeps_the_order_of_the_arguments(void **state)
 {
@@ -116,7 +117,7 @@ a_name_keeps_the_order_of_the_arguments(void **state)
     assert_string_equal(name_in(who, countof(who), 2), "git gc --auto");
 }
 
-/* If this fails, the workers of a server, whose arguments are equal, are one word repeated, or each
+/* If this fails, the workers of a server, whose arguments are equal, have equal names, or each
  * script has its name twice. */
 static void
 a_name_that_a_process_gave_itself_is_shown(void **state)
@@ -137,7 +138,7 @@ a_name_that_a_process_gave_itself_is_shown(void **state)
     assert_string_equal(name_in(who, countof(who), 4), "python3.11");
 }
 
-/* If this fails, long directories push the distinguishing file name out of the line. */
+/* If this fails, long directories push the distinguishing file name off the line. */
 static void
 a_long_name_loses_its_directories(void **state)
 {
@@ -147,7 +148,7 @@ a_long_name_loses_its_directories(void **state)
     assert_string_equal(session_name_fit(&arena, "ls /", 1), "ls /");
 }
 
-/* A packed file of P at PATH. */
+/* Write P to PATH as a packed file. */
 static void
 write_file(const struct profile *p, const char *path)
 {
@@ -167,7 +168,7 @@ session_read_file(const char *path)
 
     if (profile_open(path, &p, &err) != 0)
         fail_msg("%s", err.text);
-    assert_int_equal(p->note_count, 0); // The file is sound.
+    assert_int_equal(p->note_count, 0); // The file is undamaged.
     return p;
 }
 
@@ -180,7 +181,7 @@ static const struct profile_note unseen = {.kind = NOTE_UNSEEN,
 static const struct profile_note hook = {
     .kind = NOTE_HOOK, .text = "--hook take: never called", .advice = "", .process = ""};
 
-/* A file called NAME of a process with NOTE. */
+/* Write a file called NAME of process PID with NOTE; return its name. */
 static const char *
 noted_file(const char *name, const struct profile_note *note, uint32_t pid)
 {
@@ -191,7 +192,8 @@ noted_file(const char *name, const struct profile_note *note, uint32_t pid)
     build_site(p, build_counters(1, 10, 0, 0), "f@a.c:1", NULL);
     build_thread_site(p, build_thread(p, "main"), 0, p->sites[0].counters);
     merge_add(m, p);
-    sum = merge_finish(m); // Fit for a file, and of one process like any other.
+    // Make the sum look like one ordinary process, since only a sum can be written.
+    sum = merge_finish(m);
     sum->merged_processes = 0;
     sum->program_count = 0;
     sum->process.pid = pid;
@@ -203,8 +205,8 @@ noted_file(const char *name, const struct profile_note *note, uint32_t pid)
     return name;
 }
 
-/* If this fails, the warnings of `heaptap run` are gone when the profile is read a week later, or
- * the rest of the profile is. */
+/* If this fails, the warnings of `heaptap run`, or the rest of the profile, are gone when the
+ * profile is read a week later. */
 static void
 notes_are_appended_and_stay(void **state)
 {
@@ -233,7 +235,8 @@ notes_are_appended_and_stay(void **state)
     unlink("packed.heaptap");
 }
 
-/* If this fails, a note damages a file that is not a profile, or one without room for it. */
+/* If this fails, a note damages a file that is not a profile, or a profile without room for the
+ * note. */
 static void
 a_note_does_not_go_where_it_has_no_place(void **state)
 {
@@ -248,8 +251,8 @@ a_note_does_not_go_where_it_has_no_place(void **state)
     unlink("text.heaptap");
 }
 
-/* If this fails, the sum of a build hides what was not recorded in it, or repeats the same note
- * five hundred times. */
+/* If this fails, the sum of a build hides losses of recording, or repeats the same note five
+ * hundred times. */
 static void
 a_sum_has_like_notes_once_with_the_largest(void **state)
 {
@@ -308,8 +311,8 @@ notes_are_shown_whole(void **state)
     unlink("noted.heaptap");
 }
 
-/* If this fails, a script cannot distinguish a complete profile from one whose process got memory
- * from elsewhere. */
+/* If this fails, a script cannot distinguish a complete profile from an incomplete one, whose
+ * process also got memory from elsewhere. */
 static void
 notes_are_objects_in_json(void **state)
 {
@@ -356,8 +359,8 @@ process(uint32_t pid, uint64_t start_unix_ns, const char *executable, int64_t al
                                 .totals = build_counters(1, allocated_bytes, 0, 0)};
 }
 
-/* If this fails, the profile that a user named, or that a CI gate reads, describes the shell which
- * started the program, or a helper instead of the program. */
+/* If this fails, the profile that a user named, or that a CI gate reads, describes the shell that
+ * started the program, or a helper, instead of the program. */
 static void
 a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
 {
@@ -372,20 +375,22 @@ a_run_is_about_what_the_program_became_or_who_did_the_work(void **state)
     assert_int_equal(run_process_head(v, 0, 10, &head), HEAD_NONE);
     assert_int_equal(run_process_head(v, 1, 10, &head), HEAD_FIRST);
     assert_int_equal(head, 0);
-    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST); // A shell that did less.
-    assert_int_equal(head, 1);
-    v[0].executable = "/usr/bin/make"; // The user asked for another program,
-    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
-    assert_int_equal(head, 0);
-    v[1].totals.allocated_bytes = 1601 << 10; // unless it did next to nothing,
+    // The shell allocated less than the program.
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);
-    v[1].running = true; // and the other one has ended.
+    v[0].executable = "/usr/bin/make"; // The user asked for another program.
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
-    v[1] = process(10, 2, "/opt/prog", 1 << 10); // By exec.
+    assert_int_equal(head, 0);
+    v[1].totals.allocated_bytes = 1601 << 10; // That program did next to nothing.
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_MOST);
+    assert_int_equal(head, 1);
+    v[1].running = true; // The other process is still running.
+    assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_FIRST);
+    v[1] = process(10, 2, "/opt/prog", 1 << 10); // The first process became this program by exec.
     assert_int_equal(run_process_head(v, 3, 10, &head), HEAD_BECAME);
     assert_int_equal(head, 1);
-    assert_int_equal(run_process_head(v, 3, 99, &head), HEAD_MOST); // --only leaves the first out.
+    // --only excludes the first process.
+    assert_int_equal(run_process_head(v, 3, 99, &head), HEAD_MOST);
     assert_int_equal(head, 0);
 }
 
@@ -408,7 +413,8 @@ of_workers_that_did_the_same_the_one_that_grew_counts(void **state)
     v[2].running = true;
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);
-    v[0] = process(10, 1, "/bin/sh", 99 << 10); // A shell is never chosen, however much it did.
+    // A shell is never chosen, however much it allocates.
+    v[0] = process(10, 1, "/bin/sh", 99 << 10);
     v[0].totals.peak_bytes = 40;
     assert_int_equal(run_process_head(v, 4, 10, &head), HEAD_MOST);
     assert_int_equal(head, 1);

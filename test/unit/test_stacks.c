@@ -1,4 +1,5 @@
-/* test_stacks.c: from sites to stacks: expanding, merging, filtering and folding, and the tree. */
+/* test_stacks.c: sites turned into stacks: expanding, merging, filtering and folding, and the
+ * tree. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +69,7 @@ inlined_frames_are_expanded(void **state)
     profile_free(p);
 }
 
-/* If this fails, operator new and xmalloc head every list, or stacks with equal remaining frames
+/* If this fails, operator new and xmalloc head every list, or stacks that are equal after folding
  * are not merged. */
 static void
 wrappers_are_charged_to_their_caller(void **state)
@@ -159,7 +160,7 @@ a_filter_that_repeats_too_much_is_refused(void **state)
         {"a{18446744073709551615}", HEAPTAP_USAGE},
         {"a{30}{30}{30}", HEAPTAP_USAGE},
         {"a{2,}{2000}", HEAPTAP_USAGE},
-        {"[[:alpha:]{9}]{4000}", 0}, // One set, repeated.
+        {"[[:alpha:]{9}]{4000}", 0}, // This is one set, repeated.
         {"[]{9,9}]\\{4000}", 0},
         {"xmal+oc|make(_a)?_c{1,20}", 0},
     };
@@ -195,7 +196,7 @@ a_bad_regex_is_a_usage_error(void **state)
     profile_free(p);
 }
 
-/* If this fails, all addresses of a stripped library are taken for one place. */
+/* If this fails, all addresses of a stripped library are treated as one place. */
 static void
 unnamed_frames_stay_apart(void **state)
 {
@@ -208,7 +209,7 @@ unnamed_frames_stay_apart(void **state)
     profile_free(p);
 }
 
-/* If this fails, wrappers hidden in C++ or Rust decorations are not recognised. */
+/* If this fails, wrappers are not recognised if C++ or Rust decorates their names. */
 static void
 plain_names_lose_their_decoration(void **state)
 {
@@ -360,8 +361,7 @@ fold_matches_behind_the_return_type(void **state)
     profile_free(p);
 }
 
-/* If this fails, recursion makes a row for each depth, or functions vanish that are not
- * repeated. */
+/* If this fails, recursion gets a row for each depth, or functions vanish that do not recur. */
 static void
 recursion_folds_to_one_stack(void **state)
 {
@@ -399,8 +399,8 @@ numbers_belong_to_the_profile(void **state)
     build_site(p, build_counters(3, 300, 0, 0), "malloc@a.c:2", "large@a.c:3", "main@a.c:5", NULL);
     s = test_stacks_build(p, (struct stacks_options){.merge_labels = true});
     stack_numbers(p, &s);
-    assert_int_equal(s.v[0].number, 3); // A quarter of the peak.
-    assert_int_equal(s.v[1].number, 1); // Nearly all that was allocated.
+    assert_int_equal(s.v[0].number, 3); // This stack holds a quarter of the peak.
+    assert_int_equal(s.v[1].number, 1); // This stack allocated nearly everything.
     assert_int_equal(s.v[2].number, 2);
     s = test_stacks_build(p, (struct stacks_options){.no_fold = true, .filter = "large"});
     stack_numbers(p, &s);
@@ -408,7 +408,8 @@ numbers_belong_to_the_profile(void **state)
     assert_int_equal(s.v[0].number, 2);
     s = test_stacks_build(p, (struct stacks_options){.fold = "small|churn"});
     stack_numbers(p, &s);
-    assert_int_equal(s.v[0].number, 1); // Folded, both stacks are main's.
+    // After folding, main is the innermost frame of both stacks.
+    assert_int_equal(s.v[0].number, 1);
     profile_free(p);
 }
 
@@ -540,7 +541,7 @@ bytes_of_tree(const struct tree *t, uint32_t parent)
     return text;
 }
 
-/* If this fails, -n and --depth of a tree show other rows than the largest, or a row without its
+/* If this fails, -n and --depth of a tree show rows other than the largest, or a row without its
  * callers. */
 static void
 a_pruned_tree_keeps_the_largest_rows_and_their_callers(void **state)
@@ -574,7 +575,7 @@ a_pruned_tree_keeps_the_largest_rows_and_their_callers(void **state)
     profile_free(p);
 }
 
-/* If this fails, --metric accepts other words than the views show. */
+/* If this fails, --metric accepts words other than those that the views show. */
 static void
 metric_names_are_read_back(void **state)
 {
@@ -589,7 +590,7 @@ metric_names_are_read_back(void **state)
 }
 
 /* If this fails, tables and pictures of a program that frees everything at its end show the few KiB
- * that are left, where the first screen shows the peak. */
+ * that are left, although the first screen shows the peak. */
 static void
 the_peak_comes_first_unless_it_is_still_live(void **state)
 {

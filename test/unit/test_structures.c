@@ -1,7 +1,7 @@
-/* test_structures.c: reads structures from the debug information of libraries that the test
- * compiles, and walks over hand-written entries that no compiler emits. If this fails, the
- * predicted effect of a member order is wrong, or a crafted file keeps heaptap busy forever. Run
- * from the top of the source tree. If a compiler is missing, its part is skipped with a message. */
+/* test_structures.c: read structures from the debug information of libraries that the test
+ * compiles, and walk over hand-written entries that no compiler emits. If this fails, the predicted
+ * effect of a member order is wrong, or a crafted file keeps heaptap busy forever. Run it from the
+ * top of the source tree. If a compiler is missing, its part is skipped with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,8 @@
 static char directory[] = "/tmp/heaptap-structures-XXXXXX";
 static struct arena arena;
 
-/* A profile of one block of TYPE, whose first word was read ten times, recorded in LIBRARY. */
+/* Return a profile of one block of TYPE, recorded in LIBRARY; the block's first word was read ten
+ * times. */
 static struct profile *
 structures_profile_of(const char *library, const char *type)
 {
@@ -102,9 +103,9 @@ parts_of(const char *library, const char *type)
     return text;
 }
 
-/* Types and their expected layouts. A part has a name, an offset, a size and an alignment. ONLY is
- * the compiler that the row is for, if another one uses other names or omits necessary data; NULL =
- * all. */
+/* Types and their expected layouts. A part is written as NAME OFFSET+SIZE/ALIGNMENT. If ONLY is not
+ * NULL, the row is for that compiler alone, because the other one uses other names or omits
+ * necessary data. */
 static const struct {
     const char *type, *wanted, *only;
 } layouts[] = {

@@ -1,6 +1,6 @@
-/* test_symbol.c: the symboliser against programs compiled on the spot, whose names and lines are
- * known from their sources in test/symbol. Run from the top of the source tree. A missing compiler
- * skips its part, with a message. */
+/* test_symbol.c: the symboliser, applied to programs that the test compiles and whose names and
+ * lines are known from their sources in test/symbol. Run it from the top of the source tree. If a
+ * compiler is missing, its part is skipped with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ compile(const char *compiler, const char *flags, const char *source, const char 
                       source));
 }
 
-/* The line of test/symbol/SOURCE that holds MARK. */
+/* Return the line of test/symbol/SOURCE that contains MARK. */
 static uint32_t
 line_of(const char *source, const char *mark)
 {
@@ -73,7 +73,7 @@ line_of(const char *source, const char *mark)
     return number;
 }
 
-/* The first word that COMMAND prints, as a hexadecimal number. */
+/* Return the first word that COMMAND prints, read as a hexadecimal number. */
 static uint64_t PRINTF(1, 2)
 hex_output(const char *format, ...)
 {
@@ -98,7 +98,7 @@ symbol_address_of(const char *file, const char *symbol)
     return hex_output("nm %s | awk '$3 == \"%s\" { print $1 }'", in_directory(file), symbol);
 }
 
-/* Set M's build id to the one in FILE of the directory. */
+/* Set M's build id to that in FILE of the directory. */
 static void
 symbol_read_build_id(struct profile_module *m, const char *file)
 {
@@ -120,14 +120,14 @@ symbol_read_build_id(struct profile_module *m, const char *file)
     }
 }
 
-/* A profile with one module, FILE in the directory, loaded at BIAS. */
+/* Return a profile with one module, FILE in the directory, loaded at BIAS. */
 static struct profile *
 new_profile(const char *file)
 {
     struct profile *p = build_profile_new();
 
     p->symbolised = false;
-    p->process.pid = 0; // No map of JIT code is looked up.
+    p->process.pid = 0; // Without a process id, no map of JIT code is looked up.
     p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
     p->module_count = 2;
     p->modules[0].path = "";
@@ -261,7 +261,7 @@ inlined_calls_are_frames(void **state)
         for (size_t k = 0; k < countof(debug_flags); k++) {
             char flags[64];
 
-            // Linked in a separate step, because the split file is named after the object.
+            // Link in a separate step, because the split file is named after the object.
             snprintf(flags, sizeof flags, "%s -c", debug_flags[k]);
             compile(compilers[i], flags, "inline_chain.c", "chain.o");
             assert_true(shell("cd %s && %s chain.o -o chain", directory, compilers[i]));
@@ -288,7 +288,7 @@ check_scopes(const char *file)
                         "_ZN3zoo4feedIlEEmRKNS_4CageIT_EES2_");
     assert_int_equal(frame(p, feed, 0)->line, line_of("scopes.cc", "LINE:feed"));
     assert_int_equal(p->locations[knock].frame_count, 2);
-    // Where gcc writes no linkage name, a function that was always inlined has no parameters.
+    // Where gcc writes no linkage name, a function without an out-of-line copy has no parameters.
     assert_true(strncmp(symbol_function(p, knock, 0), "zoo::(anonymous namespace)::knock", 33) ==
                 0);
     assert_true(frame(p, knock, 0)->inlined);
@@ -344,7 +344,7 @@ separate_debug_files_are_found(void **state)
     }
 }
 
-/* Return true if the recorded FILE is named with the prefix "root" in the directory. */
+/* Return true if the recorded FILE gets names with the prefix "root" in the directory. */
 static void
 check_prefix(const char *file, uint64_t address, bool with_build_id, bool expected)
 {
@@ -375,10 +375,11 @@ files_are_looked_for_below_the_prefix(void **state)
     compile("gcc", "-O2 -g -Wl,--build-id", "inline_chain.c", "named");
     mark = symbol_address_of("named", "mark");
     snprintf(own, sizeof own, "%s", in_directory("named"));
-    // Only outside: accepted if the build id matches, otherwise it may be any file.
+    // The file exists only outside. It is accepted if the build id matches; otherwise, it may be
+    // any file.
     check_prefix(own, mark, true, true);
     check_prefix(own, mark, false, false);
-    // A link is followed as in the container.
+    // A link is resolved inside the container.
     assert_true(shell("cd %s/root && cp ../named opt/real && ln -s /opt/real opt/link", directory));
     check_prefix("/opt/link", mark, true, true);
     check_prefix("/opt/link", mark, false, true);
@@ -499,8 +500,8 @@ variables_are_those_of_the_recorded_file(void **state)
     }
     compile("gcc", "-shared -fPIC -Wl,--build-id=0x00112233445566778899aacc", "variables.c",
             "libtable.so");
-    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table"); // No build id is
-                                                                          // recorded.
+    // No build id was recorded.
+    assert_string_equal(variable_at(&m, "libtable.so", &arena), "table");
     symbol_read_build_id(&m, "libtable.so");
     assert_string_equal(variable_at(&m, "libtable.so", &arena), "table");
     compile("gcc", "-shared -fPIC -Wl,--build-id=0xffeeddccbbaa998877665566", "variables.c",
@@ -556,7 +557,7 @@ what_needs_no_file_gives_no_hint(void **state)
     profile_free(p);
 }
 
-/* If this fails, a packed profile opened on another machine loses the names it came with. */
+/* If this fails, a packed profile opened on another machine loses the names it contains. */
 static void
 names_that_came_with_a_profile_stay(void **state)
 {
@@ -577,7 +578,7 @@ names_that_came_with_a_profile_stay(void **state)
 }
 
 /* If this fails, a debug package that is installed after a profile was packed gives it no names, or
- * names come from a file that is not the recorded one. */
+ * names come from a file other than the recorded one. */
 static void
 a_packed_profile_gets_what_it_lacks(void **state)
 {
@@ -602,7 +603,7 @@ a_packed_profile_gets_what_it_lacks(void **state)
     assert_int_equal(p->modules[1].symbols, SYMBOLS_EXPORTS);
     assert_lacks(p, "is stripped");
 
-    // As read from a file, with the debug file there, but not the module.
+    // The profile is as read from a file. The debug file exists, but the module is another one.
     assert_true(shell("cd %s && mv p.hidden p.debug && gcc -Wl,--build-id=0x12345678 -o packed "
                       "\"$OLDPWD/test/symbol/inline_chain.c\"",
                       directory));
@@ -612,7 +613,7 @@ a_packed_profile_gets_what_it_lacks(void **state)
     assert_lacks(p, "has changed since the recording (build id 12345678, recorded "
                     "1234567890abcdef12345678)");
 
-    // With both of them.
+    // Both files exist.
     assert_true(shell("cd %s && cp packed.right packed", directory));
     p->sought = false;
     p->typed = true;
@@ -633,8 +634,7 @@ a_packed_profile_gets_what_it_lacks(void **state)
     profile_free(p);
 }
 
-/* If this fails, a packed profile takes names from a file that merely has the recorded one's path.
- */
+/* If this fails, a packed profile takes names from a file that merely has the recorded path. */
 static void
 without_a_build_id_a_packed_profile_stays_as_it_is(void **state)
 {
@@ -655,8 +655,8 @@ without_a_build_id_a_packed_profile_stays_as_it_is(void **state)
     profile_free(p);
 }
 
-/* If this fails, a stripped function is split, one row for each call in it, or several functions
- * are joined. */
+/* If this fails, a stripped function has a row for each call in it, or several functions share
+ * one. */
 static void
 a_nameless_function_is_known_by_its_beginning(void **state)
 {
@@ -673,7 +673,7 @@ a_nameless_function_is_known_by_its_beginning(void **state)
     outer = symbol_address_of("nameless", "outer");
     start = symbol_address_of("nameless", "_start");
     assert_true(shell("strip %s", in_directory("nameless")));
-    // The second time from the cache, with the file away.
+    // In the second round, the names come from the cache, and the file is gone.
     for (int i = 0; i < 2; i++) {
         p = new_profile("nameless");
         p->modules[1].build_id_bytes = id.build_id_bytes;
@@ -695,7 +695,7 @@ a_nameless_function_is_known_by_its_beginning(void **state)
         assert_int_equal(p->locations[5].function_start, 0);
         assert_int_equal(p->locations[5].same, 0);
 
-        // Like a packed profile of an older version, which had neither.
+        // A packed profile of an older version lacks both.
         for (uint32_t l = 1; l <= 5; l++)
             p->locations[l].function_start = p->locations[l].same = 0;
         p->modules[1].symbols = SYMBOLS_UNKNOWN;
@@ -708,8 +708,7 @@ a_nameless_function_is_known_by_its_beginning(void **state)
     }
 }
 
-/* --- Progress, several modules ------------------------------------------------------------------
- */
+/* --- Progress with several modules ------------------------------------------------------------ */
 
 static void
 note_progress(void *arg, size_t done, size_t total)
@@ -754,7 +753,8 @@ progress_reaches_the_end(void **state)
 /* --- The cache ----------------------------------------------------------------------------------
  */
 
-/* A profile of one location, at "mark" of FILE, resolved with the cache. */
+/* Return the location of a profile with one location, at "mark" of FILE, resolved with the
+ * cache. */
 static struct profile *
 resolve_cached(const char *file, const struct profile_module *like, uint64_t mark)
 {
@@ -817,7 +817,8 @@ the_cache_gives_the_same_frames(void **state)
     assert_lacks_nothing(warm);
     profile_free(warm);
 
-    // One flipped bit in the last string: the cache does not count, so the file is missing.
+    // A flipped bit in the last string makes the cache invalid, so the names are looked up in the
+    // missing file.
     assert_true(shell("cd %s && size=$(stat -c %%s %s) && printf X | dd of=%s bs=1 "
                       "seek=$((size - 3)) conv=notrunc status=none", directory, cache, cache));
     warm = resolve_cached("cached", &id, mark);
@@ -869,7 +870,7 @@ the_cache_learns_of_new_debug_information(void **state)
 }
 
 /* If this fails, setting a debuginfod server, or installing a debug package for a rebuilt program,
- * removes the names from its old profiles. */
+ * removes the names from old profiles. */
 static void
 the_cache_is_kept_if_the_file_cannot_be_had(void **state)
 {
@@ -888,7 +889,7 @@ the_cache_is_kept_if_the_file_cannot_be_had(void **state)
     profile_free(p);
 
     compile("gcc", "-O2 -Wl,--build-id=0x66660405060708090a0b0cff", "inline_chain.c", "gone");
-    // The server is asked for debug information of files that are there.
+    // The server is asked for the debug information of existing files.
     setenv("DEBUGINFOD_URLS", "file:///nowhere", 1);
     p = resolve_cached("gone", &id, mark);
     unsetenv("DEBUGINFOD_URLS");
@@ -971,7 +972,7 @@ an_unwritable_cache_is_silent(void **state)
 /* --- JIT code -----------------------------------------------------------------------------------
  */
 
-/* The perf map at PATH, which covers 0x1010, is rejected; remove it. */
+/* Check that the perf map at PATH, which covers 0x1010, is rejected; remove it. */
 static void
 assert_no_jit_name(const char *path)
 {
@@ -986,7 +987,7 @@ assert_no_jit_name(const char *path)
     assert_int_equal(unlink(path), 0);
 }
 
-/* If this fails, code made in a program's first milliseconds has no names, or another process's. */
+/* If this fails, code from a program's first milliseconds has no names, or another process's. */
 static void
 a_map_written_at_once_is_its_process_s(void **state)
 {
@@ -1016,7 +1017,8 @@ a_map_written_at_once_is_its_process_s(void **state)
     unlink(path);
 }
 
-/* If this fails, code made at run time has no names, or another process's, or escape sequences. */
+/* If this fails, code generated at run time has no names, another process's, or escape sequences in
+ * names. */
 static void
 jit_code_is_named_by_its_own_map(void **state)
 {
@@ -1045,7 +1047,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_lacks_nothing(p);
     profile_free(p);
 
-    // A process with another root.
+    // The process has another root.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
     p->sysroot = arena_strdup(&p->arena, in_directory("jail"));
@@ -1057,7 +1059,8 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_string_equal(symbol_function(p, old, 0), "jailed");
     profile_free(p);
 
-    // Written before the process started: left by an earlier process with the same id.
+    // This map was written before the process started, so it belongs to an earlier process with the
+    // same id.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
     p->process.start_unix_ns = UINT64_C(1) << 62;
@@ -1067,7 +1070,7 @@ jit_code_is_named_by_its_own_map(void **state)
     assert_string_equal(symbol_function(p, old, 0), "");
     profile_free(p);
 
-    // Through a link, and (as root, which can make one) another user's.
+    // The map is a link, or (as root, which can create one) another user's.
     assert_int_equal(rename(path, in_directory("perf.map")), 0);
     assert_int_equal(symlink(in_directory("perf.map"), path), 0);
     assert_no_jit_name(path);

@@ -13,21 +13,21 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* If this fails, the recorder reads from an unmapped or unreadable page, or changes the signal mask
- * on the way. */
+/* If this fails, the recorder reads from an unmapped or unreadable page, or a probe changes the
+ * signal mask. */
 static void
 only_what_is_mapped_can_be_read(void **unused)
 {
     char *pages = mmap(NULL, 3 * (size_t)PAGE_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    sigset_t before = {{0}}, after = {{0}}; // The kernel fills in a part.
+    sigset_t before = {{0}}, after = {{0}}; // The kernel fills in a part of the set.
 
     (void)unused;
     assert_ptr_not_equal(pages, MAP_FAILED);
     assert_int_equal(mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE), 0);
     assert_int_equal(munmap(pages + 2 * PAGE_BYTES, PAGE_BYTES), 0);
     sigprocmask(SIG_SETMASK, NULL, &before);
-    memset(pages, 0, PAGE_BYTES); // A readable word may have any value, also the expected one.
+    memset(pages, 0, PAGE_BYTES); // A readable word may have any value, including the expected one.
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages));
     assert_true(sys_is_readable((uint64_t)(uintptr_t)pages + PAGE_BYTES - 1));
     memset(pages, 0xff, PAGE_BYTES);
@@ -43,8 +43,8 @@ only_what_is_mapped_can_be_read(void **unused)
     munmap(pages, 2 * (size_t)PAGE_BYTES);
 }
 
-/* If this fails, probing memory that holds zeros sleeps, and a program in which each event probes
- * takes a hundred times as long. */
+/* If this fails, a probe of memory that holds zeros sleeps, and a program that probes at each event
+ * becomes a hundred times slower. */
 static void
 a_look_never_waits(void **unused)
 {
@@ -59,8 +59,8 @@ a_look_never_waits(void **unused)
     assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100);
 }
 
-/* If this fails, a new thread in a program with a reserve gets the id of a running one, and takes
- * over its row while it is in use. Last: this cannot be undone. */
+/* This test runs last, because it cannot be undone. If this fails, a new thread in a program with a
+ * reserve gets the id of a running thread, and uses that thread's row at the same time. */
 static void
 ids_that_are_made_up_are_nobodys(void **unused)
 {

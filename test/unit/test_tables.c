@@ -1,6 +1,6 @@
 /* test_tables.c: the inputs of mprof's tables: stacks as functions, partial paths, amounts by size
- * class, the call graph, and its cycles. mprof.sh tests them as users see them; here are the cases
- * that no simple program produces. */
+ * class, the call graph, and its cycles. mprof.sh tests the tables as users see them; this test has
+ * the cases that no simple program produces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ tables_end(struct fixture *f)
     arena_release(&arena);
 }
 
-/* The functions of the stack at I, outermost first, as one text. */
+/* Return the functions of the stack at I, outermost first, as one text. */
 static const char *
 tables_text_of(struct fixture *f, size_t i)
 {
@@ -64,7 +64,7 @@ tables_text_of(struct fixture *f, size_t i)
 static const struct counters once = {
     .allocations = 1, .allocated_bytes = 10, .size_min = 10, .size_max = 10};
 
-/* If this fails, constructors of libraries are below frames of the loader, or main is. */
+/* If this fails, constructors of libraries are below frames of the loader, or below main. */
 static void
 what_runs_outside_of_main_has_a_name(void **state)
 {
@@ -174,7 +174,7 @@ paths_of(struct fixture *f, size_t callers, bool call_sites)
     return paths;
 }
 
-/* If this fails, one leak is several rows, or several are one. */
+/* If this fails, one leak has several rows, or several leaks share one. */
 static void
 paths_merge_what_reads_the_same(void **state)
 {
@@ -196,7 +196,7 @@ paths_merge_what_reads_the_same(void **state)
     assert_int_equal(counters_live_blocks(&p.v[0].counters), 3);
     assert_int_equal(p.v[0].depth + p.v[1].depth, 3 + 4);
     assert_false(p.v[0].cut);
-    // The same two functions, but one path lacks callers, the other does not.
+    // The same two functions, but one path lacks callers and the other does not.
     p = paths_of(&f, 3, false);
     assert_int_equal(p.count, 3);
     assert_true(p.v[0].cut != p.v[1].cut);
@@ -212,7 +212,7 @@ paths_merge_what_reads_the_same(void **state)
     tables_end(&f);
 }
 
-/* If this fails, a program that allocates nothing ends the analysis. */
+/* If this fails, a program that allocates nothing makes the analysis crash. */
 static void
 nothing_gives_empty_tables(void **state)
 {
@@ -275,7 +275,7 @@ long_paths_wrap_at_the_width(void **state)
     tables_end(&f);
 }
 
-/* If this fails, a cut stack looks as if its outermost known frame had started it. */
+/* If this fails, a truncated stack looks as if its outermost known frame had started it. */
 static void
 callers_that_were_not_recorded_are_a_caller(void **state)
 {
@@ -323,8 +323,8 @@ a_cut_stack_that_shows_its_beginning_has_no_unknown_callers(void **state)
     tables_end(&f);
 }
 
-/* The stack leaves the cycle of a and b through out, and returns by it. If this fails, a cycle has
- * more bytes than the program. */
+/* The stack leaves the cycle of a and b through out, and returns to the cycle by it. If this fails,
+ * a cycle has more bytes than the program. */
 static void
 a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
 {
@@ -345,7 +345,7 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     assert_int_equal(amount_sum(&cycle->inclusive), 70);
     assert_int_equal(amount_sum(&cycle->self), 70);
     assert_int_equal(cycle->called.calls, 1);
-    // The cycle calls out and is called by it, so out belongs to it; only main enters.
+    // The cycle calls out and is called by it, so out belongs to the cycle; only main enters.
     assert_int_equal(cycle->caller_count, 1);
     assert_int_equal(g.nodes[g.entries[0]].cycle, CALLGRAPH_NONE);
     for (size_t i = 0; i < g.arc_count; i++)
@@ -353,7 +353,7 @@ a_stack_counts_once_in_a_cycle_it_enters_twice(void **state)
     tables_end(&f);
 }
 
-/* If this fails, a function that keeps nothing is shown among those that keep memory, and makes
+/* If this fails, a function that keeps nothing is listed among those that keep memory, and adds
  * cycles there. */
 static void
 the_graph_of_a_metric_has_what_the_metric_has(void **state)
@@ -375,8 +375,8 @@ the_graph_of_a_metric_has_what_the_metric_has(void **state)
     tables_end(&f);
 }
 
-/* If this fails, a table of an interval lacks what shrank, or a function whose growth and shrinkage
- * cancel out has no place in the graph although its calls are there. */
+/* If this fails, a table of an interval lacks the stacks that shrank, or the graph lacks functions
+ * whose growth and shrinkage cancel out although it has their calls. */
 static void
 what_shrank_is_listed_by_its_amount(void **state)
 {
@@ -400,7 +400,7 @@ what_shrank_is_listed_by_its_amount(void **state)
     assert_int_equal(amount_sum(&d.v[0].amount), -900);
     assert_int_equal(amount_sum(&d.v[1].amount), 807);
     assert_int_equal(amount_sum(&d.v[3].amount), -7);
-    assert_int_equal(g.entry_count, 4); // main has 0 in all.
+    assert_int_equal(g.entry_count, 4); // main's amounts add up to 0.
     for (size_t i = 0; i < 3; i++) {
         const struct callgraph_node *n = &g.nodes[g.entries[i == 0 ? 1 : i == 1 ? 0 : 2]];
 
@@ -413,7 +413,7 @@ what_shrank_is_listed_by_its_amount(void **state)
     tables_end(&f);
 }
 
-/* If this fails, a long chain of calls overflows our stack, or a cycle is missed. */
+/* If this fails, a long chain of calls overflows heaptap's stack, or a cycle is missed. */
 static void
 components_are_found_without_recursion(void **state)
 {
@@ -424,7 +424,7 @@ components_are_found_without_recursion(void **state)
     struct components c;
 
     (void)state;
-    // A chain; its end leads back to RING, and the last node to none.
+    // Build a chain whose last but one node calls RING. The last node calls none.
     for (uint32_t i = 0; i < NODES; i++) {
         first[i] = i;
         targets[i] = i + 1 == NODES - 1 ? RING : i + 1;

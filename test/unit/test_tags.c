@@ -1,5 +1,5 @@
-/* test_tags.c: heaps and labels in the model that analyses work on. If this fails, blocks of two
- * arenas with equal stacks become one, a filter keeps the wrong blocks, or a table loses bytes. */
+/* test_tags.c: heaps and labels in the model that analyses use. If this fails, blocks of two arenas
+ * with equal stacks become one, a filter keeps the wrong blocks, or a table loses bytes. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,8 @@ static struct arena arena;
 
 enum { ARENA = 1, POOL = 2, ACME = 1, GLOBEX = 2 };
 
-/* Five sites on one stack, of different heaps and labels, and one on another. */
+/* Return a profile with five sites on one stack, of different heaps and labels, and one site on
+ * another stack. */
 static struct profile *
 tagged_profile(void)
 {
@@ -67,8 +68,8 @@ passing_bytes(const struct profile *p, const char *heap, const char *label)
     return sum;
 }
 
-/* If this fails, blocks of an arena and of malloc from one line are one row, which belongs to
- * neither. */
+/* If this fails, blocks that one line allocates in an arena and from malloc have one row, which
+ * belongs to neither. */
 static void
 equal_stacks_of_two_heaps_are_two(void **unused)
 {
@@ -105,8 +106,8 @@ labels_merge_where_that_is_asked_for(void **unused)
     profile_free(p);
 }
 
-/* If this fails, --heap and --label show bytes of another heap or tenant, or omit some of the named
- * one. */
+/* If this fails, --heap and --label show bytes of another heap or tenant, or omit bytes of the
+ * named one. */
 static void
 filters_pass_what_they_name(void **unused)
 {
@@ -128,7 +129,7 @@ filters_pass_what_they_name(void **unused)
     profile_free(p);
 }
 
-/* Every grouping by heap or labels divides the bytes of STACKS; "name bytes" of each row. */
+/* Return each group of STACKS by BY as "name bytes"; each grouping divides all bytes. */
 static const char *
 grouped(const struct profile *p, const struct stacks *stacks, enum group_by by, const char *key)
 {
@@ -198,8 +199,8 @@ tags_are_named_in_roots_and_lines(void **unused)
     profile_free(p);
 }
 
-/* Their ids differ from run to run. If this fails, `diff` compares the arena of one run with the
- * pool of the next. */
+/* Ids of heaps and labels differ from run to run. If this fails, `diff` compares the arena of one
+ * run with the pool of the next. */
 static void
 diff_matches_heaps_and_labels_by_name(void **unused)
 {

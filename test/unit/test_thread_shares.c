@@ -1,4 +1,4 @@
-/* test_thread_shares.c: what each thread allocated, where threads free each other's blocks. */
+/* test_thread_shares.c: each thread's share of memory, if threads free each other's blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ thread_shares_assert_has(const struct thread_share *s, int64_t allocations, int6
     assert_int_equal(s->for_others_blocks, for_others_blocks);
 }
 
-/* If this fails, a producer seems to hold everything that it ever made, and its consumers less than
- * nothing. */
+/* If this fails, a producer seems to hold all blocks that it ever allocated, and its consumers less
+ * than nothing. */
 static void
 what_one_thread_allocates_is_its_own(void **state)
 {
@@ -51,12 +51,13 @@ what_one_thread_allocates_is_its_own(void **state)
     thread_shares_assert_has(&shares.v[first], 0, 0, 0, 60);
     assert_int_equal(shares.v[first].for_others_bytes, 600);
     thread_shares_assert_has(&shares.v[second], 7, 4, 40, 20);
-    assert_int_equal(shares.v[maker].counters.frees, 90); // Frees of its blocks, by any thread.
+    // Frees of this thread's blocks, by any thread.
+    assert_int_equal(shares.v[maker].counters.frees, 90);
     assert_false(shares.live_is_shared);
     profile_free(p);
 }
 
-/* If this fails, workers that keep to themselves are charged with the blocks of others. */
+/* If this fails, threads that free only their own blocks are charged with the blocks of others. */
 static void
 who_frees_only_its_own_keeps_what_is_left(void **state)
 {
@@ -94,8 +95,8 @@ what_several_allocate_and_others_free_is_shared(void **state)
     profile_free(p);
 }
 
-/* If this fails, the frees of a stretch of time are lost, or count as freed for others although
- * they may be a thread's older blocks. */
+/* If this fails, the frees in an interval are lost, or count as freed for others although they may
+ * be a thread's older blocks. */
 static void
 a_site_that_shrank_is_that_of_those_who_freed(void **state)
 {

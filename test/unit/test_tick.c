@@ -1,7 +1,7 @@
-/* test_tick.c: the events that count for the estimate of the recorder's cost. If this fails, the
- * reported overhead contains time during which another program had the processor, or the estimate
- * makes forbidden system calls. The test provides both clocks, of cycles and of processor time: one
- * cycle is a nanosecond. */
+/* test_tick.c: the events from which the recorder's cost is estimated. The test provides both
+ * clocks, of cycles and of processor time: one cycle is a nanosecond. If this fails, the reported
+ * overhead contains time during which another program had the processor, or the estimate makes
+ * forbidden system calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,7 +136,7 @@ tick_work(uint64_t cycles)
     work_now += cycles;
 }
 
-/* One tick: events, then the timed one, with STOLEN cycles taken by another program. */
+/* Run one tick: events, then the timed event, during which another program takes STOLEN cycles. */
 static void
 run_tick(uint64_t event_cycles, uint64_t stolen)
 {
@@ -168,8 +168,8 @@ what_other_programs_take_is_not_counted(void **state_)
     until_timed();
     for (int i = 0; i < 400; i++)
         run_tick(EVENT_CYCLES, i / 4 % 3 == 0 ? SLICE_CYCLES : 0);
-    assert_in_range(row.timed_events, 60, 70); // One tick in four is timed, and two of three of
-                                               // these count.
+    // One tick in four is timed, and two in three of these are counted.
+    assert_in_range(row.timed_events, 60, 70);
     assert_int_equal(row.timed_cycles, row.timed_events * EVENT_CYCLES);
 }
 
@@ -207,7 +207,7 @@ the_processor_clock_is_read_for_one_tick_in_four(void **state_)
     assert_int_equal(row.timed_events, 100);
 }
 
-/* If this fails, a program that forbids system calls is killed by the estimate. */
+/* If this fails, the estimate kills a program that forbids system calls. */
 static void
 with_a_reserve_no_clock_is_asked(void **state_)
 {
@@ -220,7 +220,7 @@ with_a_reserve_no_clock_is_asked(void **state_)
 }
 
 /* If this fails, a program of few events shows events from after a rest during the rest, or a busy
- * one reads the clock at each event. */
+ * program reads the clock at each event. */
 static void
 events_tick_alone_at_first_and_after_a_rest(void **state_)
 {
@@ -236,8 +236,8 @@ events_tick_alone_at_first_and_after_a_rest(void **state_)
     assert_int_equal(thread.countdown, 2);
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 4);
-    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // No event ticks alone any more.
-    clock_now += TICK_LATE_NS + 1; // Room for 16 ticks.
+    assert_int_equal(rested_events, TICK_CLOSE_EVENTS + 1); // No event ticks alone any longer.
+    clock_now += TICK_LATE_NS + 1; // Enough time for 16 ticks.
     run_tick(EVENT_CYCLES, 0);
     assert_int_equal(thread.countdown, 1);
     run_tick(EVENT_CYCLES, 0);

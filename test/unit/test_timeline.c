@@ -1,5 +1,5 @@
-/* test_timeline.c: moments, cuts and trends of a profile with a past, by construction. If one
- * fails, a view shows another moment than requested, or takes rest or churn for growth. */
+/* test_timeline.c: moments, intervals and trends of a profile with a history built here. If one
+ * fails, a view shows another moment than requested, or mistakes rest or churn for growth. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 
-/* Blocks that are live at snapshot T (from 0) and, at SNAPSHOTS, at the end. */
+/* Return the number of live blocks at snapshot T, from 0; SNAPSHOTS is the end. */
 typedef int64_t shape_fn(int64_t t);
 
 static int64_t
@@ -56,7 +56,7 @@ timeline_add_change(struct profile *p, uint32_t site, uint32_t interval, int64_t
         profile_amounts_add(&p->snapshots[i].amounts, &a);
 }
 
-/* The sum of the latest changes of a site, one for each interval. */
+/* Return the sum of a site's changes in the latest intervals, one per interval. */
 static struct counters
 sum_of_changes(const struct profile *p)
 {
@@ -67,8 +67,8 @@ sum_of_changes(const struct profile *p)
     return build_counters(sum.allocations, sum.allocated_bytes, sum.frees, sum.freed_bytes);
 }
 
-/* A profile with a snapshot each second; the second and the fifth are called "warm", the tenth and
- * the twentieth begin phases. */
+/* Return a profile with a snapshot each second. The second and the fifth are called "warm"; the
+ * tenth and the twentieth begin phases. */
 static struct profile *
 make_past(void)
 {
@@ -154,8 +154,8 @@ a_printed_time_selects_its_own_snapshot(void **unused)
     profile_free(p);
 }
 
-/* If this fails, a report of a moment shows totals, sites or threads of another one, or a peak that
- * is unknown for it. */
+/* If this fails, a report of a moment shows totals, sites or threads of another one, or a peak
+ * although it is unknown for that moment. */
 static void
 a_cut_profile_is_what_it_was(void **unused)
 {
@@ -213,8 +213,8 @@ the_peak_is_a_moment(void **unused)
     profile_free(p);
 }
 
-/* If this fails, the end of a short run or of a merged profile is refused or is not its totals, or
- * a moment in between seems to be known. */
+/* If this fails, the end of a short run or of a merged profile is refused or differs from its
+ * totals, or an unknown moment in between seems to be known. */
 static void
 without_a_history_the_start_and_the_end_are_known(void **unused)
 {
@@ -257,8 +257,8 @@ timeline_row_of(const struct profile *p, const struct timeline *t, const char *f
     return NULL;
 }
 
-/* If this fails, a cache that has filled up is called growing, or a leak is not because all of it
- * was freed at the end. */
+/* If this fails, a cache that has filled up is called growing, or a leak is not called growing
+ * because all of it was freed at the end. */
 static void
 what_grows_is_told_from_rest_and_from_the_end(void **unused)
 {
@@ -288,7 +288,7 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     assert_true(timeline_last(timeline_row_of(p, &t, "freed_at_the_end")) > 0);
     assert_true(timeline_is_freed(timeline_row_of(p, &t, "freed_at_the_end")));
     assert_false(timeline_is_freed(timeline_row_of(p, &t, "grows")));
-    // News is growth that matters beside the peak, in a run that was long enough.
+    // Growth is news if it matters beside the peak and the run was long enough.
     p->totals.peak_bytes = 1000 * SIZE;
     assert_true(timeline_is_notable(p, timeline_row_of(p, &t, "grows")));
     assert_false(timeline_is_notable(p, timeline_row_of(p, &t, "rests")));
@@ -302,8 +302,8 @@ what_grows_is_told_from_rest_and_from_the_end(void **unused)
     profile_free(p);
 }
 
-/* If this fails, the height of a chart depends on its number of columns, and the largest values are
- * in none of them. */
+/* If this fails, the height of a chart depends on its number of columns, and no column shows the
+ * largest values. */
 static void
 columns_show_the_largest_value_of_their_points(void **unused)
 {
@@ -377,8 +377,8 @@ pictures_say_whose_memory_they_show(void **unused)
     profile_free(p);
 }
 
-/* Read the text element at *SVG, advance past it, and return its extent if a character takes
- * PIXELS; false at the end. */
+/* Read the text element at *SVG, advance past it, and store its position and extent, assuming
+ * PIXELS per character. Return false at the end. */
 static bool
 next_text(const char **svg, const char *class, double pixels, double *ret_y, double *ret_from,
           double *ret_to)

@@ -1,4 +1,4 @@
-/* test_top_holders.c: which code is the user's own, and the memory that it holds. */
+/* test_top_holders.c: the user's own code, and the memory that it holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ holder_name(const struct profile *p, const struct top_holder *h)
     return profile_string(p, p->frames[h->largest->frames[h->own]].function);
 }
 
-/* The function of the user code OWN in stack I. */
+/* Return the function of the user code OWN in stack I. */
 static const char *
 own_name(const struct profile *p, const struct stacks *s, size_t i)
 {
@@ -57,7 +57,8 @@ build_libraries(struct profile *p)
                "main@a.c:2!/opt/me/prog", NULL);
 }
 
-/* If this fails, rows of the first screen are named after libraries that the user cannot change. */
+/* If this fails, rows of the first screen have the names of libraries that the user cannot
+ * change. */
 static void
 user_code_begins_where_libraries_end(void **state)
 {
@@ -95,7 +96,7 @@ a_name_that_is_near_stands_for_a_nameless_function(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program of the system that lives in its libraries is one row, main. */
+/* If this fails, a program of the system whose code is in its libraries has a single row, main. */
 static void
 libraries_of_system_programs_count_as_own(void **state)
 {
@@ -156,7 +157,7 @@ a_holder_adds_up_its_lines(void **state)
     struct stacks s;
 
     (void)state;
-    // Line 1 has the largest stack, line 2 the most of all.
+    // Line 1 has the largest stack; line 2 has the most bytes in total.
     build_site(p, build_counters(1, 100, 0, 0), "f@a.c:1", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 80, 0, 0), "f@a.c:2", "g@a.c:5", "main@a.c:9", NULL);
     build_site(p, build_counters(1, 60, 0, 0), "f@a.c:2", "main@a.c:9", NULL);
@@ -178,12 +179,13 @@ a_holder_adds_up_its_lines(void **state)
     assert_int_equal(f->callee_value, counters_live_bytes(&f->counters));
     assert_string_equal(holder_name(p, &h.v[1]), "m");
     assert_int_equal(h.v[1].line_count, 1);
-    assert_int_equal(h.v[1].callee_value, 5); // 5 of the 9; it allocates the rest itself.
+    // The callee holds 5 of the 9; the function allocates the rest itself.
+    assert_int_equal(h.v[1].callee_value, 5);
     profile_free(p);
 }
 
-/* A profile of SITES random stacks with all features that affect their inner ends: wrappers,
- * recursion, inlined and nameless functions, libraries, and the start of programs. */
+/* Return a profile of SITES random stacks with all features that affect their innermost frames:
+ * wrappers, recursion, inlined and nameless functions, libraries, and start-up code. */
 static struct profile *
 build_random(unsigned seed, size_t sites)
 {
@@ -202,14 +204,14 @@ build_random(unsigned seed, size_t sites)
     p->process.executable = "/opt/me/prog";
     for (size_t i = 0; i < sites; i++) {
         const char *stack[24];
-        // With few different frames they repeat, with many they do not.
+        // With few different frames, stacks repeat; with many, they do not.
         size_t count = (size_t)rand() % countof(stack), kinds = 2 + (size_t)rand() % 13;
         size_t first = (size_t)rand() % countof(frames);
 
         for (size_t k = 0; k < count; k++)
             stack[k] = frames[(first + (size_t)rand() % kinds) % countof(frames)];
-        if (count > 0 && *stack[count - 1] == '+') // No frame is left that it could be inlined
-                                                   // into.
+        // No frame is left that it could be inlined into.
+        if (count > 0 && *stack[count - 1] == '+')
             count--;
         build_site_frames(p, build_counters(1, 1 + rand() % 8, rand() % 2, 1), stack, count);
     }
@@ -237,7 +239,7 @@ the_first_holder_is_found_without_building_all_stacks(void **state)
         } else {
             assert_true(first.count > 0);
             assert_int_equal(first.v[0].counters.peak_bytes, all.v[0].counters.peak_bytes);
-            // Among holders of equal value, the first depends on the other metrics.
+            // Among holders of equal value, the order depends on the other metrics.
             if (all.count == 1 ||
                 all.v[1].counters.peak_bytes < all.v[0].counters.peak_bytes) {
                 assert_int_equal(first.v[0].largest->depth, all.v[0].largest->depth);
@@ -282,7 +284,7 @@ an_inner_end_is_that_of_the_whole_stack(void **state)
         }
         profile_free(p);
     }
-    assert_true(parts > 500); // Otherwise nothing was tested.
+    assert_true(parts > 500); // Fewer would test nothing.
 }
 
 /* If this fails, `run` and `pack` list other files without names than views do. */

@@ -1,6 +1,6 @@
-/* test_types.c: hints in source text, types in names, the rules that derive a type from facts, and
- * the cache of the index. If this fails, a block is reported with a wrong type, or without its true
- * one. */
+/* test_types.c: clues in source text, types in names, the rules that derive a type from facts, and
+ * the cache of the index. If this fails, a block is reported with a wrong type, or without its
+ * type. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static struct arena arena;
 
-/* The hints of SOURCE at LINE as text: "kind: words; …". */
+/* Return the clues of SOURCE at LINE as text: "kind: words; …". */
 static const char *
 clues_text(const char *source, uint32_t line, const char *callee)
 {
@@ -68,12 +68,12 @@ clues_are_found_in_the_statement(void **unused)
         {"#define X sizeof(int)\np = malloc(4);", 2, NULL, "target: p; name: 4"},
         {"f(1); if (a) { p = malloc(sizeof(short)); }", 1, NULL, "target: p; sizeof: short"},
         {"for (i = 0; i < n; i++) p = malloc(i);", 1, NULL, "target: p; name: i"},
-        // The result of another call on the block is not the block; neither is an earlier
+        // The result of another call that gets the block is not the block. Neither is an earlier
         // assignment.
         {"o->head = node_of(malloc(24));", 1, NULL, "name: 24"},
         {"if ((n = count()) > 0) keep(malloc(24));", 1, NULL, "name: 24"},
         {"for (p = first; p; p = next(p)) malloc(24);", 1, NULL, "name: 24"},
-        // Other parentheses change nothing.
+        // Additional parentheses change nothing.
         {"p = (struct s *)(malloc(24));", 1, NULL, "target: p; name: 24"},
         {"p = static_cast<S *>(malloc(24));", 1, NULL, "target: p; name: 24"},
         {"if ((p = malloc(24)) == NULL) return;", 1, NULL, "target: p; name: 24"},
@@ -143,7 +143,8 @@ fact(struct type_fact f, enum type_evidence evidence, uint8_t level)
     return f;
 }
 
-/* "certain widget", "likely widget[]", "nothing"; with " ^" if the caller is asked. */
+/* Return the verdict as text: "certain widget", "likely widget[]" or "nothing", with " ^" if the
+ * caller's facts are needed. */
 static const char *
 types_checked(const struct type_fact *v, size_t count, bool passes_on, uint64_t min, uint64_t max)
 {
@@ -166,8 +167,8 @@ types_checked(const struct type_fact *v, size_t count, bool passes_on, uint64_t 
                         asks ? " ^" : "");
 }
 
-/* If this fails, a type of another size than the block's is called certain, or an array of it is
- * not recognised. */
+/* If this fails, a type is called certain although its size differs from the block's, or an array
+ * of the type is not recognised. */
 static void
 facts_are_judged_by_the_sizes(void **unused)
 {
@@ -203,7 +204,7 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(types_checked(variable, 1, false, 40, 41), "nothing");
     assert_string_equal(types_checked(variable, 1, false, 48, 48), "nothing");
 
-    // Two types that fit equally leave it open.
+    // Two types that fit equally well give no verdict.
     other.name = "gadget";
     two[0] = fact(widget, EVIDENCE_VARIABLE, 0);
     two[1] = fact(other, EVIDENCE_VARIABLE, 0);
@@ -221,8 +222,8 @@ facts_are_judged_by_the_sizes(void **unused)
     assert_string_equal(types_checked(two, 2, false, 80, 120), "certain widget");
 }
 
-/* If this fails, the blocks of xmalloc are reported as char, or those of all its callers as one
- * type. */
+/* If this fails, the blocks of xmalloc are reported as char, or the blocks of all its callers as
+ * one type. */
 static void
 wrappers_ask_their_callers(void **unused)
 {

@@ -1,6 +1,5 @@
-/* test_uncounted_code.c: which lines of clang's intermediate code access memory uncounted.
- * Older releases print types of pointers, later ones do not.
- */
+/* test_uncounted_code.c: find lines of clang's intermediate code that access memory uncounted.
+ * Older releases print types of pointers, later ones do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include "base/base.h"
 #include "launch/compiler.h"
 
-/* If this fails, `access` says "never" of blocks that such code uses. */
+/* If this fails, `access` says "never" of blocks that uncounted code uses. */
 static void
 code_that_clang_does_not_count_is_found(void **state)
 {
@@ -37,7 +36,7 @@ code_that_clang_does_not_count_is_found(void **state)
         assert_int_equal(uncounted_code_of_line(lines[i].line), lines[i].found);
 }
 
-/* If this fails, programs lose their proofs for code that counts. */
+/* If this fails, programs lose the proof that their code counts all accesses. */
 static void
 code_that_counts_is_not_found(void **state)
 {

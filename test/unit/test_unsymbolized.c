@@ -1,5 +1,5 @@
-/* test_unsymbolized.c: reports on missing names: the modules through which the shown memory comes,
- * and the packages of files. */
+/* test_unsymbolized.c: reports on missing names: the modules whose memory is shown without names,
+ * and the packages that files belong to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ write_list(const char *name, const char *text)
     fclose(f);
 }
 
-/* If this fails, a hint names the wrong debug package, or none. */
+/* If this fails, a hint names the wrong debug package, or no package. */
 static void
 a_file_is_found_in_the_list_of_its_package(void **state)
 {
@@ -63,8 +63,8 @@ package_of(const char *lists, const char *path, struct arena *arena)
     return name != NULL ? name : "";
 }
 
-/* If this fails, each run of a short program reads thousands of lists; or a hint names the package
- * that a file came with before it was replaced. */
+/* If this fails, each run of a short program reads thousands of lists; or, after a file was
+ * replaced, a hint names the package of the former file. */
 static void
 an_answer_holds_until_the_lists_change(void **state)
 {
@@ -147,7 +147,7 @@ a_stack_counts_once_for_a_module_without_names(void **state)
         assert_int_equal(v[i].unsymbolized.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
         assert_int_equal(v[i].unsymbolized.by_metric[METRIC_INUSE], is_x ? 100 : 0);
         assert_int_equal(v[i].lineless.by_metric[METRIC_ALLOC], is_x ? 200 : 0);
-        // 200 of 2000 allocated bytes. The share of live bytes, 100 of 1900, is smaller.
+        // This is 200 of 2000 allocated bytes. The share of live bytes, 100 of 1900, is smaller.
         assert_true(unsymbolized_share(&v[i].unsymbolized, &total) == (is_x ? 0.1 : 0));
     }
     arena_release(&arena);

@@ -1,7 +1,8 @@
 /* test_unwind.c: rules and steps for hand-written frames. test_cfi.c has invalid tables.
  *
- * The functions below are never called. Each has one instruction per interesting row, with a label;
- * the tests ask for the rule at a label and step from it over a made-up stack. */
+ * The functions below are never called. They have one labelled instruction for each interesting row
+ * of the unwind table. The tests request the rule at a label and step from it over a stack from
+ * fake_stack.h. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -80,9 +81,9 @@ __asm__(".text\n"
         "t_undefined_rbp: nop\n"
         ".cfi_offset %rbp, 0\n"
         "t_rbp_at_cfa: nop\n"
-        ".cfi_escape 0x10, 6, 2, 0x77, 8\n" // rbp at rsp + 8.
+        ".cfi_escape 0x10, 6, 2, 0x77, 8\n" // rbp is saved at rsp + 8.
         "t_rbp_by_rsp: nop\n"
-        ".cfi_offset %rbp, -262152\n" // One word beyond what fits.
+        ".cfi_offset %rbp, -262152\n" // One word beyond the farthest slot.
         "t_far_rbp: nop\n"
         ".cfi_offset %rbp, -262144\n"
         "t_moved_rbp: nop\n"
@@ -98,7 +99,7 @@ __asm__(".text\n"
         "t_in_register: nop\n"
         ".cfi_endproc\n"
 
-        // rsp and pc of the interrupted code are 16 and 24 bytes above the handler's rsp, rdx is at
+        // The interrupted code's rsp and pc are 16 and 24 bytes above the handler's rsp; rdx is at
         // 32.
         "t_signal_frame:\n"
         ".cfi_startproc\n"
@@ -110,8 +111,8 @@ __asm__(".text\n"
         "t_signal: nop\n"
         ".cfi_endproc\n"
 
-        // libc's description of the kernel's frame: all registers are in it, at offsets from rsp.
-        // The pc of the odd one is not beside rsp.
+        // libc's description of the kernel's frame: all registers are in the frame, at offsets from
+        // rsp. In the second, odd frame, pc is not beside rsp.
         "t_sigreturn_frame:\n"
         ".cfi_startproc\n"
         ".cfi_signal_frame\n"
@@ -185,7 +186,8 @@ assert_rule(const char *label, enum unwind_kind kind, int cfa_offset, int rbp_wo
     assert_int_equal(rule.reserved, 0);
 }
 
-/* If this fails, nearly every stack of every program is wrong, since a rule has a wrong offset. */
+/* If this fails, nearly every stack of every program is wrong, because a rule has a wrong
+ * offset. */
 static void
 ordinary_frames_have_their_rules(void **state)
 {
@@ -217,8 +219,8 @@ rules_refuse_what_they_cannot_say(void **state)
     assert_rule(t_no_table, RULE_NO_TABLE, 0, 0);
 }
 
-/* If this fails, the farthest save slot that fits 16 bits of words is cut or refused; or other
- * registers' rules make simple frames slow. */
+/* If this fails, the farthest save slot that 16 bits of words can encode is truncated or refused;
+ * or rules for other registers slow down simple frames. */
 static void
 rules_reach_to_their_limits(void **state)
 {
@@ -228,8 +230,8 @@ rules_reach_to_their_limits(void **state)
     assert_rule(t_in_register, RULE_RSP, 8, 0);
 }
 
-/* If this fails, addresses without an object (stack, 0) are taken for code, or the range is wrong.
- */
+/* If this fails, addresses without an object (stack, 0) are treated as code, or the range is
+ * wrong. */
 static void
 an_address_is_found_in_its_object(void **state)
 {
@@ -304,8 +306,8 @@ steps_go_beyond_the_rules(void **state)
     assert_stepped(&f, slot(&f, 12), slot(&f, 20), 1011);
 }
 
-/* If this fails, after a call that is a function's last instruction the next function's table is
- * used. */
+/* If this fails, the next function's table is used when a call is the last instruction of a
+ * function. */
 static void
 a_return_address_is_looked_up_one_before(void **state)
 {
@@ -317,8 +319,8 @@ a_return_address_is_looked_up_one_before(void **state)
     assert_stepped(&f, slot(&f, 11), slot(&f, 20), 1010);
 }
 
-/* If this fails, caller-saved registers, which the callee has overwritten, are trusted by an outer
- * frame. */
+/* If this fails, an outer frame relies on caller-saved registers, which the callee has
+ * overwritten. */
 static void
 registers_are_known_only_if_saved(void **state)
 {
@@ -355,19 +357,19 @@ a_signal_frame_leads_to_what_it_interrupted(void **state)
     assert_int_equal(f.r.r[RDX], 1014);
     assert_int_equal(unwind_lookup(&f.r), 1013);
 
-    // Down to a lower address: the handler had a separate stack.
+    // The step leads to a lower address, because the handler had a separate stack.
     fake_init(&f, t_signal);
     f.stack[12] = slot(&f, 5);
     assert_stepped(&f, slot(&f, 5), slot(&f, 20), 1013);
 
-    // To a stack that we may not read: the step is complete, and the caller must determine its
+    // The step leads to an unreadable stack. It succeeds, and the caller must determine the new
     // bounds.
     fake_init(&f, t_signal);
     f.stack[12] = slot(&f, STACK_WORDS) + 8;
     assert_stepped(&f, slot(&f, STACK_WORDS) + 8, slot(&f, 20), 1013);
 }
 
-/* If this fails, walks run past the outermost frame, or call a cut stack "whole". */
+/* If this fails, walks continue past the outermost frame, or a truncated stack is called whole. */
 static void
 a_walk_ends_where_the_stack_ends(void **state)
 {
@@ -404,7 +406,7 @@ nothing_is_read_beyond_the_stack(void **state)
     f.bounds = (struct unwind_bounds){0, 0, NULL};
     unwind_assert_refused(&f, UNWIND_BAD);
 
-    // A saved register out of reach is unknown; that matters only to a frame that needs it.
+    // A saved register outside the bounds is unknown. Only a frame that needs that register fails.
     fake_init(&f, t_framed);
     f.bounds.low = slot(&f, 20) + 1;
     assert_int_equal(unwind_step(&f.r, &f.bounds), UNWIND_STEPPED);
@@ -422,7 +424,8 @@ nothing_is_read_beyond_the_stack(void **state)
     unwind_assert_refused(&f, UNWIND_BAD);
 }
 
-/* A word that is likely to matter: an address around F's stack, whole or not, none, or anything. */
+/* Return a word that is likely to expose errors: an aligned or unaligned address near F's stack, 0,
+ * or any number. */
 static uint64_t
 drawn_word(const struct fake *f, unsigned *seed)
 {
@@ -441,7 +444,8 @@ drawn_word(const struct fake *f, unsigned *seed)
     }
 }
 
-/* Step F from LABEL by its rule and by the table; SEED draws registers, stack and bounds. */
+/* Step F from LABEL by its rule and by the table, and compare. SEED draws registers, stack and
+ * bounds. */
 static void
 compare_steps(struct fake *f, const char *label, unsigned *seed)
 {
@@ -535,7 +539,7 @@ a_live_walk_reaches_the_end(void **state)
                     address_of((void *)a_live_walk_reaches_the_end) + 4096);
 }
 
-/* The stack that unwind_on_signal saw, two steps out of itself. */
+/* The stack that unwind_on_signal walked, starting two steps out. */
 static struct {
     enum unwind_step_result results[2];
     struct unwind_registers interrupted;
@@ -560,8 +564,8 @@ unwind_on_signal(int number)
         seen.through_test |= r.r[UNWIND_PC] - test < 4096;
 }
 
-/* If this fails, the kernel's signal frame, which libc describes by expressions, cannot be stepped
- * through. */
+/* If this fails, no walk gets through the kernel's signal frame, which libc describes by
+ * expressions. */
 static void
 a_live_signal_is_stepped_through(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_valgrind_formats.c: profiles in the formats of valgrind's tools, byte by byte.
- * test/run/tools/valgrind_formats.py tests these tools' reading of them. */
+ * test/run/tools/valgrind_formats.py tests how these tools read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 static struct arena arena;
 
-/* P in the format NAME, below a frame for its heap if ROOTED. Owned by the caller. */
+/* Return P in the format NAME, below a frame for its heap if ROOTED. The caller releases it. */
 static struct strbuf
 exported_as(const struct profile *p, const char *name, enum metric metric, bool rooted)
 {
@@ -147,7 +147,7 @@ heaps_stand_above_their_stacks(void **state)
     "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=" tree "\n"
 #define ALLOCATES " (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
 
-/* If this fails, ms_print shows other trees than there were, or none. */
+/* If this fails, ms_print shows wrong trees, or no trees. */
 static void
 massif_without_a_history_has_the_peak_and_the_end(void **state)
 {

@@ -1,7 +1,7 @@
-/* test_valid.c: each promise that a validity function checks can be broken, and the function finds
- * it. A test makes a structure that keeps all promises and changes one thing. The function must
- * return false and name the broken promise. If a test fails here, an assert at the border of a
- * module misses an error, or fires without one. */
+/* test_valid.c: each condition of a validity function can be broken, and the function notices. A
+ * test builds a valid structure and changes one thing. The function must return false and name the
+ * broken condition. If a test fails here, an assert at the border of a module misses an error, or
+ * fires without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ add_tables(struct profile *p)
     p->note_count = 1;
 }
 
-/* A profile with an element of each kind. */
+/* Return a profile with an element of each kind. */
 static struct profile *
 good_profile(void)
 {
@@ -109,7 +109,7 @@ good_profile(void)
     return p;
 }
 
-/* Assert that the broken promise found last is CONDITION, or begins with it. */
+/* Assert that the last broken condition is CONDITION, or begins with it. */
 static void
 assert_broken(const char *condition)
 {
@@ -117,7 +117,7 @@ assert_broken(const char *condition)
         fail_msg("broken is %s, not %s", ensure_broken_text(), condition);
 }
 
-/* The changes to the good profile P break CONDITION. */
+/* Check that the changes to a valid profile P break CONDITION. */
 #define BREAKS(condition, ...)                                                                     \
     do {                                                                                           \
         struct profile *p = good_profile();                                                        \
@@ -128,7 +128,8 @@ assert_broken(const char *condition)
         profile_free(p);                                                                           \
     } while (0)
 
-/* The same for an object for which CALL returns true until CHANGE; BACK repairs it. */
+/* Check that CALL, which returns true, fails because of CONDITION after CHANGE; BACK undoes the
+ * change. */
 #define BREAKS_FOR_A_WHILE(call, condition, change, back)                                          \
     do {                                                                                           \
         bool valid;                                                                                \
@@ -141,7 +142,7 @@ assert_broken(const char *condition)
         assert_broken(condition);                                                                  \
     } while (0)
 
-/* The same with a change of one number. */
+/* Like BREAKS_FOR_A_WHILE, with NUMBER set to VALUE. */
 #define BREAKS_IF(call, condition, number, value)                                                  \
     do {                                                                                           \
         typeof(number) was = number;                                                               \
@@ -266,7 +267,7 @@ a_missing_name_is_found(void **unused)
            p->program_count = 1);
 }
 
-/* If this fails, a search by time or size finds nothing, or something else. */
+/* If this fails, a search by time or size finds nothing, or another element. */
 static void
 what_is_out_of_order_is_found(void **unused)
 {
@@ -416,7 +417,7 @@ what_only_the_loader_promises_is_found(void **unused)
     profile_free(part);
 }
 
-/* Structures derived from a profile, to break. */
+/* A profile and structures derived from it, to be broken. */
 struct made {
     struct profile *p;
     struct arena arena;
@@ -473,7 +474,7 @@ a_stack_of_other_frames_is_found(void **unused)
     unmake(&t);
 }
 
-/* Break the groups of T by BY in ROW, where FIELD gets VALUE. */
+/* Group T's stacks by BY and check that CONDITION breaks while FIELD has VALUE. */
 #define GROUP_BREAKS(condition, by, field, value)                                                  \
     do {                                                                                           \
         struct groups g;                                                                           \
@@ -483,8 +484,8 @@ a_stack_of_other_frames_is_found(void **unused)
                   value);                                                                          \
     } while (0)
 
-/* If this fails, a table by function, thread, size or type may have empty rows, or rows of more
- * than there is. */
+/* If this fails, a table by function, thread, size or type may have empty rows, or rows whose
+ * amount exceeds the total. */
 static void
 a_group_that_is_off_is_found(void **unused)
 {
@@ -507,7 +508,7 @@ a_group_that_is_off_is_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, a tree may not end, hide a branch, or show amounts that its branches do not
+/* If this fails, a tree may be endless, hide a branch, or show amounts that its branches do not
  * have. */
 static void
 a_tree_that_is_off_is_found(void **unused)
@@ -549,7 +550,7 @@ a_call_graph_that_is_off_is_found(void **unused)
     (void)unused;
     valid_make(&t);
     callgraph_build(&t.functions, &t.stacks, METRIC_ALLOC, &t.arena, &g);
-    cycle = (uint32_t)g.function_count; // f and g, which call each other.
+    cycle = (uint32_t)g.function_count; // The cycle contains f and g, which call each other.
     assert_int_equal(g.node_count, g.function_count + 1);
     for (entry = 0; g.entries[entry] == cycle; entry++)
         ;
@@ -577,7 +578,7 @@ a_call_graph_that_is_off_is_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, the largest callers or callees may be cut off where only some are shown. */
+/* If this fails, the largest callers or callees may be missing where only some are shown. */
 static void
 arcs_out_of_order_are_found(void **unused)
 {
@@ -613,7 +614,7 @@ arcs_out_of_order_are_found(void **unused)
     unmake(&t);
 }
 
-/* If this fails, the table of leaks or of sizes may omit something. */
+/* If this fails, the table of leaks or of sizes may omit rows. */
 static void
 paths_and_bins_that_are_off_are_found(void **unused)
 {
@@ -696,7 +697,7 @@ a_timeline_that_is_off_is_found(void **unused)
     profile_free(p);
 }
 
-/* If this fails, an estimate may lie outside of its interval. */
+/* If this fails, an estimate may lie outside its interval. */
 static void
 a_number_outside_its_interval_is_found(void **unused)
 {
