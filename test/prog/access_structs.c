@@ -1,5 +1,5 @@
-/* access_structs.c: structures for the picture of fields, whose layouts are known by construction.
- * It is never run: a made profile names it, and its debug information is read. */
+/* access_structs.c: structures with known layouts, for the picture of fields. The program never
+ * runs: a test builds a profile that names it, and heaptap reads its debug information. */
 /* cflags: -g */
 #include <stdatomic.h>
 

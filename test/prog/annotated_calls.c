@@ -1,8 +1,8 @@
 /* libs: -lpthread */
-/* annotated_calls.c: every allocation function, used as strictly as programs may: it writes to all
- * of malloc_usable_size, checks alignments and contents, and expects the documented errors. Prints
- * only "ok" if every check passes. Keeps argv[1] blocks of 1000 bytes and one from each function
- * for a dump, then raises SIGSEGV if argv[2] is given. */
+/* annotated_calls.c: call every allocation function and use the results as strictly as programs
+ * may: write to all of malloc_usable_size, check alignments and contents, and expect the documented
+ * errors. Prints only "ok" if every check passes. Keeps argv[1] blocks of 1000 bytes and one block
+ * from each function for a dump. If argv[2] is given, it then raises SIGSEGV. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-/* Use all permitted bytes of P, which was allocated for SIZE at ALIGN. */
+/* Check and overwrite all usable bytes of P, which was allocated for SIZE at ALIGN. Return P. */
 static void *
 use(void *p, size_t size, size_t align)
 {
@@ -92,8 +92,8 @@ static void
 errors(void)
 {
     volatile size_t huge = PTRDIFF_MAX, half = SIZE_MAX / 2 + 2;
-    void *volatile kept = strdup("kept"); // Volatile: the compiler assumes that a failed realloc
-                                          // frees its block.
+    // Volatile, because the compiler assumes that a failed realloc frees its block.
+    void *volatile kept = strdup("kept");
     void *p = NULL;
 
     errno = 0;
@@ -122,7 +122,7 @@ errors(void)
     free(p);
 }
 
-/* Blocks that libc allocates and the program frees. */
+/* Free blocks that libc allocated. */
 static void
 libc(void)
 {
@@ -172,7 +172,7 @@ threads(void)
         free(shared[i]);
 }
 
-/* A child frees and resizes blocks inherited from its parent. */
+/* Let a child free and resize blocks inherited from its parent. */
 static void
 children(void)
 {
@@ -206,7 +206,8 @@ main(int argc, char **argv)
     threads();
     children();
     if (kept > 0)
-        free(use(pvalloc(100), 4096, 4096)); // Not all allocators have pvalloc.
+        // pvalloc is called only here, because not all allocators have it.
+        free(use(pvalloc(100), 4096, 4096));
     for (int i = 0; i < kept; i++)
         if (malloc(1000) == NULL)
             return 1;

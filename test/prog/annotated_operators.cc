@@ -1,6 +1,5 @@
-/* annotated_operators.cc: the operators of C++ in all their forms, mixed with malloc and free, and
- * used by containers and exceptions. Prints its results; the status is 1 if an alignment is
- * wrong. */
+/* annotated_operators.cc: the C++ operators in all their forms, mixed with malloc and free, and
+ * used by containers and exceptions. Prints its results; exits with 1 if an alignment is wrong. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

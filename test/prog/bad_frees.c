@@ -1,13 +1,12 @@
-/* bad_frees.c: frees of pointers that are not live. Its allocator must ignore them (libbump does);
- * the C library's kills the program at the first one.
+/* bad_frees.c: free pointers that are not live. The allocator must ignore such frees, as libbump
+ * does; the C library kills the program at the first one.
  *
- *     twice      10 blocks of 40 bytes from make, each freed by drop, then again by again: 10
- *     foreign    7 frees of static memory in outside
- *     moved      1 realloc of a block that has been freed, in move
+ *     twice      make() allocates 10 blocks of 40 bytes; drop() frees each, then again() frees it
+ *     foreign    outside() frees static memory 7 times
+ *     moved      move() calls realloc for a freed block
  *
- * bad_frees MODE runs one mode. bad_frees all runs all modes, then forks a child that frees 5
- * blocks inherited from its parent in inherit and frees a new block twice. Prints the child's
- * status. */
+ * bad_frees MODE runs one mode. bad_frees all runs all modes, then forks a child, and prints the
+ * child's status. In inherit, the child frees 5 blocks of its parent, and a new block twice. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ OWN static void
 drop(void *volatile p)
 {
     free(p);
-    __asm__ volatile("# first"); // Without this the two functions would be merged into one.
+    __asm__ volatile("# first"); // Keeps the compiler from merging the two functions.
 }
 
 OWN static void

@@ -1,5 +1,5 @@
-/* binned.c: blocks of known sizes, for the allocation bins: a number of blocks of each size, a
- * number of them freed, sizes on both sides of the limit for exact bins, and nothing else. */
+/* binned.c: a known number of blocks of each size, some of them freed, for the size bins. The sizes
+ * are on both sides of the limit for exact bins. Nothing else is allocated. */
 #include <stdlib.h>
 
 enum { BLOCKS_MAX = 300 };

@@ -2,11 +2,10 @@
 /* callbacks.c: allocations below functions of the C library that call back.
  *
  * qsort sorts 64 elements in reverse order; each comparison allocates and frees 8 bytes. bsearch
- * looks for 16 keys; each comparison allocates and frees 24 bytes. The program prints the numbers
- * of comparisons as "qsort N bsearch M": `compare` has exactly N allocations, on stacks compare <-
- * ... qsort ... <- main, and `compare_key` exactly M. qsort itself may allocate, in another
- * function.
- */
+ * searches for 16 keys; each comparison allocates and frees 24 bytes. The program prints the
+ * numbers of comparisons as "qsort N bsearch M". So `compare` has exactly N allocations, on stacks
+ * compare <- ... qsort ... <- main, and `compare_key` has exactly M. qsort itself may allocate, in
+ * another function. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* cflags: -O1 */
-/* chrooted.c: changes its root to an empty directory, then allocates 1,000 blocks.
+/* chrooted.c: change the root to an empty directory, then allocate 1,000 blocks.
  *
  *   chrooted DIRECTORY early|late
  *
- * Early: before its first allocation; late: after it. Ends with 4 and "done", or with 77 if it may
- * not change its root. */
+ * With "early", the root changes before the first allocation; with "late", after it. Prints "done"
+ * and exits with 4, or exits with 77 if it may not change its root. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* cleared.c: clears its environment, `cleared early` before its first block and `cleared late`
- * after it; then `work` takes 100 blocks of 20 bytes, and a forked child 50 more in `child`.
- * Without an argument it keeps its environment and forks no child. */
+/* cleared.c: clear the environment, with "early" before the first block, with "late" after it. Then
+ * `work` allocates 100 blocks of 20 bytes, and `child` 50 more in a forked child. Without an
+ * argument, the program keeps its environment and forks no child. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,14 +1,14 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* closing.c: a program that closes foreign descriptors while the profile grows.
+/* closing.c: close descriptors of others while the profile grows.
  *
  *   closing FILE [all]
  *
- * One thread allocates at 16,384 stacks and frees. Another closes descriptors 3 to 5, or all from 3
- * on, again and again, and opens FILE, which has 4 bytes and which nobody writes to. So a
- * descriptor that the recorder has just opened may refer to FILE in its next call. Each time that
- * number must still refer to FILE. Ends with 6 and "done", or with "lost N" if its own descriptor
- * was closed, or with "changed" if FILE has another size than before. */
+ * One thread allocates at 16,384 stacks and frees. Another repeatedly closes descriptors 3 to 5, or
+ * all from 3 on, and opens FILE. So a descriptor that the recorder has just opened may refer to
+ * FILE at the recorder's next call. Afterwards, the descriptor must still refer to FILE, and FILE
+ * must still have 4 bytes. Prints "done" and exits with 6; prints "lost N" if the recorder closed
+ * the program's descriptor, or "changed" if the size of FILE differs. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ close_and_open(void *unused)
         abort();
     while (!stop) {
         syscall(SYS_close_range, 3, all ? ~0U : 5, 0);
-        usleep(100); // Time for others to open something.
+        usleep(100); // Other threads have time to open files.
         for (int i = 0; i < 3; i++) {
             int fd = open(path, O_RDWR);
 

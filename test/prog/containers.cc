@@ -1,7 +1,7 @@
 /* cflags: -std=c++17 */
-/* containers.cc: an ordinary C++ program: maps, strings, streams, a regular expression, exceptions,
- * shared pointers, sorting. Prints a checksum that does not depend on addresses. For comparison
- * with the oracle; the number of allocations depends on the C++ library. */
+/* containers.cc: an ordinary C++ program with maps, strings, streams, a regular expression,
+ * exceptions, shared pointers and sorting, for comparison with the oracle. Prints a checksum that
+ * does not depend on addresses. The number of allocations depends on the C++ library. */
 #include <algorithm>
 #include <iostream>
 #include <map>

@@ -1,10 +1,11 @@
 /* cflags: -fno-builtin -O0 -g */
-/* core_aborts.c: damages its heap in one way, then makes malloc find it and abort.
+/* core_aborts.c: damage the heap in one way, then make malloc detect the damage and abort.
  *
  *   core_aborts WAY
  *
- * culprit() allocates one block: the one that malloc returns next, or the last one before unused
- * memory. neighbour() allocates the block before it, and other() all others. */
+ * culprit() allocates one block. neighbour() allocates the block in front of it, and other() all
+ * other blocks. The culprit's block is the one that malloc returns next, or the last one before
+ * unused memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,7 @@ free_all(size_t size)
         free(kept[i]);
 }
 
-/* Make the wrong free that WAY names. */
+/* Make the wrong call of free that WAY names. */
 static void
 free_wrongly(const char *way)
 {

@@ -22,7 +22,7 @@
  *                         every second one; says "ready" and waits for a line
  *   core_blocks leaks     keeps blocks that can be reached in several ways and some that cannot;
  *                         says "ready" and waits for a line
- *   core_blocks coroutine the same on a stack that is a block of 64 KiB, with which the heap
+ *   core_blocks coroutine like leaks, on a stack that is a block of 64 KiB, with which the heap
  *                         begins; a block of 72 bytes is only on main()'s original stack
  *   core_blocks held      has a thread that waits for the child of its vfork, which takes ten
  *                         seconds; another one counts the SIGTRAPs that it sends to itself until a
@@ -124,7 +124,7 @@ use_freed(void)
 {
     uint64_t **p = malloc(64);
 
-    keep(malloc(64)); // So that the freed one does not merge with the rest of the heap.
+    keep(malloc(64)); // This block keeps the freed one from merging with the rest of the heap.
     p[4] = (uint64_t *)p;
     free(p);
     // The words left in a freed block point into it, where nothing may be executed.
@@ -251,7 +251,7 @@ struct node {
 };
 
 static struct node *list;           // Reachable: 10 nodes.
-static __thread struct node *local; // Reachable by a thread-local variable: 1 node.
+static __thread struct node *local; // A thread-local variable references 1 node.
 
 static struct node *
 add_node(struct node *next)
@@ -267,7 +267,7 @@ lose_list(void)
 {
     struct node *lost = NULL;
 
-    for (int i = 0; i < 5; i++) // One lost block, and 4 that are reachable from it.
+    for (int i = 0; i < 5; i++) // One block is lost, and so are 4 that can be reached from it.
         lost = add_node(lost);
 }
 
@@ -276,7 +276,7 @@ lose_ring(void)
 {
     struct node *a = add_node(NULL);
 
-    a->next = add_node(a); // Only the two nodes refer to each other.
+    a->next = add_node(a); // The two nodes are referenced only by each other.
 }
 
 static void
@@ -327,7 +327,7 @@ leaks(void)
         list = add_node(list);
     local = add_node(NULL);
     inside = malloc(500);
-    keep(inside + 100); // An interior pointer keeps a block as well.
+    keep(inside + 100); // An interior pointer also keeps a block.
     lose_list();
     lose_ring();
     lose_one();
@@ -388,7 +388,7 @@ held(void)
         pthread_kill(pthread_self(), SIGTRAP);
     printf("%d of %d\n", (int)trapped, sent);
     fflush(stdout);
-    _exit(0); // The child runs alone.
+    _exit(0); // The child continues alone.
 }
 
 static long made;
@@ -417,7 +417,7 @@ make_one(void)
         free(p);
 }
 
-/* As many stacks as PATH has values: its bits select one of two calls each. */
+/* Each value of PATH is a different stack: each bit selects between two calls. */
 static void
 take_path(unsigned path, int depth)
 {
@@ -492,7 +492,7 @@ churn(void)
 
 static char told[1024];
 
-/* Keep the block that ALLOCATE returns, and print its birth. */
+/* Keep the block that ALLOCATE returns, and note its address, thread and time for the output. */
 static void
 tell_birth(const char *who, void *(*allocate)(void))
 {
@@ -587,7 +587,7 @@ main(int count, char **arguments)
     const char *what = count > 1 ? arguments[1] : "";
     int deep = 0;
 
-    keep(malloc(48)); // The recorder starts with the first block.
+    keep(malloc(48)); // This first block starts the recorder.
     if (strcmp(what, "eight") == 0) {
         grow();
         wait_for_line();

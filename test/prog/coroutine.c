@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin-malloc -fno-optimize-sibling-calls */
-/* coroutine.c: four coroutines on separate stacks, switched after every allocation.
+/* coroutine.c: switch between four coroutines on separate stacks after every allocation.
  *
  * Coroutine k allocates 100 times k + 1 bytes in `step`, called by `one`, `two`, `three` or `four`;
  * the last two stacks come from malloc (65536 bytes each, in main), the first two from mmap.

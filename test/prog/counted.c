@@ -1,11 +1,12 @@
 /* cflags: -fno-builtin */
 /* libs: -lpthread */
-/* counted.c FILE THREADS: allocates and frees without end, and keeps count in FILE, for tests that
- * kill it.
+/* counted.c FILE THREADS: allocate and free in endless loops, and count in FILE, for tests that
+ * kill the program.
  *
- * FILE holds 64 bytes for each thread, mapped shared: {allocations, frees, allocated bytes, freed
- * bytes} as int64, each raised right after the call returned. So whenever it dies, FILE misses at
- * most one event of each thread: an allocation in `count_alloc`, or a free of such a block. */
+ * FILE is mapped shared and has 64 bytes for each thread: {allocations, frees, allocated bytes,
+ * freed bytes} as int64, each increased directly after the call has returned. So whenever the
+ * program is killed, FILE misses at most one event of each thread: an allocation in `count_alloc`,
+ * or a free of such a block. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* descend.h: a block below a stack that a number selects, to make a profile's tables grow. */
+/* descend.h: allocate a block below a stack that a number selects, to make a profile's tables
+ * grow. */
 #ifndef DESCEND_H
 #define DESCEND_H
 
@@ -6,11 +7,11 @@
 
 enum { OTHER_CALL = 1 << 30 };
 
-/* Allocates the block at the end of the stack. */
+/* Allocate the block at the end of the stack. */
 typedef void *leaf_fn(void);
 
-/* Return the block of LEAF, below one call for each of the DEPTH low bits of BITS, from either of
- * two places. */
+/* Return the block of LEAF, below DEPTH calls. Each of the DEPTH low bits of BITS selects between
+ * two call sites. */
 __attribute__((noinline)) static void *
 descend(unsigned bits, int depth, leaf_fn *leaf)
 {
@@ -21,12 +22,13 @@ descend(unsigned bits, int depth, leaf_fn *leaf)
     else if (bits & 1)
         p = descend(bits >> 1, depth - 1, leaf);
     else
-        p = descend(bits >> 1 | OTHER_CALL, depth - 1, leaf); // Otherwise the calls are merged.
+        // OTHER_CALL keeps the compiler from merging the two calls.
+        p = descend(bits >> 1 | OTHER_CALL, depth - 1, leaf);
     __asm__ volatile("" : : : "memory");
     return p;
 }
 
-/* Define the leaf NAME of blocks of BYTES. */
+/* Define a leaf function NAME, which allocates BYTES. */
 #define LEAF(name, bytes)                                                                          \
     __attribute__((noinline)) static void *name(void)                                              \
     {                                                                                              \

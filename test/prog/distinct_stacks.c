@@ -3,9 +3,10 @@
  *
  *     distinct_stacks COUNT
  *
- * Stack number I has 24 calls; each bit of I selects one of two call sites. An even I ends in
- * leaf_small (24 bytes), an odd one in leaf_middle (100 bytes). Each block is freed at once. At the
- * end leaf_last allocates 3000 bytes, which stay live. COUNT is at most 2^24. */
+ * Stack number I has 24 calls; each bit of I selects between two call sites. With an even I, the
+ * innermost function is leaf_small (24 bytes); with an odd one, leaf_middle (100 bytes). Each block
+ * is freed at once. At the end, leaf_last allocates 3000 bytes, which stay live. COUNT is at most
+ * 2^24. */
 #include <stdlib.h>
 
 #include "descend.h"
@@ -16,7 +17,7 @@ LEAF(leaf_small, 24)
 LEAF(leaf_middle, 100)
 LEAF(leaf_last, 3000)
 
-/* Return the bits of I in reverse: then consecutive stacks share their outer calls. */
+/* Return the bits of I in reverse, so that consecutive stacks share their outer calls. */
 static unsigned
 reversed(unsigned i)
 {

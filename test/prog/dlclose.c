@@ -1,12 +1,12 @@
 /* libs: -ldl */
-/* dlclose.c: two libraries that take turns, 50 times each, being loaded, called twice and unloaded.
- * They normally land at the same address, so unwind rules of the old code are wrong after each
- * turn. Prints "same N": how often the second library was at the address of the first.
+/* dlclose.c: load, call twice and unload two libraries in turn, 50 times each. They are normally
+ * loaded at the same address, so unwind rules of the old code are wrong after each turn. Prints
+ * "same N", the number of times that the second library had the address of the first.
  *
  *     one_inner      <- plugin (libplugin_one.so)               <- main    100 blocks  1000 bytes
  *     two_innermost  <- two_inner <- plugin (libplugin_two.so)  <- main    100 blocks  2000 bytes
  *
- * The loader allocates for itself under dlopen. */
+ * Below dlopen, the loader allocates memory for itself. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ typedef void *plugin_fn(void);
 
 static char directory[PATH_MAX];
 
-/* Load, call twice, unload; return the page of the code. */
+/* Load, call twice and unload the library; return the page that its code was in. */
 __attribute__((noinline)) static uintptr_t
 turn(const char *name)
 {

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread -ldl */
-/* dlmany.c: libraries that come and go.
+/* dlmany.c: load and unload libraries many times.
  *
  *     dlmany loop N       libplugin_one.so is loaded, called and unloaded N times: N blocks of 10
  *                         bytes, freed, in `one_inner`
@@ -64,7 +64,7 @@ loop(long count)
         turn("libplugin_one.so");
 }
 
-/* Leave a mapping in place of the library, so that the next one is loaded elsewhere. */
+/* Put a mapping in place of the library, so that the next one is loaded at another address. */
 static void
 moving(long count)
 {

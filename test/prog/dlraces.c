@@ -1,7 +1,7 @@
 /* libs: -ldl -lpthread */
-/* dlraces.c: two threads that load and unload one library each, 3,000 times, calling it once each
- * time. One thread returns from dlclose while the other unmaps its library, so a recorder that
- * reads libraries then reads unmapped memory.
+/* dlraces.c: in two threads, load, call and unload one library each, 3,000 times. One thread
+ * returns from dlclose while the other unmaps its library. So a recorder that reads libraries at
+ * that moment may read unmapped memory.
  *
  *     plugin (libplugin_one.so)    <- turns     3,000 blocks  30,000 bytes
  *     plugin (libplugin_two.so)    <- turns     3,000 blocks  60,000 bytes */

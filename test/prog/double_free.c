@@ -1,8 +1,8 @@
-/* double_free.c: frees one block twice, and prints "survived" if that has no consequence.
+/* double_free.c: free one block twice, and print "survived" if that has no consequence.
  *
  *     double_free ALIGNMENT SIZE
  *
- * The block is from posix_memalign; with ALIGNMENT 0, from malloc at a multiple of 64. */
+ * The block comes from posix_memalign or, with ALIGNMENT 0, from malloc at a multiple of 64. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

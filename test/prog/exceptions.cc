@@ -1,14 +1,14 @@
 /* cflags: -O1 -fno-builtin-malloc -fno-optimize-sibling-calls */
-/* exceptions.cc: C++ exceptions through frames that allocate. 300 times: `dive` goes i % 29 + 1
- * deep, each level holding a block of 101 bytes from operator new; the innermost throws; main
- * catches, and `after` allocates 20 bytes.
+/* exceptions.cc: throw C++ exceptions through frames that allocate, 300 times. `dive` recurses i %
+ * 29 + 1 deep, and each level holds a block of 101 bytes from operator new. The innermost level
+ * throws, main catches, and `after` allocates 20 bytes.
  *
  *     dive           4405 blocks of 101 bytes, 444905 bytes, all freed by unwinding
  *                    and under __cxa_allocate_exception 300 exceptions, all freed
  *     after          300 blocks, 6000 bytes
  *
- * 300 = 10 * 29 + 10, so the depths sum up to 10 * (29 * 30 / 2) + 10 * 11 / 2 = 4350 + 55 = 4405.
- */
+ * 300 = 10 * 29 + 10, so the depths sum up to 10 * (29 * 30 / 2) + 10 * 11 / 2 = 4350 + 55 =
+ * 4405. */
 #include <cstdlib>
 #include <new>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-/* exec_ways.c PROGRAM: starts PROGRAM in every possible way, one child after the other.
+/* exec_ways.c PROGRAM: start PROGRAM in every possible way, one child after the other.
  *
  * Prints the name of each way. The name of PROGRAM without a directory must be in PATH. */
 #include <fcntl.h>

@@ -1,14 +1,13 @@
 /* cflags: -fno-builtin */
 /* libs: -lpthread */
-/* exits.c MODE: 200,000 blocks of 24 bytes in `take`, 100,000 of them freed, then the end that MODE
- * names:
+/* exits.c MODE: allocate 200,000 blocks of 24 bytes in `take`, free 100,000 of them, and end as
+ * MODE names:
  *
  *     return  exit  _exit  quick_exit  pthread_exit    status 7 (pthread_exit: 0)
  *     abort   segv  term  kill                         by signal 6, 11, 15, 9
  *     exec                                             becomes /bin/true
  *
- * However it ends, `take` has 200,000 allocations of 4,800,000 bytes, and 100,000 frees.
- */
+ * However it ends, `take` has 200,000 allocations of 4,800,000 bytes, and 100,000 frees. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* cflags: -O1 -fno-builtin -Wno-alloc-size-larger-than */
-/* families.c: every function of the malloc family, each called in a function named after it.
+/* families.c: call every function of the malloc family, each in a function named after it.
  *
  *     function            allocations  bytes  frees  freed  reallocations
  *     do_malloc                     3    150      2    150   malloc 100, 50, and 0 kept
@@ -15,13 +15,13 @@
  *     do_failures                   1     20      1     20   0   failing calls change nothing
  *     all                          17   7952     16   7952   4
  *
- * musl has no pvalloc, so valloc replaces it; and its realloc(p, 0) returns a block, so that
+ * musl has no pvalloc, so valloc replaces it. musl's realloc(p, 0) returns a block, so
  * do_realloc_zero has 2 allocations, 2 frees and 1 reallocation there.
  *
- * free(NULL) happens twice and is no event. The program itself checks errno, alignment, contents
- * and that malloc_usable_size is at least the requested size; it exits with 0 if all checks pass,
- * else with the number of the check. Failed calls: 11 (realloc and reallocarray of a live block
- * among them). */
+ * free(NULL) is called twice and is no event. The program checks errno, alignment, contents and
+ * that malloc_usable_size is at least the requested size. It exits with 0 if all checks pass, else
+ * with the number of the failed check. 11 calls fail, among them realloc and reallocarray of a live
+ * block. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@
     } while (0)
 #define OWN __attribute__((noinline, noclone))
 #ifndef __GLIBC__
-#define pvalloc valloc // musl has no other.
+#define pvalloc valloc
 #endif
 
 static void *kept;

@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin -O1 */
 /* libs: -lpthread */
-/* family.c: MODE: processes of every kind, each with numbers that are known by construction.
+/* family.c MODE: create processes in every way, with numbers known by construction.
  *
  *     `parent`  100 blocks of 10 bytes, before the child is made
  *     `child`   50 blocks of 20 bytes in the child; then 30 of the parent's are freed
  *     `later`   10 blocks of 30 bytes in the parent, when the child has ended
  *
- * A mode's additions are described at its function. The exit status is 0 when every process ended
- * as expected. */
+ * The comment at a mode's function describes the mode's additional events. The exit status is 0 if
+ * every process ended as expected. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -97,7 +97,7 @@ by_handler(void)
     return wait_for(handler_pid);
 }
 
-/* A system call makes the child, without a library function. */
+/* Create the child by a system call, without a library function. */
 static int
 by_clone(void)
 {
@@ -169,7 +169,7 @@ by_system(void)
     return system(command);
 }
 
-/* popen allocates its stream in the parent. */
+/* popen allocates its stream in the parent, so the parent has that block as well. */
 static int
 by_popen(void)
 {
@@ -181,7 +181,7 @@ by_popen(void)
     return f == NULL ? 100 : pclose(f);
 }
 
-/* The image is replaced, the process id stays. */
+/* Replace the image by exec; the process keeps its id. */
 static int
 by_exec(void)
 {
@@ -207,7 +207,7 @@ by_exec_in_thread(void)
     return 100;
 }
 
-/* A child whose exec fails continues as the same process. */
+/* Let the exec of a child fail, so that it continues as the same process. */
 static int
 by_failed_exec(void)
 {
@@ -221,7 +221,7 @@ by_failed_exec(void)
     return wait_for(pid);
 }
 
-/* A child that never allocates leaves no profile. */
+/* Create a child that never allocates and so leaves no profile. */
 static int
 by_quiet_fork(void)
 {
@@ -232,7 +232,7 @@ by_quiet_fork(void)
     return wait_for(pid);
 }
 
-/* Three generations: each child runs child() and then forks the next one. */
+/* Create three generations: each child runs child() and then forks the next one. */
 static int
 by_generations(void)
 {
@@ -246,7 +246,7 @@ by_generations(void)
     return 0;
 }
 
-/* 20000 sites, so that the profile grows many times. */
+/* Allocate at 20000 sites, so that the profile grows many times. */
 KEEP static int
 grow(int depth, int path)
 {
@@ -257,7 +257,7 @@ grow(int depth, int path)
     return grow(depth - 1, path >> 1) + (depth < -1);
 }
 
-/* A daemon by the book: a new session, no descriptors, no directory, no environment. Files that it
+/* Start a daemon with a new session, no descriptors, no directory and no environment. Files that it
  * opens afterwards get the numbers 0 to 2, and must stay empty. */
 static int
 by_daemon(const char *done)
@@ -290,10 +290,11 @@ by_daemon(const char *done)
     close(fds[1]);
     if (wait_for(pid) != 0)
         return 101;
-    return read(fds[0], &byte, 1) == 0 ? 0 : 102; // The grandchild holds the pipe until it ends.
+    // read() returns when the grandchild, which holds the pipe, has ended.
+    return read(fds[0], &byte, 1) == 0 ? 0 : 102;
 }
 
-/* The grandchild's parent becomes another process. */
+/* Let another process become the parent of the grandchild. */
 static int
 by_reaper(void)
 {
@@ -311,7 +312,7 @@ by_reaper(void)
     return wait_for(pid) || wait(NULL) < 0;
 }
 
-/* The child loses write access to the directory of its profile and continues unrecorded. */
+/* Remove the child's write access to the directory of its profile; it continues unrecorded. */
 static int
 by_nobody(void)
 {
@@ -326,7 +327,7 @@ by_nobody(void)
     return wait_for(pid);
 }
 
-/* Like by_nobody, but descriptor 2 is a file that the program has opened. */
+/* Like by_nobody, but the program has opened another file as descriptor 2. */
 static int
 by_nobody_reused(const char *done)
 {
@@ -344,7 +345,7 @@ by_nobody_reused(const char *done)
     return wait_for(pid);
 }
 
-/* A process id namespace: the child is number 1 in it. */
+/* Create a child in a new process id namespace, where its id is 1. */
 static int
 by_namespace(void)
 {
@@ -353,8 +354,8 @@ by_namespace(void)
     return by_fork();
 }
 
-/* Another root, which lacks the directory of the profile. A process that was recorded before the
- * chroot cannot grow its profile; one that starts after it has no profile. */
+/* Create children in another root, which lacks the directory of the profile. A process that was
+ * recorded before the chroot cannot grow its profile; one that starts after it has no profile. */
 static int
 by_chroot(const char *root)
 {
@@ -375,7 +376,7 @@ by_chroot(const char *root)
     return wait_for(pid);
 }
 
-/* The child lives until the file DONE exists. */
+/* The child runs until the file DONE exists. */
 static pid_t
 until(const char *done)
 {
@@ -438,7 +439,7 @@ starting_threads(void *arg)
     return arg;
 }
 
-/* COUNT forks while other threads allocate, make threads and grow tables. */
+/* Fork COUNT times while other threads allocate, create threads and grow tables. */
 static int
 by_threads(int count)
 {

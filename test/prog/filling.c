@@ -1,14 +1,15 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* filling.c: more stacks than a profile has room for, with totals that are known by the function
- * that allocates.
+/* filling.c: allocate from more stacks than a profile has room for. The totals of each allocating
+ * function are known.
  *
  *     filling COUNT THREADS [crash]
  *
- * Each of THREADS threads (0: the first one alone) allocates COUNT blocks in turn from leaf_small,
- * leaf_middle and leaf_large, of 24, 100 and 3000 bytes, each from a new stack, 20 calls deep;
- * every second block is freed at once by the same thread. In between, all use the same few stacks
- * of leaf_known, whose blocks of 10 bytes stay. With "crash" SIGSEGV ends it. */
+ * Each of THREADS threads (0: the first one alone) allocates COUNT blocks, each from a new stack 20
+ * calls deep. The blocks come in turn from leaf_small (24 bytes), leaf_middle (100) and leaf_large
+ * (3000). The same thread frees every second block at once. In between, all threads use the same
+ * few stacks of leaf_known, whose blocks of 10 bytes stay live. With "crash", the program ends by
+ * SIGSEGV. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* libs: -lpthread */
-/* first_ends.c FILE: its first thread ends at once, another allocates and frees without end and
- * creates FILE when it has begun. To the kernel the process is then a zombie with live threads. */
+/* first_ends.c FILE: the first thread ends at once; another allocates and frees in an endless loop,
+ * and creates FILE when it has begun. For the kernel, the process is then a zombie with live
+ * threads. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ second_alloc(void)
 {
     void *p = malloc(BLOCK_BYTES);
 
-    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: the test looks for its frame.
+    // Prevents a tail call, since the test searches for this frame.
+    __asm__ volatile("" : : "r"(p) : "memory");
     return p;
 }
 

@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -ldl */
-/* flat.c: long runs that must not make the recorder grow.
+/* flat.c: run for a long time without making the recorder grow.
  *
  *     flat events N          N pairs of malloc and free: 64 sites at depths 1 to 64, sizes 1 to
  *                            4000, 20000 blocks live at any time, replaced at random
@@ -9,8 +9,8 @@
  *     flat modules N LIBRARY N times dlopen, one allocation of 10 bytes in it, dlclose
  *     flat places N LIBRARY  the same, at another address each time
  *
- * At 1, 50 and 100 % it prints its own resident memory in KiB. At the end none of its blocks is
- * live. */
+ * After 1, 50 and 100 % of the run, it prints its resident memory in KiB. At the end, none of its
+ * blocks is live. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ events(uint64_t pairs)
         free(blocks[i]);
 }
 
-/* One call on a path: the low bits of PATH select the place of the next call. */
+/* Make one call of a path: the low bits of PATH select the next call site. */
 OWN static void *
 wander(unsigned calls, uint64_t path)
 {
@@ -121,7 +121,7 @@ moves(uint64_t times)
 
 typedef void *plugin_fn(void);
 
-/* Occupy the address of an unloaded library, so that the next one is loaded elsewhere. */
+/* Occupy the address of an unloaded library, so that the next one is loaded at another address. */
 static void
 occupy(void *base)
 {

@@ -1,6 +1,6 @@
 /* libs: -lm */
-/* floats.c: allocates in a floating-point state that is not the default, and prints what became of
- * it. By argument:
+/* floats.c: allocate in a floating-point state that is not the default, and print the state
+ * afterwards. By argument:
  *
  *     flags   no exception has happened yet; none may have happened afterwards
  *     trap    each exception kills the program
@@ -29,7 +29,7 @@ allocate(int depth, int i)
                             : realloc(*place, 1 + (size_t)i * 13 % 9000);
         **place = 1;
     }
-    __asm__ volatile("" ::: "memory"); // So that the call is no jump.
+    __asm__ volatile("" ::: "memory"); // Prevents a tail call.
 }
 
 int

@@ -1,12 +1,12 @@
-/* foreign.c: a program for other allocators. The test links it with one allocator or another; it is
- * the same in C and, compiled as C++, with the operators.
+/* foreign.c: known events for other allocators. The test links it with different allocators,
+ * compiled as C or, to use the operators, as C++.
  *
  *     take      1000 blocks, i % 100 + 1 bytes: 50500 bytes; of each 100 the first 40 freed
  *     turn      500 pairs, 64 bytes: 32000 bytes, all freed, all temporary
  *     resize    200 blocks of 10 reallocated to 5000: 400 allocations, 1002000 bytes, 200 live
  *
- * Prints the result of malloc_usable_size for malloc(100), which identifies the allocator (with
- * NO_USABLE_SIZE nothing, for an allocator without that function). */
+ * Prints the result of malloc_usable_size for malloc(100), which identifies the allocator. With
+ * NO_USABLE_SIZE, for an allocator without that function, it prints nothing. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

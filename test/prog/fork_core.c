@@ -1,18 +1,18 @@
 /* cflags: -fno-builtin -O0 -g */
 /* libs: -lpthread */
-/* fork_core.c: random heaps across forks, known by construction.
+/* fork_core.c: build random heaps across forks, known by construction.
  *
  *   fork_core SEED TRUTH dump|wait
  *
- * A process allocates, frees and resizes blocks at random and forks a child that continues with the
- * blocks it inherited, to a depth of 1 to 3. Some children allocate nothing. The last one writes
- * the file TRUTH and then aborts, or waits to be killed. A line of TRUTH for each live block:
+ * A process allocates, frees and resizes blocks at random, and forks a child that continues with
+ * the inherited blocks, to a depth of 1 to 3. Some children allocate nothing. The last child writes
+ * the file TRUTH and then aborts, or waits to be killed. TRUTH has a line for each live block:
  *
  *   ADDRESS SIZE DEPTH KIND      DEPTH 0: of the first process; KIND: "kept" or "lost"
  *
- * and at its end "own DEPTH", the depth of the process itself, or "threads N", as many as had run.
- * A lost block is known only by its address xor HIDDEN. A kept one is in a table, or its address is
- * the first word of a kept block. */
+ * and at its end "own DEPTH", the depth of the process, or "threads N", the number of threads that
+ * had run. A lost block is referenced only by its address xor HIDDEN. A kept block is referenced by
+ * a table, or by the first word of another kept block. */
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ enum { SLOTS = 600, OPERATIONS = 400, THREADS_MAX = 3, LINE_BYTES = 128 };
 struct slot {
     uint64_t hidden; // Address xor HIDDEN; 0 = no block.
     size_t bytes;
-    int depth, holder; // The slot whose block has the address; -1 = the table, -2 = none.
+    int depth, holder; // Slot whose block contains the address; -1 = the table, -2 = none.
     bool holds;
 };
 
@@ -94,7 +94,7 @@ make(size_t bytes)
 static void
 take(int i, void *p, size_t bytes)
 {
-    memset(p, 0, malloc_usable_size(p)); // No remains of other pointers.
+    memset(p, 0, malloc_usable_size(p)); // Remove remains of other pointers.
     slots[i] = (struct slot){(uintptr_t)p ^ HIDDEN, bytes, depth, -1, false};
     table[i] = p;
 }
@@ -161,8 +161,8 @@ operate(void)
     }
 }
 
-/* Overwrite the remains of calls on the stack and in vector registers: libc copies blocks through
- * these. */
+/* Overwrite remains of earlier calls on the stack and in vector registers, which libc uses to copy
+ * blocks. */
 static void
 clear(void)
 {
@@ -197,7 +197,7 @@ operate_and_clear(void *unused)
     return unused;
 }
 
-/* The main thread waits meanwhile, or the order would not be known. */
+/* The main thread waits for the other, so that the order is known. */
 static void
 operate_in_thread(void)
 {

@@ -1,6 +1,6 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* forked_worker.c: a forked child whose first event is that of a new thread.
+/* forked_worker.c: in a forked child, let a new thread make the first event.
  *
  *     forked_worker shared       that thread and the main thread then allocate at the same time,
  *                                EVENTS blocks of 24 and of 40 bytes

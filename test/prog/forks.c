@@ -1,13 +1,14 @@
 /* cflags: -fno-builtin */
-/* forks.c: a process that forks, and one that it starts.
+/* forks.c: fork a child, then start another program.
  *
  *     parent   before  1000 blocks of 10 bytes, 10000 bytes
  *     child    inside   500 blocks of 20 bytes, 10000 bytes; frees 200, and 300 of the parent's
  *     parent   later    100 blocks of 30 bytes, 3000 bytes
  *
- * The child's profile holds 500 allocations and 200 frees in `inside`, nothing of `before`, and 300
- * inherited frees; the parent's holds nothing of `inside`, and its blocks are all live. Last, the
- * parent starts /bin/true through vfork, whose few allocations are its own. */
+ * The child's profile has 500 allocations and 200 frees in `inside`, no counts of `before`, and 300
+ * inherited frees. The parent's profile has no counts of `inside`, and its blocks are all live.
+ * Last, the parent starts /bin/true through vfork, which has a separate profile with few
+ * allocations. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin-malloc -fno-optimize-sibling-calls */
-/* frames.c: frames of every shape, and allocations from them.
+/* frames.c: allocate from functions with every frame layout.
  *
  *     function   frame                                       blocks  bytes
  *     plain      fixed size                                     100   1000
@@ -10,8 +10,7 @@
  *     pushed     arguments on the stack                         100   1500
  *
  * Each calls `leaf`, which allocates, so every stack is leaf <- FUNCTION <- main, 600 blocks and
- * 7500 bytes.
- */
+ * 7500 bytes. */
 #include <alloca.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ enum { TIMES = 100 };
 
 static void *volatile kept;
 
-/* Makes the compiler keep P's memory and everything before and after it. */
+/* Make the compiler keep P's memory and all memory accesses before and after this call. */
 static inline void
 touch(void *p)
 {

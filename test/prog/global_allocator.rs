@@ -1,7 +1,7 @@
-// global_allocator.rs: a Rust program whose #[global_allocator] is mimalloc or, with --cfg jemalloc,
-// jemalloc, called by the names that Rust's own bindings use. own_malloc.sh checks these
-// allocations: fill 40,000 boxes of 1,000 bytes and one vector of as many pointers, all kept; churn
-// 500 vectors of 100 bytes, all freed.
+// global_allocator.rs: a Rust program whose #[global_allocator] is mimalloc or, with --cfg
+// jemalloc, jemalloc, called by the names that Rust's bindings use. own_malloc.sh checks the
+// allocations: `fill` keeps 40,000 boxes of 1,000 bytes and one vector of as many pointers; `churn`
+// frees its 500 vectors of 100 bytes.
 use std::alloc::{GlobalAlloc, Layout};
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ fn churn() -> usize {
 fn main() {
     let all = fill();
     let sum = churn();
-    // Long enough for whoever looks at its memory.
+    // Leave another process time to inspect this process's memory.
     std::thread::sleep(Duration::from_millis(400));
     println!("{} {}", all.len(), sum);
     std::mem::forget(all);

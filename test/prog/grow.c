@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin -O0 */
 /* libs: -lpthread */
-/* grow.c: makes every table of a profile grow, and forks.
+/* grow.c: make every table of a profile grow, and fork.
  *
  *   grow [LEVELS [THREADS]]         (default: 9 and 20)
  *
- * Every path of LEVELS calls through three functions, down to one that allocates: 2^LEVELS stacks,
- * so nodes, sites and counters grow; a function with many callers overflows a node's line of
- * children; THREADS threads alive at once make rows and bins grow; blocks with much slack go to the
- * ledger's side table. Then a child does a little of the same. The words on stdout depend on the
+ * All 2^LEVELS paths of LEVELS calls end in a function that allocates, so nodes, sites and counters
+ * grow. A function with many callees overflows a node's cache line of children. THREADS threads
+ * that exist at once make rows and bins grow. Blocks with much slack are stored in the ledger's
+ * side table. Then a child does the same on a small scale. The words on stdout depend on the
  * arguments alone. */
 #include <malloc.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ static pthread_barrier_t barrier;
 static uint64_t sums[THREADS_MAX];
 static int levels = 9;
 
-/* Written at both ends and read again, so that a missing block shows. */
+/* Write to both ends of a block and read them again, to detect a missing block. */
 static __attribute__((noinline)) uint64_t
 leaf(uint64_t x)
 {
@@ -58,7 +58,7 @@ left(int level, uint64_t path)
     return right(level - 1, path * 2) * 3 + left(level - 1, path * 2 + 1);
 }
 
-/* Ten callers of one function, and blocks mapped on their own. */
+/* Call one function from ten places, and allocate blocks large enough to be mapped separately. */
 static uint64_t
 wide(void)
 {

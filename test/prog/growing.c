@@ -1,11 +1,11 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* growing.c: several tables of the profile grow at once.
+/* growing.c: make several tables of the profile grow at once.
  *
  *   growing THREADS EVENTS
  *
- * Each thread allocates and frees EVENTS blocks at distinct stacks, 14 frames deep. Ends with 7 and
- * "done". */
+ * Each thread allocates and frees EVENTS blocks at distinct stacks, 14 frames deep. Prints "done"
+ * and exits with 7. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* grown.c: a stack that grows by a block of 10,000 bytes in each hundredth of a second, for eleven
- * seconds. With the argument "free" it frees them all at its end. */
+/* grown.c: a stack that allocates a block of 10,000 bytes in each hundredth of a second, for eleven
+ * seconds. With the argument "free", it frees them all at its end. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ grow(void)
         *(volatile char *)blocks[i] = 1;
         usleep(PAUSE_US);
     }
-    __asm__ volatile("" ::: "memory"); // So that the call is no jump.
+    __asm__ volatile("" ::: "memory"); // Prevents a tail call.
 }
 
 int

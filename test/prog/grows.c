@@ -1,6 +1,6 @@
-/* grows.c: allocates at 16384 places, so that every table in the profile has to grow. With an
- * argument it prints "ready" after its first event and waits for a line: time for a test to replace
- * the profile. Ends with "done"; if it does not, growing has broken it. */
+/* grows.c: allocate at 16384 places, so that every table in the profile has to grow. With an
+ * argument, it prints "ready" after its first event and waits for a line, so that a test can
+ * replace the profile. It ends with "done", unless growing has broken it. */
 /* cflags: -O1 -fno-optimize-sibling-calls */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { DEPTH = 14, OTHER_CALL = 1 << 30 };
 
 static void *volatile block;
 
-/* One call for each bit of PATH, from either of two places. */
+/* Make one call for each bit of PATH, which selects between two call sites. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth)
 {
@@ -21,7 +21,8 @@ descend(unsigned path, int depth)
     if (path & 1)
         descend(path >> 1, depth - 1);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1); // Otherwise the two calls would be merged.
+        // Otherwise the compiler would merge the two calls.
+        descend(path >> 1 | OTHER_CALL, depth - 1);
     __asm__ volatile("" ::: "memory");
 }
 

@@ -1,7 +1,7 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* handing.c: threads that hand blocks to each other, one after another, so that the allocated and
- * the live blocks of each are known.
+/* handing.c: pass blocks between threads that run one after another, so that the allocated and the
+ * live blocks of each are known.
  *
  *     thread     allocates             live at end            frees of other threads'
  *     maker      1000 of 1000 bytes    100, 100000 bytes
@@ -11,9 +11,9 @@
  *     sweeper                                                 350 each of left's and right's
  *     worker       50 of   64 bytes     10,    640 bytes      none: 40 that it allocated
  *
- * left and right allocate at one stack, so the recorder knows the 300 live blocks only as a sum. A
- * share in proportion would be 180 of left's and 120 of right's. At the peak, maker's blocks and
- * the C library's allocations for main are live. */
+ * left and right allocate at one stack, so the recorder knows only the sum of their live blocks,
+ * 300. In proportion, 180 would be left's and 120 right's. At the peak, maker's blocks and the C
+ * library's allocations for main are live. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -81,7 +81,8 @@ taker(void *arg)
 static void *
 side(void *arg)
 {
-    void **volatile blocks = arg != NULL ? lefts : rights; // Volatile: one call below, not two.
+    // Volatile, so that there is one call below, not two.
+    void **volatile blocks = arg != NULL ? lefts : rights;
 
     pthread_setname_np(pthread_self(), arg != NULL ? "left" : "right");
     fill(blocks, arg != NULL ? 600 : 400);

@@ -1,11 +1,10 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
-/* handlers.c: signal handlers that allocate, at known places: the program raises the signals
- * itself.
+/* handlers.c: allocate in signal handlers. The program raises the signals, so their places are
+ * known.
  *
  *     on_here   <- __restore_rt <- raise ... <- from_below   200 blocks  2000 bytes, same stack
  *     on_there  <- __restore_rt <- raise ... <- from_below   200 blocks  4000 bytes, alternate
- *     from_below itself                                      400 blocks 12000 bytes
- */
+ *     from_below itself                                      400 blocks 12000 bytes */
 #include <signal.h>
 #include <stdlib.h>
 

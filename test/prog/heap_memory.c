@@ -5,8 +5,8 @@
  * The objects begin STRIDE bytes apart; by default they are adjacent. A gap of GAP bytes follows
  * every RUN objects.
  *
- * Prints by how many bytes the process has grown with COUNT objects of SIZE bytes, then frees every
- * second one. The addresses are not memory, so all growth is the recorder's. */
+ * Prints how many bytes the process has grown by with COUNT objects of SIZE bytes, then frees every
+ * second object. The objects have no memory, so all growth is the recorder's. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ main(int argc, char **argv)
     long gap = argc > 5 ? atol(argv[5]) : 0;
     heaptap_heap *heap = heaptap_heap_create("objects", 0);
 
-    setvbuf(stdout, NULL, _IONBF, 0); // No block of stdio's is live at the end.
+    setvbuf(stdout, NULL, _IONBF, 0); // stdio must have no live block at the end.
     resident_bytes();
     before = resident_bytes();
     for (long i = 0; i < count; i++)

@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* history_known.c: a program that tracks the counters of each site at each moment.
+/* history_known.c: allocate at random, and print the counters of each site at each snapshot.
  *
  *     history_known SEED EVENTS EVERY THREADS END
  *
- * Allocates, reallocates and frees at random, EVENTS times in each thread. A single thread calls
- * raise(SIGUSR1), which makes the recorder take a snapshot, after about one event in EVERY. Several
+ * Each thread allocates, reallocates and frees EVENTS times. With one thread, the program calls
+ * raise(SIGUSR1) after about one event in EVERY; the recorder then takes a snapshot. Several
  * THREADS also free one another's blocks, and the signal is raised after each round of EVERY
  * events, while all threads wait. END is
  *
@@ -15,7 +15,7 @@
  *     storm    threads do not wait: each allocates at its own site, and raises the signal after
  *              every EVERY allocations
  *
- * Prints, without a stream or anything else that would allocate:
+ * Prints without allocating:
  *
  *     site ADDRESS...         where each function begins, and where the last one ends
  *     snap A B F G A B F G…   at a snapshot: allocations, bytes, frees, freed bytes of each site
@@ -34,7 +34,7 @@
 
 enum { SITES = 12, BLOCKS = 600, THREADS_MAX = 8, TEXT_BYTES = 1 << 20, LINE_BYTES = 4096 };
 
-/* The linker defines symbols for the limits of a section with such a name. */
+/* The linker defines symbols for the bounds of this section, because its name is a C identifier. */
 #define SITE __attribute__((noinline, section("sites")))
 
 #define ALLOCATES(number)                                                                          \
@@ -194,7 +194,7 @@ keep_peak(int64_t change_bytes)
     }
 }
 
-/* Sizes of all classes, and sometimes none. */
+/* Return a random size; all size classes occur. */
 static uint64_t
 draw_size(struct worker *w)
 {
@@ -253,8 +253,8 @@ end_block(struct worker *w)
     *b = w->blocks[--w->block_count];
 }
 
-/* Begin, move or end a block at random. Every 150 events the odds change, so that the heap grows,
- * keeps its size, or shrinks. */
+/* Allocate, move or free a block at random. Every 150 events the odds change, so that the heap
+ * grows, keeps its size, or shrinks. */
 static void
 one_event(struct worker *w, long number)
 {
@@ -269,7 +269,7 @@ one_event(struct worker *w, long number)
         end_block(w);
 }
 
-/* The workers' blocks rotate from one to the next. */
+/* Pass each worker's blocks to the next worker. */
 static void
 rotate(void)
 {
@@ -350,7 +350,7 @@ run_alone(long count)
 {
     struct worker *w = &workers[0];
 
-    begin_block(w); // So that a forked child is recorded before its first snapshot.
+    begin_block(w); // A forked child is thereby recorded before its first snapshot.
     for (long i = 0; i < count; i++) {
         one_event(w, i);
         if (draw(w, (uint64_t)every) == 0)

@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lfastclock -Wl,-rpath,$ORIGIN */
-/* history_long.c: a server with a long run time, by the clock of libfastclock.c.
+/* history_long.c: a server that runs for a long time by the clock of libfastclock.c.
  *
  *     history_long SECONDS STACKS
  *
@@ -18,7 +18,7 @@ extern _Atomic uint64_t fastclock_elapsed_ns;
 static void *ring[RING];
 static void *volatile block;
 
-/* One call for each bit of PATH, from either of two places. */
+/* Make one call for each bit of PATH, which selects between two call sites. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth, size_t size_bytes)
 {
@@ -29,7 +29,8 @@ descend(unsigned path, int depth, size_t size_bytes)
     if (path & 1)
         descend(path >> 1, depth - 1, size_bytes);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes); // Otherwise the calls are merged.
+        // Otherwise the compiler would merge the two calls.
+        descend(path >> 1 | OTHER_CALL, depth - 1, size_bytes);
     __asm__ volatile("" ::: "memory");
 }
 

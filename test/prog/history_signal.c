@@ -1,4 +1,4 @@
-/* history_signal.c: how the signal that the recorder uses for snapshots appears to a program.
+/* history_signal.c: print a program's observations of the signal that requests snapshots.
  *
  *     history_signal default     SIGUSR2 seems to have its default action; the program gets three
  *     history_signal own         the program installs a handler, removes it, and then gets one

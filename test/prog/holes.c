@@ -1,8 +1,9 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* libs: -Wl,-z,separate-code,-z,max-page-size=0x200000 */
-/* holes.c: a program whose segments lie 2 MiB apart, so that code and unwind tables are in mappings
- * with holes between them. `inner` allocates 10 bytes 7 times, below `middle` and main, which keep
- * values in registers and no frame pointer: without the tables `inner` cannot be unwound. */
+/* holes.c: a program whose segments are 2 MiB apart, so that code and unwind tables are in mappings
+ * with holes between them. `inner` allocates 10 bytes 7 times, below `middle` and main. These keep
+ * values in registers and have no frame pointer, so `inner` cannot be unwound without the
+ * tables. */
 #include <stdlib.h>
 
 static void *volatile kept;

@@ -1,7 +1,7 @@
-/* hooked.c: a program whose blocks come from functions with other names than malloc, so that only
- * --hook records them. Each function of the allocator is called by one function here, a known
- * number of times with known sizes. If hook.sh fails on it, hooks lose events, count them twice, or
- * charge them to the wrong caller. */
+/* hooked.c: allocate from functions with other names than malloc's, so that only --hook records the
+ * blocks. Each function of the allocator is called by one function here, a known number of times
+ * with known sizes. If hook.sh fails on it, hooks lose events, count them twice, or charge them to
+ * the wrong caller. */
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lown -Wl,-rpath,$ORIGIN */
 #include <stdio.h>
@@ -62,7 +62,8 @@ others(void)
     __asm__ volatile("");
 }
 
-/* A function that gets its block from malloc: one event each, and malloc's free ends some. */
+/* Call a function that gets its block from malloc. Each call is one event, and malloc's free ends
+ * some of these blocks. */
 __attribute__((noinline)) static void
 wrapped(void)
 {

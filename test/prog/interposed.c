@@ -1,14 +1,13 @@
 /* cflags: -fno-builtin -fno-tree-loop-distribute-patterns */
 /* libs: -lpthread */
-/* interposed.c: a program that defines functions under names of libc.
+/* interposed.c: define functions under names of libc.
  *
  *   interposed [fail]
  *
- * Each takes a lock and allocates while it holds it, like a function that keeps statistics or loads
- * a library at its first call. Such a function works as long as malloc does not call it. Two
- * threads call each of them 1,000 times, 32 bytes at a time. Calls by any other code are counted,
- * and with "fail" they fail. A forked child does the same. Ends with 9 and prints these counts,
- * which depend on libc alone. */
+ * Each function allocates 32 bytes while it holds a lock, like a function that keeps statistics or
+ * loads a library at its first call. It works as long as malloc does not call it. Two threads call
+ * each function 1,000 times, and a forked child does the same. Calls by other code are counted and,
+ * with "fail", fail. Prints these counts, which depend on libc alone, and exits with 9. */
 #include "interposed.h"
 
 #include <sys/wait.h>

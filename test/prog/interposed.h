@@ -1,6 +1,6 @@
 /* interposed.h: functions under names of libc, for a program (interposed.c) or a preloaded library
- * (libinterposed.c). They cover all libc functions that the recorder uses or has used, except those
- * that only the dynamic linker can provide. */
+ * (libinterposed.c). They cover all libc functions that the recorder uses or used in earlier
+ * versions, except those that only the dynamic linker can provide. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,20 +19,20 @@
 
 #define INITIAL __attribute__((tls_model("initial-exec")))
 
-/* Old programs define this themselves, without "extern"; then nobody sets it. */
+/* Old programs define this variable without "extern", so that libc does not set it. */
 char **environ;
 
 static pthread_mutex_t interposed_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread int interposed_asked INITIAL; // The test itself makes the call.
+static __thread int interposed_asked INITIAL; // True while the test itself makes the call.
 static __thread int interposed_errno INITIAL;
 static int interposed_fails;
 static void *volatile interposed_block;
 static volatile long interposed_result;
 
-/* Called on foreign calls; may throw. */
+/* Called on each call by other code; may throw. */
 void (*interposed_stranger)(void);
 
-/* Common beginning of each function: returns true if it should fail. */
+/* Begin a function; return true if it must fail. */
 __attribute__((noinline)) static int
 interposed_enter(unsigned *strangers)
 {
@@ -46,7 +46,7 @@ interposed_enter(unsigned *strangers)
     return interposed_fails && !interposed_asked;
 }
 
-/* All of them: the name, and how interposed_call_all calls it. */
+/* All functions: the name, and the call that interposed_call_all makes. */
 #define INTERPOSED_EVERYWHERE(X)                                                                   \
     X(clock_gettime, clock_gettime(CLOCK_MONOTONIC, &time))                                        \
     X(getrlimit, getrlimit(RLIMIT_AS, &limit))                                                     \
@@ -67,8 +67,8 @@ interposed_enter(unsigned *strangers)
     X(__errno_location, errno)                                                                     \
     X(_dl_find_object, _dl_find_object(stdout, &found))
 
-/* In a static program the dynamic ones would replace libc's functions, which libc needs before ours
- * are ready. */
+/* In a static program, these definitions would replace libc's functions, which libc needs before
+ * these are ready. */
 #ifdef STATIC
 #define INTERPOSED(X) INTERPOSED_EVERYWHERE(X)
 #else
@@ -78,7 +78,7 @@ interposed_enter(unsigned *strangers)
 #define COUNT(name, call) static unsigned interposed_##name;
 INTERPOSED(COUNT)
 
-/* Begins the function NAME. */
+/* Begin the definition of function NAME. */
 #define ENTER(name, failed)                                                                        \
     do {                                                                                           \
         if (interposed_enter(&interposed_##name))                                                  \
@@ -267,7 +267,7 @@ interposed_call_all(void)
     INTERPOSED(CALL)
 }
 
-/* Number of foreign calls of each. */
+/* Print the number of calls by other code, for each function. */
 static inline void
 interposed_print(FILE *file)
 {

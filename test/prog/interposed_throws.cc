@@ -1,7 +1,7 @@
 /* libs: -Lbuild/test/prog -linterposed -Wl,-rpath,$ORIGIN */
-/* interposed_throws.cc: a library (libinterposed.c) defines names of libc with functions that throw
- * when only the recorder could have called them. Blocks come and go at two places, also in a forked
- * child. Ends with 9. */
+/* interposed_throws.cc: use a library (libinterposed.c) that defines names of libc as functions
+ * that throw if any code but the program calls them. Allocates and frees at two places, also in a
+ * forked child. Exits with 9. */
 #include <cstdio>
 #include <cstdlib>
 #include <sys/wait.h>

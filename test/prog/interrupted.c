@@ -1,16 +1,17 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN -lstdc++ -lpthread -ldl */
-/* interrupted.c: the program that test/interrupt/stepper.c interrupts.
+/* interrupted.c: make events that test/interrupt/stepper.c interrupts.
  *
  *     interrupted EVENT HANDLER TURNS
  *
- * Does EVENT TURNS times, each between two marks, signals that only the tracer sees. The tracer
- * sends SIGUSR1 somewhere between them. Its handler allocates two blocks, frees one, and does what
- * HANDLER says; with "nested" it sets marks itself, so that SIGUSR2 comes inside it. Blocks are of
- * 100 bytes in the events, 20 in the handlers, 40 in other threads and children.
+ * Makes EVENT TURNS times, each time between two marks, which are signals that only the tracer
+ * sees. The tracer sends SIGUSR1 between the marks. Its handler allocates two blocks, frees one,
+ * and performs the action HANDLER. With "nested", the handler also sets marks, so that SIGUSR2
+ * interrupts it. Blocks have 100 bytes in the events, 20 in the handlers, and 40 in other threads
+ * and children.
  *
- * At the end it prints its counts: "events N signals M inner I". Linked with an allocator that may
- * be called from handlers. */
+ * At the end, the program prints its counts: "events N signals M inner I". It is linked with an
+ * allocator that handlers may call. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -76,7 +77,7 @@ wait_for(pid_t child)
         _exit(11);
 }
 
-// The child finishes the interrupted function, then ends.
+// The child returns from the interrupted function, then ends.
 static pid_t forked;
 
 __attribute__((noinline)) static void
@@ -116,7 +117,7 @@ on_inner_signal(int number)
     (void)number;
 }
 
-/* The events. Code before and after the marks is recorded undisturbed. */
+/* The events, one function each. The code before and after the marks runs without interruption. */
 
 __attribute__((noinline)) static void
 event_malloc(void)

@@ -1,20 +1,21 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* jit.c: code made at run time, which has no unwind tables.
+/* jit.c: generate code at run time, without unwind tables, and allocate from it.
  *
  *     jit MAP [FILE]   writes /tmp/perf-PID.map as MAP says: "good", "twice" (rewritten),
  *                      "garbage", "huge" (many lines), "link" or "none"; with FILE it makes that at
  *                      the end and stays
  *
- * Three functions that call `get`, which allocates 10 bytes; 100 calls each, all in `run`:
+ * Three generated functions call `get`, which allocates 10 bytes. `run` calls each 100 times:
  *
  *     framed      with a frame pointer                      jit_framed
  *     bare        without: its caller is skipped            jit_bare
  *     lying       with rbp pointing up into nothing         jit_lying
  *
- * Then 100 blocks in `again`, called by new code in the same place, a copy of `framed`, after the
- * old code was unmapped. Then 100 in `get` called by `lying` on a separate stack. Memory above it
- * that was mapped when the stack was first seen has gone. In all 500 blocks, none freed. */
+ * Then the old code is unmapped, and a copy of `framed` at the same address calls `again` for 100
+ * blocks. Then `lying` calls `get` for 100 blocks on a separate stack; memory above that stack was
+ * mapped when the recorder first saw the stack, and has been unmapped since. In total, there are
+ * 500 blocks, none of them freed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

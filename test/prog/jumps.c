@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN -lpthread -lrt */
-/* jumps.c: three threads with a timer whose handler allocates and leaves by siglongjmp from any
- * place: in the recorder, in the allocator, or while events of an earlier jump are still nested.
- * Linked with an allocator that may be interrupted.
+/* jumps.c: three threads with a timer whose handler allocates and leaves by siglongjmp. It
+ * interrupts any code: the recorder, the allocator, or code where events of an earlier jump are
+ * still nested. The program is linked with an allocator that may be interrupted.
  *
  *     handle   one block of 48 bytes a jump, freed
  *
- * Prints "jumps N". An allocation of `descend`, at a random depth, may be abandoned half way by a
- * jump. */
+ * Prints "jumps N". A jump may abandon an allocation of `descend`, at a random depth, before it
+ * returns. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

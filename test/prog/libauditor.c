@@ -1,5 +1,5 @@
-/* libauditor.c: an auditor for LD_AUDIT that examines each symbol and changes nothing. With an
- * auditor the dynamic linker allocates before libc is initialised. */
+/* libauditor.c: an auditor for LD_AUDIT, which examines each symbol and changes nothing. With an
+ * auditor, the dynamic linker allocates before libc is initialised. */
 #include <link.h>
 
 unsigned int

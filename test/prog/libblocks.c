@@ -1,6 +1,6 @@
-/* libblocks.c: for Python programs, by ctypes.PyDLL: a snapshot and, at the same moment, the
- * interpreter's statistics on stderr (sys._debugmallocstats), called so that no object is made in
- * between. */
+/* libblocks.c: take a snapshot and print the interpreter's statistics (sys._debugmallocstats) on
+ * stderr, without creating an object in between. For Python programs, called through
+ * ctypes.PyDLL. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>

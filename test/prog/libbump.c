@@ -1,7 +1,8 @@
 /* cflags: -fno-builtin */
 /* libbump.c: an allocator for tests that allocate in signal handlers, where the C library's may not
- * be called. A bump pointer; only the latest block can be given back. Each block has a header. It
- * also represents any allocator that is not the C library's and has no malloc_usable_size. */
+ * be called. It moves a pointer through a pool; only the latest block can be reused. Each block has
+ * a header. It also represents any allocator that is not the C library's and lacks
+ * malloc_usable_size. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@ static _Atomic size_t used;
 
 struct head {
     size_t size_bytes;
-    uint32_t began, ended; // Bounds in the pool, with head and alignment, in units of 16 bytes.
+    // Bounds in the pool, including header and alignment, in units of 16 bytes.
+    uint32_t began, ended;
 };
 _Static_assert(sizeof(struct head) == 16, "what memalign leaves in front of a block");
 
@@ -34,8 +36,8 @@ start(void)
     return atomic_load(&pool);
 }
 
-/* The functions here call this one, not each other: those calls would go to the preloaded
- * library. */
+/* The functions of this file call this one instead of each other, because calls of each other would
+ * lead to the preloaded library. */
 static void *
 take(size_t align, size_t size_bytes)
 {
@@ -49,7 +51,7 @@ take(size_t align, size_t size_bytes)
         errno = ENOMEM;
         return NULL;
     }
-    // The head lies in front of the block; that takes one alignment more.
+    // The header in front of the block needs another unit of alignment.
     align = align < 16 ? 16 : align;
     whole = (size_bytes + 15) / 16 * 16 + align;
     began = atomic_fetch_add(&used, whole);

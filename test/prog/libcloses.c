@@ -1,5 +1,5 @@
 /* libs: -ldl */
-/* libcloses.c: to be preloaded, a dlclose that looks up the next one and calls it. */
+/* libcloses.c: to be preloaded: a dlclose that looks up the next dlclose and calls it. */
 #include <dlfcn.h>
 
 int

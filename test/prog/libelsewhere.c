@@ -1,3 +1,3 @@
-/* libelsewhere.c: a library of some size that does nothing. Preloaded, it moves later mappings to
- * other addresses. */
+/* libelsewhere.c: a library that does nothing. Preloaded, it moves later mappings to other
+ * addresses. */
 char elsewhere[7 << 16] = {1};

@@ -1,13 +1,12 @@
-/* libfastclock.c: to be preloaded behind the recorder: a clock that runs fast.
+/* libfastclock.c: to be preloaded after the recorder: a clock that runs fast.
  *
- * The coarse monotonic clock, which nothing but the recorder reads, advances only when it is read:
- * by a fraction of the elapsed time, 4 milliseconds at least. So a week passes in some 50,000
- * readings, and each doubling of the time gets as many of them as a run in real time would give at
- * least.
+ * Only the recorder reads the coarse monotonic clock. That clock advances only when it is read: by
+ * a fraction of the elapsed time, but at least 4 milliseconds. So a week passes in some 50,000
+ * readings, and each doubling of the time has the minimum number of readings of a run in real time.
  *
- * The recorder takes its clock from the kernel's vDSO, so this library replaces it: a constructor,
- * which runs before the recorder's, changes the vDSO address that the kernel passed to the process.
- * libc has found its clock by then. */
+ * The recorder's clock comes from the kernel's vDSO, so this library replaces the vDSO: its
+ * constructor, which runs before the recorder's, changes the vDSO address that the kernel passed to
+ * the process. libc has found its clock by then. */
 #include <elf.h>
 #include <stdatomic.h>
 #include <stdint.h>

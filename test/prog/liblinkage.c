@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
-/* liblinkage.c: the other side of linkage.c: a library, and a plug-in. Also linked into static
- * executables, unchanged. */
+/* liblinkage.c: the library, and the plug-in, that linkage.c calls. Static executables contain it
+ * unchanged. */
 #include <stdlib.h>
 
 void *library_alloc(size_t size_bytes);

@@ -1,5 +1,5 @@
-/* libnovdso.c: to be preloaded behind the recorder, which then starts as on a kernel without a vDSO
- * (vdso=0): the constructor changes the address that the kernel passed to the process. */
+/* libnovdso.c: to be preloaded after the recorder, which then starts as on a kernel without a vDSO
+ * (vdso=0): the constructor changes the vDSO address that the kernel passed to the process. */
 #include <elf.h>
 #include <stddef.h>
 

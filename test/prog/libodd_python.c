@@ -1,5 +1,5 @@
-/* libodd_python.c: the symbols by which an adapter recognises CPython, of an unknown version.
- * Calling one of its functions ends the process. */
+/* libodd_python.c: the symbols that identify CPython for an adapter, with an unknown version. A
+ * call of any function here ends the process. */
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default"), used))

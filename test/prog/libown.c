@@ -1,6 +1,6 @@
-/* libown.c: an allocator with other names than malloc's, over one static array, with blocks 8 bytes
- * apart and no header: a read in front of a block hits another block. And a wrapper around
- * malloc. */
+/* libown.c: an allocator over one static array, with names other than malloc's. Blocks are 8 bytes
+ * apart and have no header, so a read in front of a block hits another block. It also has a wrapper
+ * around malloc. */
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ own_malloc(size_t size)
 void *
 own_calloc(size_t count, size_t size)
 {
-    return own_aligned(8, count * size); // The array is zero and nothing is reused.
+    return own_aligned(8, count * size); // The array is zero, and no block is reused.
 }
 
 void *

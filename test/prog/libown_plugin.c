@@ -3,7 +3,7 @@
 
 void plugin_run(void);
 
-/* 5 objects of 11 bytes each. */
+/* Allocate 5 objects of 11 bytes each. */
 void
 plugin_run(void)
 {

@@ -1,6 +1,6 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* libplugin_two.c: loaded and unloaded by dlclose.c at libplugin_one.so's address; allocates 20
- * bytes, three frames deep, each frame of another size than its counterpart there. */
+ * bytes, three frames deep. Each frame has another size than its counterpart in libplugin_one.c. */
 #include <stdlib.h>
 
 void *plugin(void);

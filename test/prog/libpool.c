@@ -1,5 +1,5 @@
-/* libpool.c: an allocator with a malloc, a calloc, a realloc, an aligned malloc and a free under
- * other names, over a private pool; pool_calloc calls pool_alloc. Memory is never reused. */
+/* libpool.c: an allocator over a private pool, with names other than malloc's for malloc, calloc,
+ * realloc, memalign and free; pool_calloc calls pool_alloc. Memory is never reused. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

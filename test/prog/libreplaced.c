@@ -1,6 +1,7 @@
 /* cflags: -fno-builtin */
-/* libreplaced.c: a private malloc, calloc, realloc and free, without their relatives: a bump
- * pointer in a pool, with the size in front of each block; nothing is reused. */
+/* libreplaced.c: a private malloc, calloc, realloc and free, without the other allocation
+ * functions. It moves a pointer through a pool and stores the size in front of each block. Memory
+ * is never reused. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* cflags: -fno-builtin */
-/* libscope_aligns.c: an allocator that aligns everything: its malloc calls its own memalign, by the
- * public name. */
+/* libscope_aligns.c: an allocator whose malloc calls its memalign, by the public name. */
 #include <malloc.h>
 
 #include "scope.h"

@@ -1,7 +1,6 @@
 /* cflags: -fno-builtin */
-/* libscope_asks.c: an allocator on top of libc's, with 16 bytes in front of each block, so that it
- * recognises its blocks and their sizes. It ends the program when it gets a foreign block, even if
- * only for its size. */
+/* libscope_asks.c: an allocator on top of libc's, with a mark and the size in the 16 bytes in front
+ * of each block. It ends the program when it gets a foreign block, even if only for its size. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -13,7 +12,7 @@ enum { HEAD_BYTES = 16 };
 
 struct head {
     size_t size;
-    uint32_t front; // Bytes from libc's block to this one.
+    uint32_t front; // Offset of this block in libc's block.
     uint32_t mark;
 };
 _Static_assert(sizeof(struct head) == HEAD_BYTES, "blocks are aligned as libc's are");
@@ -43,7 +42,8 @@ head_of(const void *p)
     return head;
 }
 
-/* Return the block of SIZE bytes at BASE + FRONT. BASE is libc's block, or NULL. */
+/* Return the block of SIZE bytes at BASE + FRONT. BASE is libc's block; if it is NULL, return
+ * NULL. */
 static void *
 block_in(char *base, size_t front, size_t size)
 {

@@ -1,5 +1,5 @@
 /* libs: -Wl,-z,lazy */
-/* libscope_calls.cc: a plug-in in C++ that only calls operators, so that each can be bound lazily
- * at its first call. */
+/* libscope_calls.cc: a plug-in in C++ that only calls operators, so that each call can be bound
+ * lazily. */
 #define USE_CALLS_ONLY
 #include "scope_use.h"

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
-/* libscope_carved.cc: operators that carve small blocks out of chunks of 64 KB, which they get from
- * malloc (`more`), and pass larger requests to malloc. */
+/* libscope_carved.cc: operators that divide chunks of 64 KB into small blocks, and pass larger
+ * requests to malloc. The chunks come from malloc (`more`). */
 #include <new>
 
 #include "scope.h"

@@ -1,7 +1,8 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* libscope_libc.c: a plug-in in C that calls libc's allocator directly, bypassing any library that
- * precedes it. Each case allocates 10 blocks of 30 bytes in libc_blocks and frees all but one.
+/* libscope_libc.c: a plug-in in C that calls libc's allocator directly and so bypasses all
+ * libraries before libc. Each case allocates 10 blocks of 30 bytes in libc_blocks and frees all but
+ * one.
  *
  *     internal   by libc's other names
  *     next       by dlsym(RTLD_NEXT), which finds the malloc after this library

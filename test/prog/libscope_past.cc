@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
 /* libscope_past.cc: operators that call libc's allocator directly, even if another malloc comes
- * first. Each new also makes a note of 24 bytes (`note`), which ends with its block. When it
- * returns, it reads two freed blocks, of 8 bytes and of 16 (`look`). */
+ * first. Each new also allocates a note of 24 bytes (`note`), which is freed with its block. Before
+ * new returns, it reads two freed blocks, of 8 and 16 bytes (`look`). */
 #include <new>
 
 #include "scope.h"

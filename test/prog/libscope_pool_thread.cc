@@ -1,5 +1,5 @@
-/* libscope_pool_thread.cc: a plug-in with a thread that runs until its destructor ends it, and only
- * then uses operators for the first time.
+/* libscope_pool_thread.cc: a plug-in with a thread that runs until the plug-in's destructor ends
+ * it. The thread first uses operators while the destructor waits for it.
  *
  *     worked    10 blocks of 44 bytes, ended */
 #include <atomic>

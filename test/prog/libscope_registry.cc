@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
-/* libscope_registry.cc: operators that do more than make and end one block: new keeps a list of
- * blocks, whose nodes are blocks as well (`remember`, 24 bytes), and delete also frees blocks that
- * others have deferred (`flush`). */
+/* libscope_registry.cc: operators that allocate and free further blocks. new keeps a list of
+ * blocks, whose nodes are blocks as well (`remember`, 24 bytes). delete also frees blocks that were
+ * deferred (`flush`). */
 #include <new>
 
 #include "scope.h"

@@ -1,6 +1,6 @@
 /* libs: -Wl,-Bsymbolic */
-/* libscope_symbolic.cc: a plug-in in C++ whose references bind to its own operators, whatever else
- * is in its scope. */
+/* libscope_symbolic.cc: a plug-in in C++ whose references bind to its own operators, whatever other
+ * definitions are in its scope. */
 #define PROVIDER "symbolic"
 #include "scope_provider.h"
 

@@ -17,8 +17,8 @@ look(size_t size)
         throw std::bad_alloc();
 }
 
-// No declaration with throw() may precede them; therefore they are defined by their names in the
-// object file.
+// These are defined by their names in the object file, because no declaration with throw() may
+// precede them.
 void *throws_malloc(size_t) __asm__("malloc");
 void *throws_calloc(size_t, size_t) __asm__("calloc");
 void *throws_realloc(void *, size_t) __asm__("realloc");

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
-/* libscope_unversioned.c: a plug-in in C that refers to operators without a version, like one
- * linked with no C++ library: 1 block of 10 bytes. */
+/* libscope_unversioned.c: a plug-in in C that refers to operators without a version, like a library
+ * linked without a C++ library. It allocates 1 block of 10 bytes. */
 #include "scope.h"
 
 void *_Znwm(size_t);

@@ -1,5 +1,5 @@
-/* libscribble.c: for Python programs, by ctypes.PyDLL: allocate while words of the interpreter are
- * damaged, and restore them before any code but a recorder can have seen it. */
+/* libscribble.c: allocate while words of the interpreter are damaged, and restore the words before
+ * other code than the recorder reads them. For Python programs, called through ctypes.PyDLL. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,13 +8,14 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Blocks of 300,000 bytes and an object, each made while the BYTES at AT equal VALUE's. */
+/* Set the BYTES at AT to VALUE, allocate a block of 300,000 bytes and an object, and restore the
+ * bytes; repeat TIMES times. */
 int
 scribble(void *at, int bytes, uint64_t value, int times)
 {
     volatile unsigned char *to = at;
     void *(*make)(size_t), (*release)(void *);
-    void *volatile block; // Otherwise the compiler removes both calls.
+    void *volatile block; // Volatile keeps the compiler from removing both calls.
     uint64_t was = 0;
 
     *(void **)&make = dlsym(RTLD_DEFAULT, "PyObject_Malloc");
@@ -33,7 +34,7 @@ scribble(void *at, int bytes, uint64_t value, int times)
     return times;
 }
 
-/* The end of a page of zeros before unreadable memory. */
+/* Return the end of a page of zeros that unreadable memory follows. */
 void *
 edge(void)
 {

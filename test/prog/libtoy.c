@@ -2,13 +2,13 @@
 /* libtoy.c: a made-up language, its interpreter, and the adapter for it.
  *
  * The interpreter only calls, returns, steps to the next line, throws and allocates, at random. A
- * function of the language runs in the C frame of its caller, or in a new frame of toy_eval, called
- * directly or through a C function outside the runtime. Its frames lie in an array; each has an
- * address in its C frame, or a mark that it shares its caller's.
+ * function of the language runs in the C frame of its caller, or in a new frame of toy_eval, which
+ * is called directly or through a C function outside the runtime. The language's frames are in an
+ * array. Each has an address in its C frame, or NULL if it shares its caller's C frame.
  *
- * The expected result is recorded during the run: at each allocation the interpreter makes the
- * chain of all frames from the allocating C function outwards, with the C frames that matter, and
- * counts it. This uses no part of heaptap. */
+ * The interpreter records the expected result: at each allocation, it builds the chain of all
+ * frames from the allocating C function outwards, with the relevant C frames, and counts that
+ * chain. This uses no part of heaptap. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ enum {
 
 struct toy_frame {
     unsigned function, line;
-    const void *at;       /* In its C frame; NULL = shares its caller's. */
-    const char *native;   /* C frames between it and its caller: "toy_eval", or more. */
+    const void *at;       /* Address in its C frame; NULL = shares its caller's C frame. */
+    const char *native;   /* C frames between this frame and its caller's: "toy_eval", or more. */
 };
 
 struct catcher {
@@ -44,9 +44,11 @@ static __thread struct {
     struct toy_frame frames[FRAMES];
     unsigned count, depth;
     unsigned depth_max, count_max;
-    int rises, deep; /* A deep program has stretches with hardly any returns or calls. */
+    /* RISES is true in a stretch with few returns. DEEP is true for a deep program, which
+     * alternates between such stretches and stretches with few calls. */
+    int rises, deep;
     unsigned long random, left;
-    const char *via; /* The C function that calls toy_eval next. */
+    const char *via; /* The C function that makes the next call of toy_eval. */
     struct catcher *catcher;
     void *blocks[64];
 } toy;
@@ -91,9 +93,9 @@ frames(struct heaptap_frame *to, size_t max)
     return n;
 }
 
-/* Set the addresses of the COUNT frames F. A run of frames ends with the one that began a C frame.
- * The first frame of the n-th run gets an address in the n-th C frame of toy_eval, the others get
- * 0. Return 0 if there are too few C frames. */
+/* Set the addresses of the COUNT frames F. Each run of frames ends with the frame that began a C
+ * frame. The first frame of the n-th run gets an address in the n-th C frame of toy_eval, the
+ * others get 0. Return 0 if there are too few C frames. */
 static int
 place_inner(struct heaptap_frame *f, size_t count, const struct heaptap_native *n, size_t natives)
 {
@@ -153,7 +155,7 @@ frames_again(struct heaptap_frame *end, void *memo, const unsigned long *notes, 
            memcmp(&end[-1 - (long)same], &now[n - 1 - same], sizeof *now) == 0)
         same++;
     m->count = n;
-    // Leave the unchanged outer frames and write the rest again.
+    // Keep the unchanged outer frames and write the others again.
     memcpy(end - n, now, (n - same) * sizeof *now);
     *ret_same = same;
     return n;
@@ -285,7 +287,7 @@ toy_runtime_begins(void)
     __asm__ volatile("");
 }
 
-/* Interpret a new call in the C frame of toy_eval that contains ROOM, from alloca. */
+/* Interpret a call in the C frame of toy_eval that contains ROOM, which comes from alloca. */
 static void
 eval_in(char *room)
 {

@@ -1,17 +1,17 @@
-/* libtraced.c: for Python programs, by ctypes.PyDLL: the memory that tracemalloc has traced, and a
- * snapshot at the same moment.
+/* libtraced.c: take a snapshot and return the memory that tracemalloc has traced at the same
+ * moment. For Python programs, called through ctypes.PyDLL.
  *
- * tracemalloc's own tables come from the raw domain that it replaced, bypassing its hooks. To make
- * these distinct from traced raw memory in stacks, this library wraps both sides of tracemalloc.
- * The outer functions record that a request is active. Of the inner calls during a request only the
- * first is the request's: it has a frame of raw_traced. */
+ * tracemalloc allocates its tables from the raw domain that it replaced, bypassing its own hooks.
+ * To distinguish these tables from traced raw memory in stacks, this library wraps both sides of
+ * tracemalloc. The outer functions record that a request is active. During a request, the first
+ * inner call is the request's, and gets a frame of raw_traced; further calls are for the tables. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "heaptap/heaptap.h"
 
-enum { LISTS = 200 }; // More than the interpreter has in a free list.
+enum { LISTS = 200 }; // Number of lists, which exceeds the length of the interpreter's free list.
 
 struct allocator {
     void *context;
@@ -24,10 +24,10 @@ struct allocator {
 static struct allocator behind, tracemalloc;
 static __thread bool is_asked;
 
-/* Keeps the call before it from becoming a tail call, which would leave no frame. */
+/* Keeps the preceding call from becoming a tail call, which would leave no frame. */
 #define STAY() __asm__ volatile("")
 
-/* One of the three functions behind: malloc for COUNT = 0 and OLD = NULL, and so on. */
+/* Call a function of `behind`: realloc if OLD is not NULL, calloc if COUNT > 0, else malloc. */
 __attribute__((noinline)) static void *
 raw_traced(void *old, size_t count, size_t bytes)
 {
@@ -104,8 +104,8 @@ put(struct allocator *found, struct allocator with)
     set(0, &with);
 }
 
-/* Call it before tracemalloc begins, which at its end removes all hooks that were installed before
- * it. */
+/* Install the inner hooks. Must be called before tracemalloc starts; when tracemalloc stops, it
+ * removes all hooks that were installed before it. */
 void
 raw_inner(void)
 {
@@ -113,8 +113,8 @@ raw_inner(void)
                                     .realloc = inner_realloc});
 }
 
-/* Select whether tracemalloc charges an object that comes out of a free list to the line that took
- * it. tracemalloc reads this word only in that case. */
+/* Select whether tracemalloc charges an object from a free list to the line that took it.
+ * tracemalloc reads this word only in that case. */
 static void
 trace_reuse(int is_traced)
 {
@@ -132,7 +132,7 @@ call(void *function)
     return call_it(function);
 }
 
-/* From now on label and trace all allocations. START starts tracemalloc. */
+/* Label and trace all following allocations. START starts tracemalloc. */
 void
 traced_begin(const char *name, void *start, int with_reuse)
 {
@@ -143,8 +143,8 @@ traced_begin(const char *name, void *start, int with_reuse)
                                          .realloc = outer_realloc});
 }
 
-/* Return a new reference to the result of TRACES, tracemalloc's function; the snapshot is called
- * NAME. BLOCKS gets the result of COUNT, sys.getallocatedblocks. */
+/* Take a snapshot called NAME. Return a new reference to the result of TRACES, tracemalloc's
+ * function; store the result of COUNT, sys.getallocatedblocks, in *BLOCKS. */
 void *
 traced_now(const char *name, void *traces, void *count, void **blocks)
 {
@@ -154,12 +154,12 @@ traced_now(const char *name, void *traces, void *count, void **blocks)
     *(void **)&new_list = dlsym(RTLD_DEFAULT, "PyList_New");
     *(void **)&release = dlsym(RTLD_DEFAULT, "Py_DecRef");
     trace_reuse(0);
-    // With these the returned list does not come out of the free list.
+    // These empty the free list, so the returned list does not come from it.
     for (size_t i = 0; i < LISTS; i++)
         lists[i] = new_list(0);
     *blocks = call(count);
     heaptap_snapshot(name);
-    trace_reuse(1); // Otherwise tracemalloc reports that it does not trace.
+    trace_reuse(1); // If this is off, tracemalloc reports that it does not trace.
     result = call(traces);
     heaptap_label("traced", NULL);
     for (size_t i = 0; i < LISTS; i++)

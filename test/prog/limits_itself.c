@@ -1,28 +1,30 @@
-/* limits_itself.c: limits its address space after its first block, and then uses some of it.
+/* limits_itself.c: limit the address space after the first block, and then use some of it.
  *
- *     limits_itself FUNCTION MIB     by setrlimit, setrlimit64, prlimit or prlimit64
+ *     limits_itself FUNCTION MIB     sets the limit by setrlimit, setrlimit64, prlimit or prlimit64
  *     limits_itself vfork MIB        a child of vfork limits itself. It shares this process's
- *                                    memory but not its limits, so nothing changes here
- *     limits_itself threads MIB      while four threads allocate at different stacks
+ *                                    memory but not its limits, so this process is not limited
+ *     limits_itself threads MIB      sets the limit while four threads allocate at different stacks
  *
  *     limits_itself pieces WHICH MIB HOW
- *                                    says how many of 40 pieces it then gets. WHICH is AS or DATA,
- *                                    HOW is libc, raw (a system call), child (another process),
- *                                    forked (a forked child does all that, by a system call) or
- *                                    grown (the same after the parent has had blocks in GROWN spans
- *                                    of 16 MiB; the first piece is the child's first block)
+ *                                    prints how many of 40 pieces it then gets. WHICH is AS or
+ *                                    DATA. HOW is libc, raw (a system call), child (another
+ *                                    process sets the limit), forked (a forked child does all this,
+ *                                    by a system call) or grown (like forked, after the parent has
+ *                                    had blocks in GROWN spans of 16 MiB; the first piece is the
+ *                                    child's first block)
  *
- *     limits_itself stack MIB        by a system call, allocates for 20 ms and uses 4 MiB of the
- *                                    stack
+ *     limits_itself stack MIB        sets the limit by a system call, allocates for 20 ms and uses
+ *                                    4 MiB of the stack
  *
  *     limits_itself fork MIB         limits itself and forks. The child maps memory wherever there
  *                                    is room, limits itself to half as much, and uses that memory
  *
- *     limits_itself full MIB         by setrlimit; takes up to MOST_FULL blocks of 1 MiB, frees
- *                                    them, lets TINY_THREADS threads with a block each exist at
- *                                    once, and says how many blocks it got
+ *     limits_itself full MIB         sets the limit by setrlimit, allocates up to MOST_FULL blocks
+ *                                    of 1 MiB, frees them, lets TINY_THREADS threads with a block
+ *                                    each exist at once, and prints how many blocks it got
  *
- * Otherwise 64 blocks of 1 MiB, a thread and 4 MiB of the stack; prints "done" and exits with 7. */
+ * In the other cases, the program allocates 64 blocks of 1 MiB, runs a thread and uses 4 MiB of the
+ * stack. It prints "done" and exits with 7. */
 /* libs: -lpthread */
 #include <pthread.h>
 #include <stdint.h>
@@ -83,15 +85,15 @@ limit_child(rlim_t bytes)
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
         abort();
     after = address_space_pages();
-    if (after + 256 < before) // Less by more than a mebibyte.
+    if (after + 256 < before) // Smaller by more than a mebibyte.
         printf("%lu pages before, %lu after\n", before, after);
 }
 
 static void *__attribute__((noinline))
 descend(void *levels)
 {
-    uintptr_t left = (uintptr_t)levels; // Not computed from a pointer, whose arithmetic may never
-                                        // yield NULL.
+    // An integer, because pointer arithmetic must not yield NULL.
+    uintptr_t left = (uintptr_t)levels;
     void *volatile p = malloc(50);
 
     free(p);
@@ -177,7 +179,7 @@ pieces(const char *which, rlim_t bytes, const char *how)
     }
     if (limit_by(how, strcmp(which, "AS") == 0 ? RLIMIT_AS : RLIMIT_DATA, &l) != 0)
         return 3;
-    // This block finds room, so that a forked child tries to start recording.
+    // This block succeeds, so that a forked child tries to start recording.
     if (!grown) {
         void *volatile small = malloc(10);
 

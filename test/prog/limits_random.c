@@ -1,17 +1,17 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* limits_random.c: sets its limits at random moments, and counts the memory that it still gets.
+/* limits_random.c: set limits at random moments, and count the memory that can still be allocated.
  *
  *     limits_random SEED [seen]     SEED alone determines its actions; "seen": libc sets all
  *                                   limits on address space, and nobody forks
  *
- * It limits address space, data, stack, descriptors and the size of files: by libc, by raw system
- * calls, or by a child that limits its parent. In between it allocates until that fails, uses its
- * stack, runs threads, opens and writes files, and forks. Each line of the output is a number that
- * must be the same when the program is recorded, except for "pieces". Such a line has the MiB that
- * it got, the limits, the number of address spans used so far (which determines the ledger's size),
- * and the recorder's memory at that time. A limit that libc does not set is followed by pieces,
- * because the recorder notices it when an allocation fails. */
+ * The program limits address space, data, stack, descriptors and the size of files: by libc, by raw
+ * system calls, or by a child that limits its parent. In between, it allocates until that fails,
+ * uses its stack, runs threads, opens and writes files, and forks. Each line of the output is a
+ * number that must be the same when the program is recorded, except for lines "pieces". These have
+ * the allocated MiB, the limits, the number of address spans used so far (which determines the
+ * ledger's size), and the recorder's memory. After a limit that libc does not set, the program
+ * allocates pieces, because the recorder notices the limit when an allocation fails. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -31,17 +31,19 @@ enum { STEPS = 10, PIECES_MAX = 4096, FILES_MAX = 200, THREADS = 3, MIB = 1 << 2
 enum { SAMPLED = 20, SAMPLED_BYTES = 64 << 10 };
 enum { HEAP_BYTES_MAX = 256 * MIB, SPAN_BITS = 24 };
 
-/* Threads and stacks need some of it, and the recorder has fixed costs: failures.md. An external
- * limit counts. */
+/* Minimum limit on address space: threads and stacks use a part, and the recorder has fixed costs
+ * (failures.md). A limit set from outside applies as well. */
 #define ROOMY ((rlim_t)512 << 20)
 
 static uint64_t word;
-static int seen;      // libc sets all limits on address space, and nobody forks.
-static int unnoticed; // A limit that was not reported, and no failed allocation since.
+static int seen;      // True if libc sets all limits on address space, and no process forks.
+static int unnoticed; // True if a limit bypassed libc and no allocation has failed since.
 static void *pieces[PIECES_MAX];
 static rlim_t space, data, space_most, data_most; // RLIM_INFINITY = no limit.
-static unsigned char used[(size_t)1 << (47 - SPAN_BITS)]; // By span of addresses.
-static long spans;                                        // Ever used, including by the parent.
+// By span of addresses: 1 if the span was used.
+static unsigned char used[(size_t)1 << (47 - SPAN_BITS)];
+// Number of spans ever used, including by the parent.
+static long spans;
 
 static uint64_t
 draw(uint64_t below)
@@ -135,8 +137,8 @@ piece(uint64_t kind, size_t bytes)
     }
 }
 
-/* The recorder's share of this process's memory, in MiB: address space, the inaccessible part of
- * it, and the bytes that RLIMIT_DATA counts. */
+/* The recorder's share of this process's memory, in MiB: its address space, the inaccessible part
+ * of that, and the bytes that RLIMIT_DATA counts. */
 struct tables {
     long mapped, spare, data;
 };
@@ -184,7 +186,7 @@ measure(void)
     return (struct tables){t.mapped / MIB, t.spare / MIB, t.data / MIB};
 }
 
-/* Write to each piece, and count the spans of addresses that it is the first in. */
+/* Write to a piece, and count the spans of addresses that it is the first to use. */
 static void
 note(void *p, size_t bytes)
 {
@@ -195,7 +197,7 @@ note(void *p, size_t bytes)
     }
 }
 
-/* Allocate until it fails or all pieces exist, and free them. */
+/* Allocate until an allocation fails or all pieces exist, and free them. */
 static void
 use_heap(const char *more)
 {
@@ -218,7 +220,7 @@ use_heap(const char *more)
     say("pieces", (long)(count * (long)bytes / MIB), text);
 }
 
-/* A thread waits for GO before it allocates and again before it ends, and posts DONE in between. */
+/* Wait for GO before the thread allocates and again before it ends; post DONE in between. */
 struct turn {
     sem_t go, done;
 };
@@ -241,8 +243,8 @@ work(void *turn)
     return (void *)got;
 }
 
-/* All threads are alive at once but allocate in turn. Otherwise their order decides which small
- * block ends up above the pieces, and so whether the heap shrinks when these are freed. */
+/* All threads exist at once but allocate in turn. Otherwise, their order would decide which small
+ * block ends up above the pieces, and so whether the heap shrinks when the pieces are freed. */
 static void
 use_threads(void)
 {
@@ -412,8 +414,9 @@ main(int argc, char **argv)
 
     word = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
     seen = argc > 2;
-    // One arena: the number of threads that want one at once depends on timing. Freed blocks merge
-    // at once: otherwise one kept block keeps the heap below it, and block sizes decide which.
+    // Use one arena, because the number of threads that want one at once depends on timing. Merge
+    // freed blocks at once: otherwise one kept block keeps the heap below it, and block sizes
+    // decide which.
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MXFAST, 0);
     getrlimit(RLIMIT_AS, &outer);
@@ -424,7 +427,8 @@ main(int argc, char **argv)
         draw(2);
     if (draw(3) != 0)
         free(malloc(10));
-    // So that a sampled run is recorded from here on: no start under a limit is tested here.
+    // A sampled run is thereby recorded from here on: no start of recording under a limit is tested
+    // here.
     for (int i = 0; seen && i < SAMPLED; i++)
         free(malloc(SAMPLED_BYTES));
     for (int i = 0; i < STEPS; i++)

@@ -1,7 +1,7 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -Lbuild/test/prog -llinkage -ldl -Wl,-rpath,$ORIGIN */
-/* linkage.c [PLUGIN]: the ways by which calls reach malloc, each in a function with its name. Which
- * of them are recorded depends on how the recorder came into the program (linked.py).
+/* linkage.c [PLUGIN]: call malloc in every way, each in a function named after it. How the recorder
+ * is linked decides which calls are recorded (linked.py).
  *
  *     by_call       10 of 10 bytes    malloc, called by the executable
  *     by_pointer    11 of 11          through a pointer to malloc

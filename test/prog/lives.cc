@@ -1,6 +1,6 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* lives.cc: how long blocks live, in allocations of their thread.
+/* lives.cc: blocks with known lives, in allocations of their thread.
  *
  *     function    blocks  freed after            before 1  within 16  within 256
  *     lifo           100  0 others                    100        100         100
@@ -16,9 +16,8 @@
  *     handled        100  0 others, in a handler       100        100         100
  *     around         100  1 other, by the handler        0        100         100
  *
- * With the argument "fork" only: 10 blocks of `before`, which a child frees, and 20 of `child`,
- * each freed after 1 other, but for the last.
- */
+ * With the argument "fork", the program only allocates 10 blocks in `before`, which a child frees,
+ * and 20 in `child`, each freed after 1 other, except for the last. */
 #include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -53,7 +52,7 @@ nested()
     }
 }
 
-/* A queue of DEPTH entries; the last ones stay. */
+/* Define a queue of DEPTH entries; the last ones stay live. */
 #define QUEUE(name, count, depth, get, put)                                                        \
     APART static void name()                                                                       \
     {                                                                                              \
@@ -111,7 +110,7 @@ QUEUE(by_new_aligned, 50, 3, operator new(60, std::align_val_t(64)), delete_alig
 QUEUE(by_valloc, 50, 3, valloc(10), free)
 QUEUE(of_nothing, 50, 3, malloc(0), free)
 QUEUE(of_a_mebibyte, 50, 3, malloc(1 << 20), free)
-QUEUE(of_pages, 50, 3, pvalloc(1), free) // More slack than fits the ledger's byte.
+QUEUE(of_pages, 50, 3, pvalloc(1), free) // The slack does not fit into the ledger's byte.
 
 APART static void
 grown()
@@ -179,7 +178,7 @@ leave(void *arg)
     return arg;
 }
 
-/* This thread has the same name, so that it is counted in the same row. */
+/* This thread has the same name as the other, so it is counted in the same row. */
 static void *
 take_over(void *arg)
 {

@@ -1,12 +1,13 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* locked.c: locks its future mappings, without the right to lock more than a limit.
+/* locked.c: lock future mappings, without the right to lock more than a limit.
  *
  *   locked BYTES early|late
  *
- * The limit on locked memory is BYTES. Early: before its first allocation; late: after 100
- * allocations. Then three threads, one after the other, and the main one allocate at 4,096 places
- * each, so that all tables of a profile grow. Ends with 8 and "done". */
+ * The limit on locked memory is BYTES. With "early", the program locks before its first allocation;
+ * with "late", after 100 allocations. Then three threads, one after the other, and the main one
+ * allocate at 4,096 places each, so that all tables of a profile grow. Prints "done" and exits with
+ * 8. */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>

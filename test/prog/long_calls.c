@@ -1,5 +1,5 @@
 /* libs: -lpthread */
-/* long_calls.c: waits in a system call whose result a stop may change.
+/* long_calls.c: wait in a system call whose result a stop may change.
  *
  *   long_calls recv    receives 2000 bytes with MSG_WAITALL; 1000 have arrived
  *   long_calls write   writes a MiB into a pipe
@@ -7,10 +7,9 @@
  *   long_calls readv   reads by readv from a socket with a timeout of 100 s
  *   long_calls ring    waits for an event of io_uring, or says "none" where that is forbidden
  *
- * Says "ready". Another thread completes the call after a line, or by itself after half a
- * second if there is another argument. Then main() prints its result and errno, and waits for the
- * end of its input. It keeps a block of 48 bytes.
- */
+ * Prints "ready". Another thread completes the call when a line arrives or, with a second argument,
+ * after half a second. Then main() prints the call's result and errno, and waits for the end of the
+ * input. It keeps a block of 48 bytes. */
 #include <errno.h>
 #include <linux/io_uring.h>
 #include <pthread.h>

@@ -1,16 +1,15 @@
 /* cflags: -fno-builtin-malloc -fno-optimize-sibling-calls */
-/* longjmp.c: frames that vanish without returning. 500 times: `dive` recurses i % 37 + 1 deep,
- * allocates 10 bytes and jumps out to main; then `after` allocates 20 bytes from where the
- * abandoned frames lay.
+/* longjmp.c: leave frames by longjmp, 500 times. `dive` recurses i % 37 + 1 deep, allocates 10
+ * bytes and jumps out to main; then `after` allocates 20 bytes, where the abandoned frames were on
+ * the stack.
  *
- *     bottom <- dive...  500 blocks, 5000 bytes     after <- main  500 blocks, 10000 bytes
- */
+ *     bottom <- dive...  500 blocks, 5000 bytes     after <- main  500 blocks, 10000 bytes */
 #include <setjmp.h>
 #include <stdlib.h>
 
 static jmp_buf out;
 static void *volatile kept;
-static volatile int always = 1; // Hides from the compiler that the function never returns.
+static volatile int always = 1; // Hide from the compiler that the function never returns.
 
 __attribute__((noinline, noclone)) static int
 bottom(void)

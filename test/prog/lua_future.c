@@ -1,7 +1,8 @@
 /* cflags: -O0 */
 /* libs: -rdynamic */
-/* lua_future.c: a program with a Lua of an unknown version: it has a future version string, and the
- * functions by which the recorder finds a Lua. They do nothing. Prints how many it has called. */
+/* lua_future.c: a program that looks as if it had a Lua of an unknown version: it has a future
+ * version string, and the functions that identify a Lua for the recorder. These do nothing. Prints
+ * the number of their calls. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* cflags: -O1 -fno-optimize-sibling-calls */
-/* many_stacks.c: allocates COUNT blocks of 100 bytes, each from a new stack, and after each a block
- * of 10 bytes from one place; 31 in 32 are freed.
+/* many_stacks.c: allocate COUNT blocks of 100 bytes, each from a new stack, and after each a block
+ * of 10 bytes from one place; free 31 in 32.
  *
  *     many_stacks COUNT
  *
@@ -11,7 +11,7 @@ enum { DEPTH = 22, OTHER_CALL = 1 << 30 };
 
 static void *volatile block;
 
-/* One call for each bit of PATH, from either of two places. */
+/* Make one call for each bit of PATH, which selects between two call sites. */
 __attribute__((noinline)) static void
 descend(unsigned path, int depth)
 {
@@ -22,7 +22,8 @@ descend(unsigned path, int depth)
     if (path & 1)
         descend(path >> 1, depth - 1);
     else
-        descend(path >> 1 | OTHER_CALL, depth - 1); // Otherwise the two calls would be merged.
+        // Otherwise the compiler would merge the two calls.
+        descend(path >> 1 | OTHER_CALL, depth - 1);
     __asm__ volatile("" ::: "memory");
 }
 

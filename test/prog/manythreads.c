@@ -1,15 +1,15 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* manythreads.c: many threads, one after the other or alive at once.
+/* manythreads.c: run many threads, one after the other or at once.
  *
  *     manythreads THREADS ALIVE STACK_KIB
  *
- * THREADS threads in all, up to ALIVE at once. Each allocates 3 blocks of 10 bytes in `work`, frees
- * one, leaves one to a later thread, which frees it, and keeps one. So under `work` there are 3 *
- * THREADS allocations, and main frees the remaining blocks: THREADS frees in `work`, THREADS in
- * `hand_over`. A destructor of thread-specific data allocates and frees 5 bytes: THREADS of each in
- * `at_thread_end`. When ALIVE threads wait, the resident memory is printed to stderr, with the time
- * to start them. */
+ * There are THREADS threads, up to ALIVE at once. Each allocates 3 blocks of 10 bytes in `work`,
+ * frees one, leaves one to a later thread, which frees it, and keeps one. So `work` has 3 * THREADS
+ * allocations, and main frees the remaining blocks: THREADS frees in `work`, THREADS in
+ * `hand_over`. A destructor of thread-specific data allocates and frees 5 bytes: `at_thread_end`
+ * has THREADS of each. When ALIVE threads wait, the program prints the resident memory and the time
+ * to start them on stderr. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin -O0 */
-/* meddle.c: allocates, does something hostile to the recorder, and then makes the profile grow.
+/* meddle.c: allocate, disturb the recorder by ACTION, and then make the profile grow.
  *
  *   meddle ACTION [PATH [PATH]]
  *
@@ -15,7 +15,7 @@
  *   eat MIB              touches so much memory, 1 MiB at a time
  *   abort                aborts at the end
  *
- * Prints "sum N" and ends with 7; 1 if the action failed. */
+ * Prints "sum N" and exits with 7, or with 1 if the action failed. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>

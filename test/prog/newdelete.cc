@@ -1,5 +1,5 @@
 /* cflags: -std=c++17 -O1 -fno-builtin */
-/* newdelete.cc: every form of operator new and delete, each in a function named after it.
+/* newdelete.cc: call every form of operator new and delete, each in a function named after it.
  *
  *     function           allocations  bytes   form
  *     plain                        1     24   new / delete
@@ -12,10 +12,10 @@
  *     handler                      1    500   a failing new whose handler makes room: counted once
  *     in all under main           12    927   all freed
  *
- * `failing` asks for more than there is, in the throwing form (bad_alloc is caught) and in the
- * nothrow form (NULL). Neither is an allocation of main's, but the exception itself comes from
- * malloc: its site is under `failing`, 1 block, freed. Nothing may be counted twice, although
- * operator new calls malloc. */
+ * `failing` requests more than there is, by the throwing form (it catches bad_alloc) and by the
+ * nothrow form (NULL). Neither counts as an allocation, but the exception comes from malloc: 1
+ * block under `failing`, freed. No block may be counted twice, although operator new calls
+ * malloc. */
 #include <cstdint>
 #include <cstdlib>
 #include <new>

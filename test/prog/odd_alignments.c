@@ -1,6 +1,6 @@
 /* cflags: -O0 */
-/* odd_alignments.c: asks memalign and aligned_alloc for alignments that are no power of two. Some
- * allocators refuse them, others round them up.
+/* odd_alignments.c: request alignments other than powers of two from memalign and aligned_alloc.
+ * Some allocators refuse them, others round them up.
  *
  * For each it prints "refused" and errno, or whether the address of the block is a multiple of
  * the next power of two. It writes a byte past the end of each block, into its slack, and frees
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZE = 201 }; // Blocks have 8 bytes and more behind it, whatever the allocator.
+enum { SIZE = 201 }; // Behind this size, every allocator leaves at least 8 bytes of slack.
 
 typedef void *memalign_fn(size_t align, size_t size);
 

@@ -1,19 +1,19 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* oddstacks.c: stacks of every kind. Blocks have 10 bytes and are kept.
+/* oddstacks.c: allocate on stacks of every kind. Blocks have 10 bytes and are kept.
  *
- *     arena     3 rounds of 1000 coroutines in one arena, 5 blocks each: `co_step`
- *     overflow  20 overflows of the stack, met by a handler on its own stack that allocates
- *               (`on_overflow`, 20) and jumps out, then a block each (11 bytes) in `go_on` (20)
- *     dies      an overflow that nobody handles: SIGSEGV
+ *     arena     3 rounds of 1000 coroutines run in one arena: 5 blocks each in `co_step`
+ *     overflow  the stack overflows 20 times. A handler on an alternate stack allocates 20 blocks
+ *               in `on_overflow` and jumps out; then `go_on` allocates 20 blocks of 11 bytes
+ *     dies      the stack overflows without a handler: SIGSEGV
  *     switched  main continues on a stack from malloc: 100 blocks in `elsewhere`
- *     raised    the limit of the stack is raised, 20 MiB of it are used: 100 blocks in `bottom`;
- *               then in a child, in a thread, 100 more in `in_thread`
- *     crossing  one thread begins a coroutine, another resumes it: 100 blocks in `co_cross`
- *     pieces    threads on pieces of one mapping, that switch to other pieces of it: 4 * 100
+ *     raised    the limit of the stack is raised, and 20 MiB of the stack are used: 100 blocks in
+ *               `bottom`; then a child's thread allocates 100 in `in_thread`
+ *     crossing  one thread begins a coroutine, and another resumes it: 100 blocks in `co_cross`
+ *     pieces    4 threads run on pieces of one mapping and switch to other pieces of it: 4 * 100
  *               blocks in `on_piece`, 4 * 100 in `on_other_piece`
- *     inside    a handler whose stack is an array on the main stack: 100 blocks in `on_usr1`, 100
- *               in `plain` */
+ *     inside    the stack of a handler is an array on the main stack: 100 blocks in `on_usr1`,
+ *               100 in `plain` */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -196,7 +196,7 @@ raised(void)
     if (limit.rlim_max > 2 * (rlim_t)DEEP_BYTES)
         descend(DEEP_BYTES);
     if (fork() == 0) {
-        limit.rlim_cur = 1 << 20; // The limit for threads.
+        limit.rlim_cur = 1 << 20; // This limit determines the stack size of threads.
         setrlimit(RLIMIT_STACK, &limit);
         pthread_create(&other, NULL, in_thread, NULL);
         pthread_join(other, NULL);

@@ -1,14 +1,14 @@
 /* cflags: -O0 */
-/* overflows.c: writes out of one of its blocks, as its arguments request, and prints its owner.
+/* overflows.c: write out of bounds of a block, as the arguments request, and print its owner.
  *
  *     overflows SEED KIND BYTES [free|realloc|wait|crash]
  *
- * 64 blocks of random sizes are allocated by eight functions in random order, some are freed, then
- * the owner of one, the culprit, writes BYTES of 0x41 past its end (end), before its beginning
+ * Eight functions allocate 64 blocks of random sizes in random order, and some are freed. Then
+ * BYTES of 0x41 are written past the end of one block, the culprit (end), before its beginning
  * (start), past its end where the next block in memory has been freed (freed), or over its
- * neighbour and into the one behind that (across). It prints the name of the function that has
- * allocated the culprit. Then all blocks are freed (free), or one more is allocated each tenth of a
- * second until a line comes (wait), or the process ends by SIGSEGV (crash). */
+ * neighbour and into the block after that (across). The program prints the name of the function
+ * that allocated the culprit. Then it frees all blocks (free), allocates another each tenth of a
+ * second until a line comes (wait), or ends by SIGSEGV (crash). */
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -68,7 +68,7 @@ allocate_all(void)
     qsort(by_address, BLOCKS, sizeof *by_address, compare);
 }
 
-/* Free the block at place I in the order of addresses. */
+/* Free block I in the order of addresses. */
 static void
 drop(int i)
 {
@@ -85,7 +85,7 @@ main(int argc, char **argv)
 
     srand(argc > 1 ? (unsigned)atoi(argv[1]) : 1);
     allocate_all();
-    // Somewhere in the middle, so that it has neighbours.
+    // The culprit is in the middle, so that it has neighbours.
     place = 8 + rand() % (BLOCKS - 16);
     culprit = by_address[place];
     for (int i = 0; i < BLOCKS; i++)

@@ -1,11 +1,11 @@
 /* cflags: -O1 -fno-inline -fno-builtin -Wno-unused-result */
 /* libs: -lpthread */
-/* own_heaps.c: events of heaptap heaps, with sums known by construction.
+/* own_heaps.c: make events of heaptap heaps, with sums known by construction.
  *
  *     own_heaps CASE
  *
- * api.sh checks the contents of the profile in each case. A case has no blocks of malloc besides
- * those that it mentions: nothing here prints. */
+ * api.sh checks the profile of each case. A case has only those blocks of malloc that its comment
+ * mentions: the program prints nothing, so stdio allocates nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void *volatile kept;
 
 /* --- One thread ------------------------------------------------------------------------------ */
 
-/* 3 blocks of 100, one freed, one resized to 300, one overwritten by 50; a free of an unknown
+/* Allocate 3 blocks of 100; free one, resize one to 300, overwrite one by 50; free an unknown
  * pointer. */
 static void
 run_events(void)
@@ -51,7 +51,8 @@ run_events(void)
     heaptap_reset(NULL);
 }
 
-/* A queue of 3 blocks, each of 2 objects, and of 20: 47 end after 3 others, 30 after 20. */
+/* Use a queue of 3 blocks of 2 objects each, and a queue of 20: 47 blocks are freed after 3 others,
+ * 30 after 20. */
 static void
 run_lives(void)
 {
@@ -70,7 +71,7 @@ run_lives(void)
     heaptap_reset(heap);
 }
 
-/* A runtime's heap, which must not be reset: that is one lost event. */
+/* A runtime's heap must not be reset: the reset is one lost event. */
 static void
 run_lasting(void)
 {
@@ -84,19 +85,19 @@ run_lasting(void)
     heaptap_resize(heap, base + 128, base, 150);
     heaptap_free(heap, base);
     heaptap_heap_destroy(heap);
-    heap = heaptap_heap_create("after", 0); // The new heap has the same instance.
+    heap = heaptap_heap_create("after", 0); // The new heap reuses the instance.
     heaptap_alloc(heap, base, 1, 70);
     heaptap_reset(heap);
 }
 
-/* --- Mixed: one stack, four heaps, and what must come out of it ------------------------------- */
+/* --- Mixed: one stack, four heaps, and the expected sums -------------------------------------- */
 
 enum { MIXED_HEAPS = 4, MIXED_ADDRESSES = 600, MIXED_EVENTS = 400000 };
 
 struct mixed {
     heaptap_heap *heap;
     char *base;
-    int bytes[MIXED_ADDRESSES]; // At BASE + 20 * I; 0 = no object there.
+    int bytes[MIXED_ADDRESSES]; // Size of the object at BASE + 20 * I; 0 = no object there.
     int live;
     long live_bytes, allocations, allocated_bytes, frees, freed_bytes;
 };
@@ -111,7 +112,8 @@ mixed_end(struct mixed *m, int i)
     m->bytes[i] = 0;
 }
 
-/* All objects are allocated here, also those that replace one whose end is not reported. */
+/* Allocate object I. All objects are allocated here, including those that replace an object whose
+ * free is not reported. */
 static void
 mixed_alloc(struct mixed *m, int i, int bytes)
 {
@@ -153,9 +155,9 @@ mixed_tell(const char *path, const struct mixed *m, int count)
     fclose(out);
 }
 
-/* Two heaps of one name at the same addresses, a third with that name that is recreated now and
- * then, and one that lasts. Two objects to a granule at some places; large ones in one part
- * only. */
+/* Use four heaps: two of one name at the same addresses, a third with that name that is recreated
+ * from time to time, and one that stays. Some granules have two objects; one part has large
+ * objects. */
 static void
 run_mixed(void)
 {
@@ -169,7 +171,7 @@ run_mixed(void)
     }
     for (int n = 1; n <= MIXED_EVENTS; n++) {
         uint32_t r = (uint32_t)((random = random * UINT64_C(6364136223846793005) + 1) >> 33);
-        // Long stretches of one heap and steps from one to another.
+        // Use one heap for a while, then change the heap at each event.
         struct mixed *m = &all[n / 1000 % 2 ? n / 10000 % MIXED_HEAPS : r % MIXED_HEAPS];
         int i = (int)(r >> 8) % MIXED_ADDRESSES;
         int is_large = i < MIXED_ADDRESSES / 3 && (r >> 4 & 7) == 0;
@@ -194,8 +196,8 @@ run_mixed(void)
     mixed_tell("lasts.sums", &all[3], 1);
 }
 
-/* With two objects within 32 bytes, the later one is overwritten after the other has gone, from a
- * known stack. */
+/* With two objects within 32 bytes, overwrite the later one after the other was freed, from a known
+ * stack. */
 static void
 run_second(void)
 {
@@ -204,8 +206,7 @@ run_second(void)
     m.base = base;
     m.heap = heaptap_heap_create("second", 0);
     for (int n = 0; n < 40; n++) {
-        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // Live at the place: one, then the other, then
-                                                 // both again.
+        mixed_alloc(&m, n % 4 == 0 ? 0 : 1, 10); // First object 0 is live, then 1, then both.
         if (n % 4 == 2) {
             heaptap_free(m.heap, m.base);
             mixed_end(&m, 0);
@@ -213,7 +214,7 @@ run_second(void)
     }
 }
 
-/* A million live blocks end at once; then 10 of 8 bytes live. */
+/* Free a million live blocks at once by a reset; then 10 of 8 bytes are live. */
 static void
 run_reset(void)
 {
@@ -249,7 +250,7 @@ run_round(void)
     heaptap_alloc(heap, base + 16, 1, 30);
 }
 
-/* 100,000 requests, each with a new arena, never more than 3 at once. */
+/* Make 100,000 requests, each with a new arena, and never more than 3 arenas at once. */
 static void
 run_requests(void)
 {
@@ -304,8 +305,8 @@ second_user(heaptap_heap *heap)
     wrapped_twice(heap, base + 10, 20);
 }
 
-/* Two callers of an allocator that consists of two functions, and a heap that skips all frames but
- * one. */
+/* Use an allocator that consists of two functions from two callers, and a heap that skips all
+ * frames but one. */
 static void
 run_skip(void)
 {
@@ -320,7 +321,7 @@ run_skip(void)
 
 /* --- Backing --------------------------------------------------------------------------------- */
 
-/* Two chunks of 1000000 from malloc, with 600000 handed out from each, beside 500000 of plain
+/* Two chunks of 1000000 come from malloc, and 600000 of each are handed out, beside 500000 of plain
  * malloc. The peak is 500000 + 2 * 600000. */
 static void
 run_nested(void)
@@ -340,8 +341,8 @@ run_nested(void)
     kept = plain;
 }
 
-/* The maximum is 2000000 when a chunk of 1500000 is added to 1000000: neither the chunk, which
- * becomes backing, nor the block made from it may raise the maximum. */
+/* The maximum is 2000000 when a chunk of 1500000 is added to 1000000. The chunk becomes backing; it
+ * must not raise the maximum, and neither must the block made from it. */
 static void
 run_below(void)
 {
@@ -356,7 +357,8 @@ run_below(void)
     free(malloc(100));
 }
 
-/* Backing that is given back without being freed, that moves, and that is not malloc's. */
+/* Use backing that ends without a free, that realloc moves, that is announced twice, and that is
+ * not malloc's. */
 static void
 run_backing(void)
 {
@@ -435,7 +437,7 @@ run_labels(void)
     pthread_join(thread, NULL);
 }
 
-/* 10,000 different requests with one label each, 8 bytes each. */
+/* Make 10,000 different requests of 8 bytes, with one label each. */
 static void
 run_many_labels(void)
 {
@@ -452,7 +454,7 @@ run_many_labels(void)
 
 /* --- Forks, handlers, threads ---------------------------------------------------------------- */
 
-/* The child inherits 2 labelled blocks of the heap, and frees one from before. The parent has 1. */
+/* The child inherits 2 labelled blocks of the heap, and frees an older one. The parent has 1. */
 static void
 run_fork(void)
 {
@@ -494,9 +496,9 @@ on_alarm(int signal)
     heaptap_label("in", NULL);
 }
 
-/* Alarms all the time; each leaves a block of 2. The rest balances. malloc may be called from the
- * handler because both sizes have a free block, which no other code takes, before the first alarm:
- * a first call of malloc holds a lock. */
+/* Alarms come all the time; each leaves a block of 2 bytes, and the other events balance. The
+ * handler may call malloc, because both sizes have a free block before the first alarm that no
+ * other code takes; the first call of malloc holds a lock. */
 static void
 run_handler(void)
 {
@@ -522,7 +524,7 @@ run_handler(void)
 
 enum { THREADS = 8, EACH = 50000, RING = 4096 };
 
-static uint64_t ring[RING]; /* Addresses on their way from one thread to another. */
+static uint64_t ring[RING]; /* Addresses that one thread passes to another. */
 
 /* Allocate EACH blocks of 10 at private addresses. Put each into the ring, and free the block that
  * was there. */
@@ -545,7 +547,7 @@ hammer(void *arg)
     return NULL;
 }
 
-/* All threads in one pool, without a lock; the blocks left in the ring are live at the end. */
+/* All threads share a pool without a lock; the blocks left in the ring are live at the end. */
 static void
 run_threads(void)
 {
@@ -565,7 +567,7 @@ run_threads(void)
     fclose(out);
 }
 
-/* 4000 arenas of 1 MiB, with 1000 bytes in use each. */
+/* Create 4000 arenas of 1 MiB, with 1000 bytes in use in each. */
 static void *
 make_arenas(void *arg)
 {
@@ -582,7 +584,7 @@ make_arenas(void *arg)
     return NULL;
 }
 
-/* A thread that has made an arena has a large block of malloc's, whose free is its next event. */
+/* A thread creates an arena and a large block of malloc's, whose free is its next event. */
 static void *
 have_large_block(void *arg)
 {
@@ -603,7 +605,7 @@ run_large(void)
     kept = NULL;
 }
 
-/* There is no other thread: the maximum that the chunk makes is undone, and the previous one, which
+/* There is no other thread: the maximum that the chunk made is undone, and the previous one, which
  * was far lower, is valid again. */
 static void
 run_large_alone(void)
@@ -619,7 +621,7 @@ run_large_alone(void)
     kept = NULL;
 }
 
-/* The maximum is 3 MiB, without the chunk that is added to it; the next event is a free. */
+/* The maximum is 3 MiB, without the chunk that is added to it. The next event is a free. */
 static void
 run_large_after(void)
 {
@@ -635,7 +637,7 @@ run_large_after(void)
     kept = NULL;
 }
 
-/* A hundred chunks back a heap one after the other, so that they never count as malloc's. */
+/* A hundred chunks back a heap one after the other; they never count as malloc's. */
 static void
 run_chunks(void)
 {
@@ -651,7 +653,7 @@ run_chunks(void)
     }
 }
 
-/* Threads that make arenas at the same time, while 3000000 live. */
+/* Threads create arenas at the same time, while 3000000 bytes are live. */
 static void
 run_arenas(void)
 {
@@ -675,7 +677,8 @@ reset_all_the_time(void *arg)
     return NULL;
 }
 
-/* Resets while others allocate and free: a mistake of the program, which must not harm anything. */
+/* Threads reset the heap while others allocate and free: a mistake of the program, which must not
+ * harm other data. */
 static void
 run_race(void)
 {
@@ -723,7 +726,7 @@ run_phases(void)
     heaptap_snapshot(NULL);
 }
 
-/* Memory of existing objects, bytes without a call: 700, 30 and 2 at the same stack. */
+/* Charge bytes of existing objects without an allocation: 700, 30 and 2 at the same stack. */
 static void
 run_grown(void)
 {
@@ -736,7 +739,7 @@ run_grown(void)
     }
 }
 
-/* Invalid arguments, which no function may stumble over. errno does not change. */
+/* Pass invalid arguments, which every function must tolerate. errno does not change. */
 static void
 run_nonsense(void)
 {
@@ -775,7 +778,7 @@ run_nonsense(void)
         exit(1);
 }
 
-/* Stacks without end, until the tree is full: the heap must not lose its blocks. */
+/* Allocate at new stacks until the tree is full: the heap must not lose its blocks. */
 static void
 dig(heaptap_heap *heap, unsigned path, int depth)
 {

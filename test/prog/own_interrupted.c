@@ -1,13 +1,13 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls -fno-inline */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
-/* own_interrupted.c: as interrupted.c, for the events of heaptap.h.
+/* own_interrupted.c: like interrupted.c, for the events of heaptap.h.
  *
  *     own_interrupted EVENT HANDLER TURNS
  *
- * Does EVENT TURNS times, each between two marks. The tracer sends SIGUSR1 somewhere between them.
- * Its handler allocates two blocks of 20 of the same heap, frees one, sets a label, allocates and
- * frees a block of malloc's, and does what HANDLER says. Blocks of the events have 100 bytes;
- * blocks of forked children 40. All live blocks are reset at the end.
+ * Makes EVENT TURNS times, each time between two marks. The tracer sends SIGUSR1 between the marks.
+ * Its handler allocates two blocks of 20 bytes in the same heap, frees one, sets a label, allocates
+ * and frees a block of malloc, and performs the action HANDLER. Blocks of the events have 100
+ * bytes; blocks of forked children have 40. A reset frees all live blocks at the end.
  *
  * At the end it prints its counts: "events N signals M". */
 #include <setjmp.h>

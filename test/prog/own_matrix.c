@@ -3,9 +3,10 @@
  *
  *     own_matrix [PLUGIN]
  *
- * 7 objects of 3 bytes in a heaptap heap, then the events of libown_plugin.c, loaded from PLUGIN.
- * With -DLINKED it is part of the program instead, so that two files of one program include the
- * header. Prints whether there is a recorder, and exits with 3 if both disagree on it. */
+ * Allocates 7 objects of 3 bytes in a heaptap heap, then makes the events of libown_plugin.c,
+ * loaded from PLUGIN. With -DLINKED, the plug-in is linked into the program, so that two files of
+ * one program include the header. Prints whether there is a recorder, and exits with 3 if program
+ * and plug-in disagree. */
 #include <dlfcn.h>
 #include <stdio.h>
 

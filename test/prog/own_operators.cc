@@ -1,7 +1,7 @@
 /* cflags: -std=c++17 -O1 -fno-builtin */
-/* own_operators.cc: a program that defines some operators: new and delete, on malloc and free,
- * except for blocks of 777 bytes, which lie in a pool. All other forms are the C++ library's, which
- * call these.
+/* own_operators.cc: a program that defines operator new and delete. They call malloc and free,
+ * except for blocks of 777 bytes, which come from a pool. All other forms are the C++ library's,
+ * which call these two.
  *
  *     scalar   100 of 4 bytes, each deleted
  *     array    100 of 10

@@ -1,12 +1,13 @@
 /* cflags: -O1 -fno-inline -fno-builtin -fno-optimize-sibling-calls */
-/* own_writer.c: writes its own profile to standard output, and prints the result on standard error.
+/* own_writer.c: write the program's profile to standard output, and print the result on standard
+ * error.
  *
  *     own_writer FORMAT [named]
  *
- * Before that it has 3 blocks of 1000 from malloc, the last of them freed, and a heaptap heap with
- * 200 objects of 10, each on another stack, after a reset of as many. With "named" a function of a
- * made-up language is on the stack all the time. A handler of SIGUSR1 allocates and frees. Nothing
- * else allocates. */
+ * Before that, it allocates 3 blocks of 1000 bytes by malloc and frees the last. In a heaptap heap,
+ * it allocates 200 objects of 10 bytes, resets the heap, and allocates 200 again, each on another
+ * stack. With "named", a function of a made-up language is on the stack all the time. A handler of
+ * SIGUSR1 allocates and frees. Nothing else allocates. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

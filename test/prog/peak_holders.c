@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin */
-/* peak_holders.c: an exact peak and its holders.
+/* peak_holders.c: allocate up to a known peak with known holders.
  *
  *     step                              live bytes
  *     first: 100 blocks of 1000         100000
@@ -10,9 +10,9 @@
  *     half of second freed              160100
  *     last: 40 blocks of 500            180100
  *
- * At the peak: first 50 blocks, 50000 bytes; second 50, 100000; grown 1, 60100; tie and last none.
- * The sum is 210100, because the reallocated block counts with its new size only. Live at the end:
- * 180100. */
+ * At the peak, first has 50 blocks with 50000 bytes, second 50 with 100000, grown 1 with 60100, and
+ * tie and last none. The sum is 210100, because the reallocated block counts with its new size
+ * only. 180100 bytes are live at the end. */
 #include <stdlib.h>
 
 static void *blocks_first[100], *blocks_second[50], *blocks_tie[25], *blocks_last[40];

@@ -8,22 +8,22 @@
  *     peak_threads early  THREADS BYTES
  *     peak_threads crowd  THREADS BYTES
  *
- * Except for the crowd, only the thread whose turn it is allocates or frees; it frees any thread's
- * blocks, and hands the turn on through a semaphore. The first peak is 100 blocks of BYTES.
+ * Except in crowd, one thread at a time allocates and frees, including other threads' blocks, and
+ * passes the turn to the next thread by a semaphore. The first peak is 100 blocks of BYTES.
  *
- *     alone   one thread has the peak before another one has allocated, and frees nearly all; then
- *             all come to 94 % of it
- *     waves   all threads build up, each its part; they free nearly all; they come to 94 %, to
- *             half, to one block more than the first time, and to half
- *     random  all threads replace blocks at random, of a tenth to twice the size, few of ten times,
- *             with a tide
+ *     alone   one thread reaches the peak before another one has allocated, and frees nearly all
+ *             blocks; then all threads together reach 94 % of the peak
+ *     waves   all threads together reach the peak and free nearly all blocks; then they reach 94 %
+ *             of it, half, one block more than the peak, and half again
+ *     random  all threads replace blocks at random, of a tenth to twice the size, few of ten times
+ *             the size; the number of blocks rises and falls
  *     early   300 threads, one after another, leave a tenth of the size each, which others free;
- *             then comes the peak
- *     crowd   as waves, but all threads at once, which meet after each wave; at half the peak each
- *             replaces a few of its blocks again and again
+ *             then all threads reach the peak
+ *     crowd   like waves, but all threads run at once and wait for one another after each wave; at
+ *             half the peak, each replaces a few of its blocks many times
  *
- * Prints "peak_bytes P" without a stream. Nothing else allocates except pthread_create, once for
- * each thread; all but the early ones exist from the beginning. */
+ * Prints "peak_bytes P" without a stream. Only pthread_create also allocates, once for each thread;
+ * all threads except those of early exist from the beginning. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ enum {
     CHURNS = 5000,
 };
 
-static __thread int me; // The thread's number.
+static __thread int me; // The thread's index.
 static sem_t turns[THREADS_MAX];
 static pthread_t threads[THREADS_MAX];
 static void (*job)(void);
@@ -109,7 +109,7 @@ let(int i, void (*what)(void))
     sem_wait(&done);
 }
 
-/* Let all run JOB at once. */
+/* Let all threads run JOB at once. */
 static void
 let_all(int thread_count, void (*what)(void))
 {
@@ -120,7 +120,7 @@ let_all(int thread_count, void (*what)(void))
         sem_wait(&done);
 }
 
-static int goal; // Blocks in total; in a crowd, for each thread.
+static int goal; // Number of blocks: in total or, in a crowd, for each thread.
 
 static void
 build_up(void)
@@ -136,7 +136,7 @@ break_down(void)
         drop(block_count / 2);
 }
 
-/* All threads in turn, until the number of blocks is GOAL_BLOCKS. */
+/* Let all threads allocate or free in turn until there are GOAL_BLOCKS blocks. */
 static void
 go_to(int thread_count, int goal_blocks)
 {
@@ -167,7 +167,7 @@ begin_early(void *arg)
     return NULL;
 }
 
-/* One after another: each leaves blocks that others free. */
+/* Run threads one after another; each leaves blocks that others free. */
 static void
 early(void)
 {
@@ -187,7 +187,7 @@ early(void)
     }
 }
 
-/* A crowd's blocks: each thread frees only its own. */
+/* Blocks of each thread in a crowd, which frees only its own. */
 static void *own[THREADS_MAX][PART + 1];
 static int own_count[THREADS_MAX];
 
@@ -210,7 +210,7 @@ own_goal(void)
         own[me][own_count[me]++] = hold_own();
 }
 
-/* Never more than there were at the beginning. */
+/* The number of blocks never exceeds that at the beginning. */
 static void
 own_churn(void)
 {
@@ -279,7 +279,7 @@ main(int argc, char **argv)
     sem_init(&done, 0, 0);
     for (int i = 0; i < thread_count; i++)
         sem_init(&turns[i], 0, 0);
-    // A recorder does not know threads that have not allocated.
+    // The recorder does not know these threads until they allocate.
     for (int i = 0; i < thread_count; i++)
         if (pthread_create(&threads[i], NULL, work, &turns[i]) != 0)
             return 1;

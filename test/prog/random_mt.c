@@ -1,17 +1,17 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -lpthread */
-/* random_mt.c SEED THREADS OPERATIONS: a storm that keeps its own statistics.
+/* random_mt.c SEED THREADS OPERATIONS: allocate at random in threads, and print statistics.
  *
- * Each thread makes OPERATIONS random operations of every kind, from a random place in a random
- * chain of calls: malloc, calloc, aligned, realloc up and down, free. A third of its blocks go to a
- * mailbox that all threads share, so they are freed and resized by others. At the end all threads'
- * statistics are added and printed
+ * Each thread performs OPERATIONS random operations at random places in a random chain of calls:
+ * malloc, calloc, aligned allocations, realloc to larger and smaller sizes, and free. A third of
+ * its blocks go to a mailbox that all threads share, so other threads free and resize them. At the
+ * end, the program prints the sums of all threads:
  *
  *     allocations A allocated_bytes B frees F freed_bytes G reallocations R peak_bytes P
  *
- * with P only if there is one thread. Everything allocates through `via`, and nothing else does.
- * mimalloc 2.2 changes what malloc_usable_size returns for a block that another thread holds. If
- * that happened, the last line on stderr is "N blocks changed their usable size". */
+ * with P only if there is one thread. All these allocations have `via` on the stack, and no others
+ * have. mimalloc 2.2 changes the result of malloc_usable_size for a block that another thread
+ * holds. If that happened, the last line on stderr is "N blocks changed their usable size". */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef NO_USABLE_SIZE // The allocator lacks this function, or has it under another name.
+#ifdef NO_USABLE_SIZE // The allocator lacks malloc_usable_size, or has it under another name.
 #define malloc_usable_size(p) ((void)(p), (size_t)0)
 #endif
 
@@ -40,7 +40,7 @@ struct worker {
     pthread_t thread;
     uint64_t random;
     long operations;
-    uint32_t large_bytes; // Few blocks are nearly as large as that.
+    uint32_t large_bytes; // Maximum block size; few blocks are nearly as large.
     struct books books;
     struct block slots[SLOTS];
 };
@@ -99,7 +99,7 @@ note_free(struct books *b, size_t size_bytes)
     b->freed_bytes += (long long)size_bytes;
 }
 
-/* Allocate a block in one of several ways. */
+/* Allocate a block by a random function. */
 static void *
 get(uint32_t way, size_t size_bytes)
 {
@@ -198,7 +198,7 @@ operate(struct worker *w)
     }
 }
 
-/* Random chains of calls, with frames of different sizes. */
+/* Call functions in random chains, with frames of different sizes. */
 static void via(struct worker *w, uint32_t depth);
 
 __attribute__((noinline, noclone)) static void
@@ -291,7 +291,8 @@ main(int argc, char **argv)
         pthread_mutex_init(&boxes[i].lock, NULL);
     for (int i = 0; i < threads && i < THREADS_MAX; i++) {
         workers[i].random = (uint64_t)(argc > 1 ? atol(argv[1]) : 1) * 1000003u + (uint64_t)i;
-        // Smaller with threads: the error of the peak depends on the largest block.
+        // With threads, blocks are smaller, because the error of the peak depends on the largest
+        // block.
         workers[i].large_bytes = threads > 1 ? 10000 : 200000;
         workers[i].operations = argc > 3 ? atol(argv[3]) : 10000;
         if (threads > 1)

@@ -1,9 +1,10 @@
 /* cflags: -fno-optimize-sibling-calls */
-/* realigned.c: a function that realigns its stack, called from frames of changing size. Rounding
- * puts its frame at the same place for different callers, so only the word in which it saves its
+/* realigned.c: call a function that realigns its stack from frames of varying size. Rounding puts
+ * the function's frame at the same address for different callers, so only the word that saves its
  * CFA locates the caller's frame.
  *
- * 7000 blocks of 10 bytes, allocated and freed: even rounds under left, odd ones under right. */
+ * 7000 blocks of 10 bytes are allocated and freed, in even rounds under left, in odd ones under
+ * right. */
 #include <alloca.h>
 #include <stdlib.h>
 

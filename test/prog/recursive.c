@@ -17,7 +17,8 @@
 #include <stdlib.h>
 
 static void *volatile kept;
-static volatile int sum; // Differs in functions that would otherwise be merged.
+// Each function adds another number, which keeps the compiler from merging them.
+static volatile int sum;
 
 #define ALONE __attribute__((noinline, noclone))
 

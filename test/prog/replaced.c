@@ -6,7 +6,8 @@
  *     grow     1 block of 10 bytes, grown to 30 by realloc: 2 blocks, 40 bytes, 1 freed
  *     zero     5 blocks of 20 bytes by calloc
  *
- * Its calloc and realloc call its malloc, which is not recorded: 107 blocks in all. */
+ * The program's calloc and realloc call its malloc. These inner calls are not recorded: 107 blocks
+ * in all. */
 #include <stdlib.h>
 
 static void *blocks[100];

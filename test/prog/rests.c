@@ -1,4 +1,4 @@
-/* rests.c: bursts of small events with rests between them.
+/* rests.c: make bursts of small events with rests between them.
  *
  *     rests BURST REST_MS
  *

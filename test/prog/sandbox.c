@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin -O0 */
 /* libs: -lpthread */
-/* sandbox.c: forbids itself system calls, then continues to allocate.
+/* sandbox.c: forbid system calls for this process, then continue to allocate.
  *
  *   sandbox strict [SITES]   only read, write, exit (SECCOMP_MODE_STRICT)
  *   sandbox kill [SITES]     a filter that kills at every call that recording could need
@@ -8,9 +8,9 @@
  *   sandbox none [SITES]
  *   sandbox fork             kill, and a child that allocates
  *
- * The heap is grown first, so that the allocator needs no further system calls. Then 10 blocks each
- * come from SITES (64) stacks, and 100 from a thread that existed before. Prints "ok SUM", ends
- * with 9. */
+ * The heap grows first, so that the allocator needs no further system calls. Then SITES (64) stacks
+ * allocate 10 blocks each, and a thread that existed before allocates 100. Prints "ok SUM" and
+ * exits with 9. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -114,7 +114,7 @@ work(void *unused)
     return NULL;
 }
 
-/* "ok SUM" without stdio, which allocates. */
+/* Print "ok SUM" without stdio, which allocates. */
 static void
 say(uint64_t sum)
 {

@@ -1,5 +1,5 @@
-/* scope.h: shared by the programs and libraries of scopes.sh: output without allocation or buffer,
- * so that the lines of several copies of libc stay in order. */
+/* scope.h: output without allocation or buffer, shared by the programs and libraries of scopes.sh.
+ * Lines of several copies of libc thus stay in order. */
 #ifndef SCOPE_H
 #define SCOPE_H
 
@@ -25,7 +25,7 @@ say(const char *format, ...)
         abort();
 }
 
-/* Hide P from the compiler, and keep the call that makes it. */
+/* Hide P from the compiler, which therefore keeps the call that returned P. */
 static inline void *
 kept(void *p)
 {

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl -lpthread */
-/* scope_dlerror.c: the text of dlerror() must survive events. In C.
+/* scope_dlerror.c: check that the text of dlerror() survives events. In C.
  *
  *     scope_dlerror start|events|fork|signal|thread */
 #include <dlfcn.h>
@@ -90,7 +90,7 @@ main(int argc, char **argv)
     pthread_t t;
 
     if (strcmp(what, "start") == 0) {
-        fails(); // The first event of the process is inside of it.
+        fails(); // The process's first event is inside this function.
         tells("start");
     } else if (strcmp(what, "events") == 0) {
         fails();

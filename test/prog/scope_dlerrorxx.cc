@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* scope_dlerrorxx.cc: the text of dlerror() must survive the first call of each form of an
+/* scope_dlerrorxx.cc: check that the text of dlerror() survives the first call of each form of an
  * operator.
  *
  *     scope_dlerrorxx new|array|nothrow|aligned|sized|throw */

@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl -Wl,-rpath,$ORIGIN */
-/* scope_host.c: a host in C, so no object in the program's scope has operators. */
+/* scope_host.c: a host in C, so that no object in the program's scope has operators. */
 #include "scope_host.h"
 
 static void *

@@ -1,5 +1,5 @@
-/* scope_host.h: a program that loads, calls and unloads objects as its arguments request, one by
- * one. C and C++.
+/* scope_host.h: load, call and unload objects as the program's arguments request, one by one. For C
+ * and C++.
  *
  *     NAME=FILE[:FLAGS]   dlopen: l(ocal), g(lobal), d(eepbind), n(oload), z (lazy), m (dlmopen)
  *     NAME.FUNCTION       call its function; for `host`, a function of the program
@@ -29,7 +29,7 @@ static struct host_plugin host_plugins[HOST_PLUGINS];
 static void *host_own(const char *function); // Address of `host.FUNCTION`; NULL = there is none.
 static void *host_makes(void);               // A block for `take`.
 
-/* FUNCTION of HANDLE; it must be there. */
+/* Return the address of FUNCTION in HANDLE; end the program if it is missing. */
 static void *
 host_find(void *handle, const char *function)
 {
@@ -93,7 +93,7 @@ through_tail(void *handle)
 
     memset(p, 1, 100);
     destroy(p);
-    say("\n"); // Also keeps the call from being a tail call.
+    say("\n"); // The empty statement also prevents a tail call.
 }
 
 NOINLINE static void

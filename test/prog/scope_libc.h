@@ -1,5 +1,5 @@
-/* scope_libc.h: libc's allocator, reached in ways that bypass any library in front of it. Blocks
- * are made in separate functions, because dlopen makes blocks as well. */
+/* scope_libc.h: calls of libc's allocator that bypass all libraries before libc. Separate functions
+ * make the blocks, because dlopen makes blocks as well. */
 #ifndef SCOPE_LIBC_H
 #define SCOPE_LIBC_H
 
@@ -41,7 +41,7 @@ internal(void)
     libc_blocks(__libc_malloc, __libc_free);
 }
 
-/* 4 blocks of 60 bytes, freed; one more of 20 that is resized to 60. */
+/* Allocate 4 blocks of 60 bytes and free them; allocate a block of 20 and resize it to 60. */
 SHOWN void
 relatives(void)
 {
@@ -60,7 +60,7 @@ relatives(void)
     __libc_free(s);
 }
 
-/* 10 blocks of 30 bytes that cannot grow; 9 of them are freed. */
+/* Allocate 10 blocks of 30 bytes that cannot grow; free 9. */
 SHOWN void
 refused(void)
 {
@@ -79,7 +79,8 @@ refused(void)
     say("  %d refused\n", count);
 }
 
-/* Half of them allocated one way, half freed the other; all 10 of 30 bytes are freed. */
+/* Allocate 10 blocks of 30 bytes, half of them one way, and free all, half of them the other
+ * way. */
 SHOWN void
 mixed(void)
 {

@@ -1,5 +1,5 @@
 /* cflags: -fno-builtin */
-/* scope_mallocs.c: 1,000 blocks of 100 bytes, ended, in `mallocs`. */
+/* scope_mallocs.c: allocate and free 1,000 blocks of 100 bytes in `mallocs`. */
 #include "scope.h"
 
 NOINLINE static void

@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin */
 /* libs: -ldl */
-/* scope_nested.cc: operators that allocate and free other blocks inside. The library that precedes
- * libstdc++ at run time (libscope_registry.so and others) determines their behaviour.
+/* scope_nested.cc: call operators that allocate and free other blocks. The library that precedes
+ * libstdc++ at run time (libscope_registry.so and others) defines these operators.
  *
  *     objects     1,000 objects of 100 bytes, 500 of them deleted
  *     arrays      100 arrays of 300 bytes, deleted; each form calls another
@@ -88,5 +88,5 @@ main(int argc, char **argv)
             say("%d refused\n", refuses(strcmp(argv[i], "kept_all") == 0));
     }
     say("done\n");
-    _exit(0); // Without exit handlers, so that nothing more is freed.
+    _exit(0); // Skip exit handlers, so that no further block is freed.
 }

@@ -1,8 +1,8 @@
-/* scope_provider.h: all operators new and delete, under their mangled names, as one object defines
- * them. PROVIDER is its id, which each prints; PROVIDER_AS may be an attribute of all of them.
+/* scope_provider.h: all operators new and delete of one object, under their mangled names. PROVIDER
+ * is the object's id, which each operator prints; PROVIDER_AS may be an attribute of all operators.
  *
- * A block is malloc's own, unchanged. The provider remembers it, and aborts on a block that it has
- * not made: new and delete then belong to different providers. */
+ * Blocks come from malloc unchanged. The provider records its blocks, and aborts if it has to
+ * delete another block: new and delete then belong to different providers. */
 #ifndef SCOPE_PROVIDER_H
 #define SCOPE_PROVIDER_H
 

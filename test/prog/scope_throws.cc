@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
-/* scope_throws.cc: 1,000 blocks of 10 bytes, freed, in `rounds`; half way a call that throws when
- * libscope_throws.so is the allocator.
+/* scope_throws.cc: allocate and free 1,000 blocks of 10 bytes in `rounds`. After half of them, make
+ * a call that throws if libscope_throws.so is the allocator.
  *
  *     scope_throws malloc|calloc|realloc */
 #include <string.h>

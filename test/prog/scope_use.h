@@ -1,6 +1,6 @@
-/* scope_use.h: a user of the operators, in C++. The output names the operator that each call
- * reaches: a provider prints its id. A copy of libstdc++ prints nothing, so `probe` identifies it:
- * when new fails, the operator itself calls the handler.
+/* scope_use.h: call the operators, in C++. The output names the provider of the operator that each
+ * call reaches, since a provider prints its id. A copy of libstdc++ prints nothing, so `probe`
+ * identifies it by the handler that a failing new calls.
  *
  *     use       10 blocks by all forms of new, ended by all forms of delete: 478 bytes
  *     table     3 blocks allocated and deleted through pointers to operators, in data and in code:
@@ -10,7 +10,7 @@
  *     create, destroy   1 block of 100 bytes, by jumps, so that the caller has no frame
  *     take      frees a foreign block
  *
- * With USE_CALLS_ONLY there is no `table`, and operators are referenced by calls alone. */
+ * With USE_CALLS_ONLY, `table` is missing, and only calls refer to operators. */
 #ifndef SCOPE_USE_H
 #define SCOPE_USE_H
 
@@ -145,7 +145,7 @@ SHOWN void
 take(void *p)
 {
     operator delete(p);
-    say("\n"); // Also keeps the call from being a tail call.
+    say("\n"); // The empty statement also prevents a tail call.
 }
 }
 

@@ -1,5 +1,5 @@
-/* scope_weak.h: code that tests by weak references whether functions exist before it calls them:
- * references from code and from data. */
+/* scope_weak.h: code and data with weak references to functions. The code calls a function only if
+ * its reference is not NULL. */
 #ifndef SCOPE_WEAK_H
 #define SCOPE_WEAK_H
 
@@ -31,7 +31,7 @@
     X(__sysv_signal)                                                                               \
     X(_Fork)
 
-// By their names in the object file, since headers may declare some.
+// Declared by their names in the object file, since headers may declare some.
 #define WEAK_DECLARE(name) __attribute__((weak)) void *weak_##name() __asm__(#name);
 #define WEAK_IN_DATA(name) (void *)weak_##name,
 #define WEAK_IN_CODE(name) say(" %d%d", (void *)weak_##name != NULL, *in_data++ != NULL);
@@ -40,7 +40,7 @@ WEAK_NAMES(WEAK_DECLARE)
 
 static void *volatile weak_data[] = {WEAK_NAMES(WEAK_IN_DATA)};
 
-/* 1 block of 24 bytes if there are operators. */
+/* Allocate 1 block of 24 bytes if there are operators. */
 SHOWN void
 weak(void)
 {

@@ -29,7 +29,7 @@ typedef void *plugin_fn(void);
 
 static atomic_bool stop;
 
-/* A block from any of 2^DEPTH places, by the bits of PATH. */
+/* Allocate a block at a place, among 2^DEPTH, that the bits of PATH select. */
 __attribute__((noinline)) static void *
 take(unsigned path, int depth, size_t size_bytes)
 {

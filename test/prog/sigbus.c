@@ -1,17 +1,18 @@
 /* libs: -lpthread */
-/* sigbus.c: pages that vanish, the program's and the profile's.
+/* sigbus.c: access pages that have vanished, of the program and of the profile.
  *
- *     sigbus profile BYTES   20000 blocks of 24 bytes from before, cuts the profile that is mapped
- *                            to BYTES, then 20000 blocks from after, in two threads and
- *                            from new stacks, so that every table is written and grown
- *     sigbus own             touches its own page that is gone: must die of SIGBUS
+ *     sigbus profile BYTES   allocates 20000 blocks of 24 bytes in before(), truncates the mapped
+ *                            profile to BYTES, then allocates 20000 blocks in after(), in two
+ *                            threads and from new stacks, so that every table is written and grows
+ *     sigbus own             touches a page of its own that has vanished: must die of SIGBUS
  *     sigbus sent            sends itself SIGBUS: must die of it
- *     sigbus ignored         the same while it ignores SIGBUS
- *     sigbus sigaction       the same with handlers, set in one way or another; prints the
- *     sigbus signal          previous handlers that it read and how often they ran
- *     sigbus fork            a child touches a page that is gone; prints how it ended
+ *     sigbus ignored         sends itself SIGBUS while it ignores it
+ *     sigbus sigaction       gets SIGBUS with handlers that sigaction sets; prints the previous
+ *                            handlers that it read and how often the handlers ran
+ *     sigbus signal          like sigaction, with handlers that signal sets
+ *     sigbus fork            a child touches a page that has vanished; prints how the child ended
  *
- * Prints "done" and ends with 7 if it survives. */
+ * Prints "done" and exits with 7 if it survives. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -45,7 +46,7 @@ before(void)
         down(i % 2, 24);
 }
 
-/* New stacks all the time, by shifting the size class and the depth. */
+/* Use new stacks all the time, by shifting the size class and the depth. */
 OWN static void *
 after(void *unused)
 {
@@ -54,7 +55,7 @@ after(void *unused)
     return unused;
 }
 
-/* Cut the mapped profile. */
+/* Truncate the file of the mapped profile. */
 static int
 cut(off_t length)
 {

@@ -1,13 +1,12 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
-/* signals.c: a handler that allocates, while the program allocates.
+/* signals.c: allocate in a signal handler while the program allocates.
  *
  * A timer interrupts 3000 times; the handler allocates 3 blocks of 20 bytes and keeps them.
- * Meanwhile main allocates and frees blocks of 100 bytes. Linked with an allocator that may be
- * called from handlers. At the end it prints "main N handler M". A handler may interrupt the
- * recorder itself; then its events are not recorded but counted: allocations in `on_alarm` +
- * losses.events = M, and those in `work` are exactly N.
- */
+ * Meanwhile, main allocates and frees blocks of 100 bytes. The program is linked with an allocator
+ * that handlers may call. At the end, it prints "main N handler M". If a handler interrupts the
+ * recorder, the handler's events are counted as lost. So allocations in `on_alarm` + losses.events
+ * = M, and `work` has exactly N allocations. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

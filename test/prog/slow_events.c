@@ -1,10 +1,9 @@
-/* slow_events.c: few allocations, with a pause after each.
+/* slow_events.c: make few allocations, with a pause after each.
  *
  *     slow_events BURST EVENTS BYTES PAUSE_MS
  *
  * First allocates and frees BURST small blocks. Then allocates EVENTS blocks of BYTES each, which
- * stay live, and pauses PAUSE_MS after each. So live bytes are N * BYTES during the Nth pause.
- */
+ * stay live, and pauses PAUSE_MS after each. So live bytes are N * BYTES during the Nth pause. */
 #include <stdlib.h>
 #include <time.h>
 

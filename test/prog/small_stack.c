@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin-malloc -fno-optimize-sibling-calls */
 /* libs: -Wl,-z,now */
-/* small_stack.c: a coroutine on a small stack, below which nothing can be read or written.
+/* small_stack.c: run a coroutine on a small stack; the memory below the stack is inaccessible.
  *
  *   small_stack BYTES first    its first allocation is the process's first event, if the libraries
  *                              make none
@@ -8,9 +8,8 @@
  *   small_stack BYTES child    after a fork in it: the child's first event
  *   small_stack BYTES paint    as later; says on stderr how much of the stack was used at most
  *
- * It allocates 2,048 blocks at 448 places in all size classes, so that tables of the profile grow,
- * reallocates and frees them. Ends with "done" and 5.
- */
+ * The coroutine allocates 2,048 blocks at 448 places in all size classes, so that tables of the
+ * profile grow, and reallocates and frees them. The program prints "done" and exits with 5. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,17 +2,18 @@
 /* libs: -lpthread */
 /* stack_switches.cc: a random program that switches stacks; `stack_switches SEED` is one program.
  *
- * One to four threads make stacks at a few fixed places, of 5 to 64 pages, with or without a guard
- * page. They run functions there, switch between those, and unmap the stacks by libc, by a raw
- * system call, or by mapping others over them. Sometimes they only protect the upper half and use
- * the lower one again. A function on a stack calls itself to a random depth with random frames. On
- * the way it takes and gives back blocks, raises signals, throws, yields, and runs functions on
- * further stacks. Handlers run on these or on a separate stack.
+ * One to four threads create stacks at a few fixed addresses, of 5 to 64 pages, with or without a
+ * guard page. They run functions on these stacks, switch between the functions, and unmap the
+ * stacks by libc, by a raw system call, or by mapping others over them. Sometimes they only protect
+ * the upper half and use the lower half again. A function on a stack calls itself to a random depth
+ * with random frames. On the way, it allocates and frees blocks, raises signals, throws, yields,
+ * and runs functions on further stacks. Handlers run on these stacks or on a separate one.
  *
  *     on_NAME    calls a function on another stack. Its unwind table is right, is missing, ends
  *                there, or is wrong about the switch; rbp gets a random value.
- *     swap       leaves a stack in the middle; the first frame there is of any kind above
- *     ucontext   libc's own
+ *     swap       leaves a stack in the middle of a function; the outermost frame of a stack has
+ *                any of the unwind tables above
+ *     ucontext   switches by libc's functions
  *
  * Prints the sums of `take`, and exits with SEED % 7. Besides the libraries, only `take`
  * allocates. */
@@ -36,7 +37,7 @@ enum {
     KEPT = 64,
     CONTEXTS = 3,
     NESTED_MAX = 4,
-    // Space left free below a function: handlers on the stack, and the unwinder of C++.
+    // Bytes left free below a function, for handlers on the stack and for the unwinder of C++.
     RESERVED = 13 * 1024,
 };
 
@@ -50,7 +51,7 @@ void swap_missing(uint64_t **ret_from, uint64_t *to);
 void start_ending(), start_missing(), start_offset(), start_rbp();
 }
 
-/* After the switch r12 is the old rsp; TABLE is the unwind table from there on. */
+/* After the switch, r12 is the old rsp. TABLE is the unwind table from the switch on. */
 #define ON(name, begin, table, end)                                                                \
     __asm__(".text\n.globl " name "\n.type " name ",@function\n" name ":\n" begin                  \
             "push %rbx\npush %rbp\npush %r12\n"                                                    \
@@ -81,7 +82,7 @@ ON("on_word", BEGIN, ".cfi_escape 0x0f,0x05,0x76,0x80,0x80,0x02,0x06\n", END);
 SWAP("swap_right", ".cfi_adjust_cfa_offset 8\n", BEGIN, END);
 SWAP("swap_missing", "", "", "");
 
-/* The first function on a stack that was made for swap: calls r12 with rbx. */
+/* The outermost function on a stack for swap calls r12 with the argument rbx. */
 #define START(name, begin, end)                                                                    \
     __asm__(".text\n.globl " name "\n.type " name ",@function\n" name ":\n" begin                  \
             "mov %rbx,%rdi\ncall *%r12\nud2\n" end ".size " name ",.-" name "\n")
@@ -90,17 +91,18 @@ START("start_missing", "", "");
 START("start_offset", BEGIN, END);
 START("start_rbp", BEGIN ".cfi_def_cfa %rbp, 16\n", END);
 
-/* A place for stacks, one at a time. */
+/* An address range for one stack at a time. */
 struct stack {
-    char *base, *low, *top; // The place; bounds of the stack, mapped if TOP is not NULL.
+    // Start of the range; bounds of the stack, which is mapped if TOP is not NULL.
+    char *base, *low, *top;
     bool used;
 };
 
 /* A suspended function. */
 struct context {
-    struct stack *stack;  // NULL = there is none.
+    struct stack *stack;  // NULL = no function is suspended.
     bool by_swap;
-    uint64_t *rsp, *back; // By swap.
+    uint64_t *rsp, *back; // Used if by_swap.
     ucontext_t here, outside;
     struct thread *t;
     int swap;
@@ -164,7 +166,7 @@ on_signal(int number)
     char *low = t->low;
 
     (void)number;
-    t->low = NULL; // No recursion, and no switches.
+    t->low = NULL; // Prevents recursion and switches.
     take_or_give(t);
     take_or_give(t);
     t->low = low;
@@ -195,7 +197,7 @@ unmap(struct thread *t, struct stack *s)
         map(s->base, bytes, PROT_NONE);
         break;
     default:
-        // The lower part of the stack stays for the next one; the rest goes.
+        // Keep the lower part for the next stack; remove the rest.
         if (draw(t, 2) != 0)
             mprotect(s->low + (s->top - s->low) / 2, (size_t)(s->top - s->low) / 2, PROT_NONE);
         else
@@ -217,7 +219,7 @@ find_stack(struct thread *t)
         return s;
     if (s->top != NULL)
         unmap(t, s);
-    pages += pages % 2; // Halves are whole pages.
+    pages += pages % 2; // Each half has whole pages.
     s->low = s->base + PAGE * draw(t, 3);
     s->top = s->low + pages * PAGE;
     map(s->low, pages * PAGE, PROT_READ | PROT_WRITE);
@@ -236,7 +238,7 @@ find_stack(struct thread *t)
     return s;
 }
 
-/* A value for a wild register. */
+/* Return a value for a register that must not matter. */
 static uint64_t
 wild(struct thread *t, const struct stack *s)
 {
@@ -283,7 +285,7 @@ descend_from_top(void *argument)
     }
 }
 
-/* Call on another stack. */
+/* Call a function on another stack. */
 static void
 call_elsewhere(struct thread *t)
 {
@@ -341,7 +343,7 @@ act(struct thread *t)
     }
 }
 
-/* Recurse by DEPTH functions with frames of many sizes. */
+/* Recurse through DEPTH functions with frames of many sizes. */
 NEVER_INLINE static void
 descend(struct thread *t, unsigned depth)
 {
@@ -364,7 +366,7 @@ descend(struct thread *t, unsigned depth)
     t->checksum += (uint64_t)room[bytes];
 }
 
-/* --- Suspended ones --------------------------------------------------------------------------- */
+/* --- Suspended functions ---------------------------------------------------------------------- */
 
 static void
 run_context(struct context *c)
@@ -441,7 +443,7 @@ resume(struct thread *t, struct context *c)
         swap_missing(&c->back, c->rsp);
     t->low = low;
     t->running = NULL;
-    // Abandon some half way.
+    // Abandon some functions before they end.
     if (c->done || draw(t, 20) == 0) {
         c->stack->used = false;
         if (draw(t, 2) != 0)

@@ -1,21 +1,21 @@
 /* cflags: -O1 -fno-builtin */
 /* libs: -lpthread */
-/* switched.c: threads that allocate at full speed, and count their own events.
+/* switched.c: allocate at full speed in threads, which count their events.
  *
  *     switched THREADS
  *
- * All allocations of a thread belong to the present stretch: a number from 0 on. Stretch 0
- * allocates in the function stretch_0, and so on, so that each has separate sites. A line with a
- * number on standard input begins or resumes that stretch. The answer, the same number, comes when
- * every thread has since done more than a recorder does between two polls. A line "slow" makes the
- * threads sleep every now and then, "fast" undoes that. At "end" the threads stop, everything but
- * the blocks to keep is freed, and the true counts are printed, one line for each stretch:
+ * All allocations belong to the current stretch, a number from 0 on. Stretch 0 allocates in the
+ * function stretch_0, and so on, so that each stretch has separate sites. A line with a number on
+ * standard input begins or resumes that stretch. The program answers with the same number when
+ * every thread has made more events than a recorder makes between two polls. The line "slow" makes
+ * the threads sleep from time to time, "fast" ends that. At "end", the threads stop, all blocks
+ * except the kept ones are freed, and the true counts are printed, one line for each stretch:
  *
  *     STRETCH ALLOCATIONS BYTES FREES FREED-BYTES
  *
- * Blocks are of 16 to 1,000 bytes, mostly small, and one in 2,000 has 20,000. They live for some
- * time in slots that all threads share, so most are freed by another thread than allocated them.
- * One in 64 is resized by realloc: that is a free and an allocation. One in 128 is kept forever. */
+ * Blocks have 16 to 1,000 bytes, mostly few, and one in 2,000 has 20,000. They are stored in slots
+ * that all threads share, so another thread frees most of them. One in 64 is resized by realloc,
+ * which counts as a free and an allocation. One in 128 is kept forever. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,12 +27,12 @@
 
 enum { STRETCHES = 16, THREADS_MAX = 8, PLACES = 4096, BATCH = 64 };
 
-// Work of a thread before it answers.
+// Minimum of a thread's calls and bytes before it answers.
 enum { ANSWER_CALLS = 12288, ANSWER_BYTES = 768 << 10 };
 
 struct block {
     uint32_t stretch, size;
-    struct block *next; // Next block in the list of kept ones.
+    struct block *next; // Next block in the list of kept blocks.
 };
 
 struct truth {
@@ -44,13 +44,13 @@ struct worker {
     uint64_t random;
     struct truth truth[STRETCHES];
     struct block *kept;
-    _Atomic uint64_t calls, bytes; // Since the present round began.
+    _Atomic uint64_t calls, bytes; // Counts since the current round began.
     _Atomic int round;
 };
 
 static struct worker workers[THREADS_MAX];
 static struct block *_Atomic places[PLACES];
-static _Atomic int present, round_number; // A round begins with each line.
+static _Atomic int present, round_number; // Each input line begins a round.
 static _Atomic bool slow, stopped;
 
 static uint64_t
@@ -93,7 +93,7 @@ count(struct worker *w, struct block *b, int stretch, uint32_t size)
     w->bytes += size;
 }
 
-/* Many calls in STRETCH. Inlined into a function of each stretch. */
+/* Make many calls in STRETCH. Inlined into a function of each stretch. */
 static inline __attribute__((always_inline)) void
 work(struct worker *w, int stretch)
 {
@@ -180,7 +180,7 @@ begin(int stretch, int threads)
 {
     int round = round_number + 1;
 
-    present = stretch; // Set before the round, so that its calls all belong to this stretch.
+    present = stretch; // Set before the round begins, so that all its calls belong to this stretch.
     round_number = round;
     for (int i = 0; i < threads; i++)
         while (workers[i].round != round || workers[i].calls < ANSWER_CALLS ||

@@ -1,4 +1,4 @@
-/* swollen.c [KIND]: takes 48 MiB from malloc, or as KIND says, and keeps them for a while.
+/* swollen.c [KIND]: allocate 48 MiB by malloc, or as KIND says, and keep them for a while.
  *
  *     malloc   48,000 blocks of 1,000 bytes, and half of them freed again
  *     small    a million blocks of 1 byte, which the allocator rounds up to many times that
@@ -6,8 +6,8 @@
  *     stack    48 MiB of stack
  *     map      48 MiB of anonymous memory, mapped
  *
- * Linked with one allocator or another by own_malloc.sh. The final message of `heaptap run` about
- * it must be right. */
+ * own_malloc.sh links it with different allocators, and checks the final message of `heaptap run`
+ * about this memory. */
 /* cflags: -fno-builtin -O1 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ stack(char **argv)
 {
     struct rlimit room = {(rlim_t)2 * ALL, (rlim_t)2 * ALL};
 
-    if (getenv("SWOLLEN_AGAIN") == NULL) { // The limit applies from the next program on.
+    if (getenv("SWOLLEN_AGAIN") == NULL) { // The limit applies to programs started afterwards.
         setrlimit(RLIMIT_STACK, &room);
         setenv("SWOLLEN_AGAIN", "1", 1);
         execv(argv[0], argv);

@@ -1,7 +1,7 @@
 /* libs: -lpthread */
 /* cflags: -fno-builtin */
-/* temporary.c: temporary blocks and others. A block is temporary if the thread that allocated it
- * frees it before it allocates another one.
+/* temporary.c: allocate temporary blocks and others. A block is temporary if its thread frees it
+ * before that thread's next allocation.
  *
  *     function      blocks  temporary   why
  *     at_once          100        100   malloc, free

@@ -1,10 +1,9 @@
 /* cflags: -fno-builtin -O1 */
 /* libs: -lpthread */
-/* thread_rows.c THREADS BLOCKS: threads one after the other, each beside main.
+/* thread_rows.c THREADS BLOCKS: run threads one after the other, each beside main.
  *
  * Each of THREADS threads allocates BLOCKS blocks of 40 bytes in `of_thread`; at the same time main
- * allocates as many of 24 in `of_main`, 100 calls deep. Every second one is freed at once.
- */
+ * allocates as many of 24 in `of_main`, 100 calls deep. Every second one is freed at once. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -41,7 +40,7 @@ descend(int depth)
         of_main(blocks);
     else
         descend(depth - 1);
-    __asm__ volatile("" ::: "memory"); // Keeps the calls from becoming tail calls.
+    __asm__ volatile("" ::: "memory"); // Prevents tail calls.
     return depth;
 }
 

@@ -1,7 +1,7 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN -lpthread */
-/* threadends.c: how threads end. Blocks are of 10 bytes. Linked with an allocator that an
- * asynchronous cancellation may interrupt.
+/* threadends.c: end threads in every way. Blocks have 10 bytes. The program is linked with an
+ * allocator that an asynchronous cancellation may interrupt.
  *
  *     cancel    50 threads in a loop of malloc and free are cancelled at any instruction; then
  *               50 blocks in `afterwards`, 50 in `at_end` (destructors)

@@ -1,10 +1,10 @@
 /* libs: -lpthread */
-/* threads.c: 4 producers of 5000 blocks each and 4 consumers that free all of them.
+/* threads.c: run 4 producers of 5000 blocks each and 4 consumers, which free all of these.
  *
  *     produce     20000 allocations, 960000 bytes, all freed by other threads: temporary 0
  *     consume     4 * 1000 pairs of 16 bytes, malloc and free in a row: temporary 4000, 64000 bytes
  *
- * Creating a thread also allocates (in pthread_create); that is in other functions. */
+ * pthread_create also allocates, in other functions. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* cflags: -fno-builtin -fno-optimize-sibling-calls */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
-/* ticking.c: fast ticks of a timer whose handler allocates, while the program has work to do.
+/* ticking.c: allocate in the handler of a fast timer while the program works.
  *
  *     ticking PERIOD_US BURN_US
  *
  * Main allocates a block of 30 bytes before the first tick, then allocates and frees 400,000 blocks
  * of 100 bytes in `work`, below 0 to 19 frames. Each tick allocates 3 blocks of 20 bytes in
  * `on_tick` and then burns BURN_US microseconds. If a handler takes as long as the period, the next
- * tick is pending when it returns, and main makes no progress. At the end it prints "ticks N".
- * Linked with an allocator that may be called from handlers. */
+ * tick is pending when it returns, and main makes no progress. At the end, the program prints
+ * "ticks N". It is linked with an allocator that handlers may call. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

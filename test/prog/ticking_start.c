@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -lbump -Wl,-rpath,$ORIGIN */
-/* ticking_start.c: the first allocations of a program come in main and, at any moment, in the
- * handler of a timer, before the recorder has resolved the real allocator. Linked with an allocator
- * that cannot return the sizes of its blocks; asking another library for them crashes.
+/* ticking_start.c: make a program's first allocations in main and, at any moment, in the handler of
+ * a timer, before the recorder has resolved the real allocator. The program is linked with an
+ * allocator that cannot return block sizes; a query of another library crashes.
  *
- * After TICKS_MAX ticks the timer stops, so that the program ends on a machine where a tick takes
- * as long as the period. */
+ * The timer stops after TICKS_MAX ticks, so that the program ends even if a tick takes as long as
+ * the period. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>

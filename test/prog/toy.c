@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER]]: runs a made-up language
- * (libtoy.c) and writes the chains of frames of its allocations to FILE. With "late" the language
- * is registered when the program has run for a while, which FILE does not count; with "fork" a
- * child continues, and FILE is the child's; with "crash" SIGSEGV ends it. A number is the depth of
- * its calls. With ADAPTER "placed" the adapter gives the places of frames, with "again" it returns
- * the number of unchanged outer frames, and with "placed_again" both. */
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER]]: run a made-up language
+ * (libtoy.c) and write its allocations' chains of frames to FILE. With "late", the program
+ * registers the language after a while, and FILE counts from then on. With "fork", a child
+ * continues and writes FILE. With "crash", the program ends by SIGSEGV. A number is the depth of
+ * calls. ADAPTER "placed" reports the addresses of frames once the C frames are known, "again" the
+ * number of unchanged outer frames, and "placed_again" both. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -4,20 +4,20 @@
 
 #include <stdio.h>
 
-/* What its adapter reports: the address of each frame; no addresses, but the places once the C
- * frames are known; the number of unchanged outer frames; the last two together. */
+/* The adapter's way of reporting: the address of each frame; addresses only after the C frames are
+ * known; the number of unchanged outer frames; the last two together. */
 enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN, TOY_PLACED_AGAIN };
 
 /* Register the language with heaptap. Return 0, or -1 without a recorder. */
 int toy_begin(enum toy_adapter adapter);
 
-/* Run the program of the language that SEED determines. Its stack
- * repeatedly grows to a depth of up to DEPTH and shrinks again; 0 = a shallow program. */
+/* Run the program that SEED determines. Its stack repeatedly grows to a depth of up to DEPTH and
+ * shrinks again; 0 = a shallow program. */
 void toy_run(unsigned long seed, unsigned long steps, unsigned depth);
 
-extern int toy_keeps; /* Blocks that live at the end of a run stay. */
+extern int toy_keeps; /* Blocks that are live at the end of a run stay live. */
 
-/* Write how often each chain of frames allocated. */
+/* Write the number of allocations of each chain of frames to the file. */
 void toy_write(FILE *to);
 
 void toy_leaf_small(void);

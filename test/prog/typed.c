@@ -1,9 +1,8 @@
-/* typed.c: blocks of known types, each allocated in another way: functions named
- * known_… whose type can be determined, likely_… whose type can be guessed, and
- * hidden_… whose type cannot be found from here. type_tables.py lists the type that
- * each one allocates.
+/* typed.c: allocate blocks of known types, each type in another way. heaptap can determine the
+ * types of the functions known_…, guess those of likely_…, and not find those of hidden_….
+ * type_tables.py lists the type that each function allocates.
  *
- * Sizes differ from type to type, so that a wrong answer shows. */
+ * Each type has another size, so that a wrong answer is detected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ struct lonely {
     char bytes[555];
 }; // 555
 
-static struct lonely *last_lonely; // Otherwise no compiler would emit the type.
+static struct lonely *last_lonely; // Without this, compilers would not emit the type.
 
 static void *kept[64];
 static int kept_count;
@@ -149,7 +148,7 @@ known_wrapped(void)
     keep(g);
 }
 
-/* Returns memory through its second parameter, which vanishes where this is inlined. */
+/* Returns memory through its second parameter, which does not exist after inlining. */
 static inline __attribute__((always_inline)) void
 given(int size, void **ret)
 {

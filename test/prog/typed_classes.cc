@@ -1,6 +1,5 @@
-/* typed_classes.cc: as typed.c, in C++: new, containers, smart pointers, classes in
- * namespaces and with bases. type_tables.py lists the type that each function
- * allocates. */
+/* typed_classes.cc: like typed.c, in C++: new, containers, smart pointers, and classes in
+ * namespaces and with bases. type_tables.py lists the type that each function allocates. */
 #include <map>
 #include <memory>
 #include <string>

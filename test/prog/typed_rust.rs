@@ -1,4 +1,4 @@
-// typed_rust.rs: as typed.c, in Rust: boxes, vectors, strings and reference counts.
+// typed_rust.rs: like typed.c, in Rust: boxes, vectors, strings and reference counts.
 // type_tables.py lists the type that each function allocates.
 
 use std::rc::Rc;

@@ -9,7 +9,8 @@ gr\u00f6\u00dfe_alloc(size_t size_bytes)
 {
     void *p = malloc(size_bytes);
 
-    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: the test looks for its frame.
+    // Prevents a tail call, since the test searches for this frame.
+    __asm__ volatile("" : : "r"(p) : "memory");
     return p;
 }
 

@@ -1,5 +1,6 @@
 /* cflags: -fno-builtin */
-/* unchanged.c: prints the environment that a program can observe, so that two runs can be compared.
+/* unchanged.c: print everything about its environment that a program can observe, to compare two
+ * runs.
  *
  * Line by line: the environment without recording's additions (LD_PRELOAD, HEAPTAP_*, and the
  * shell's _), unsorted; the open descriptors and the number the next one gets; errno after
@@ -100,7 +101,7 @@ limits(void)
     }
 }
 
-/* The lines of /proc/self/status without those for sizes, ids or interruptions. */
+/* Print the lines of /proc/self/status, except those for sizes, ids or interruptions. */
 static void
 status(void)
 {
@@ -139,7 +140,7 @@ mappings(void)
         fclose(f);
 }
 
-/* A child's inheritance. */
+/* Print the environment, descriptors and signals that a child inherits. */
 static void
 children(void)
 {

@@ -1,11 +1,11 @@
 /* cflags: -fno-builtin -O0 -g */
-/* vectors.c: blocks that only vector registers point to.
+/* vectors.c: keep blocks by pointers in vector registers alone.
  *
  *   vectors        prints the names of these registers, then "ready", and spins until it is killed
  *   vectors die    prints both, then writes to address 0
  *
- * Block N has 300 + N bytes, and register N of `names` points to it. One of 399 bytes is lost.
- * The words in registers beyond SSE are there if the processor has such registers. */
+ * Block N has 300 + N bytes, and register N of `names` points to it. One more block, of 399 bytes,
+ * is lost. Registers beyond SSE are used only if the processor has them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { FIRST_BYTES = 300, LOST_BYTES = 399, REGISTERS = 5 };
 
 static const char *const names[REGISTERS] = {"xmm13", "xmm12", "mm3", "ymm10", "zmm20"};
 
-static void *blocks[REGISTERS]; // Cleared while the registers hold them.
+static void *blocks[REGISTERS]; // Cleared while the registers contain the pointers.
 
 static void
 allocate(int count)

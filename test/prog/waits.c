@@ -1,4 +1,4 @@
-/* waits.c: threads that wait in system calls which a stop interrupts.
+/* waits.c: let threads wait in system calls that a stop interrupts.
  *
  *     waits FILE TIMED   no handler is ever called; prints how many calls failed with EINTR
  *

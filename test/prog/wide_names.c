@@ -1,6 +1,6 @@
 /* cflags: -fno-builtin */
 /* wide_names.c: functions with Chinese and Japanese names allocate 10 blocks of 100 bytes. One name
- * takes 90 columns and has 45 characters. */
+ * has 45 characters and is 90 columns wide. */
 #include <stdlib.h>
 
 #define SHORT_NAME \u5206\u914d\u5185\u5b58
@@ -19,7 +19,8 @@ SHORT_NAME(size_t size_bytes)
 {
     void *p = malloc(size_bytes);
 
-    __asm__ volatile("" : : "r"(p) : "memory"); // No tail call: the test looks for its frame.
+    // Prevents a tail call, since the test searches for this frame.
+    __asm__ volatile("" : : "r"(p) : "memory");
     return p;
 }
 

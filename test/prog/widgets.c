@@ -1,7 +1,7 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* widgets.c [COUNT]: the producers and the consumer of the paper on mprof (Zorn and Hilfinger
- * 1988). COUNT widgets, 10,000 by default, are made, red or blue in a fixed sequence, and the
- * consumer forgets to free the red ones.
+ * 1988). The producers allocate COUNT widgets, 10,000 by default, red or blue in a fixed sequence,
+ * and the consumer frees only the blue ones.
  *
  *     COUNT     red      blue     of 204 bytes
  *      10,000    5,019    4,981   1,023,876 bytes stay, 2,040,000 were allocated

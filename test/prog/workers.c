@@ -1,6 +1,6 @@
-/* workers.c: a server that forks four workers. Each handles 1,000 requests of 4,000 bytes. Worker 2
- * does not free these, so it holds 4,000,000 bytes when it ends, and the others 4,000 at most. All
- * allocate the same, and the server itself 1,000 bytes. */
+/* workers.c: a server that forks four workers. Each handles 1,000 requests and allocates 4,000
+ * bytes for each. Worker 2 never frees, so it holds 4,000,000 bytes when it ends; the others hold
+ * 4,000 at most. The server itself allocates 1,000 bytes. */
 /* cflags: -fno-builtin -O1 */
 #include <stdlib.h>
 #include <string.h>

@@ -3,16 +3,17 @@
 /* libs: -Wl,--wrap=pool_realloc,--wrap=pool_memalign,--wrap=pool_free,--wrap=local_alloc */
 /* wrapped.c: an allocator under other names (libpool.c), wrapped by wrap.h at link time.
  *
- * It contains a recorder that only counts, so that the header is tested alone; with REAL that is
- * left out, and the linked or preloaded one is used. Prints for the heap "pool"
+ * The program contains a recorder that only counts, so that the header is tested alone. With REAL,
+ * it uses the linked or preloaded recorder instead. Prints for the heap "pool"
  *
  *     heaps 1 allocations N bytes N resizes N bytes N frees N
  *
- * By function: pool_alloc 10 of 10 bytes, pool_calloc 5 of 4 x 5 (their inner calls of pool_alloc
- * are not seen), pool_memalign 3 of 30, pool_realloc 1 new of 7, resized to 70, and another of 8
- * ended by size 0; a failing call of each changes nothing; 12 pool_free, and one of NULL. So 20
- * allocations of 305 bytes, 1 resize of 70, 13 frees; and 4 calls of local_alloc for 9 bytes, which
- * is defined in this very file, so that only some linkers can wrap them. */
+ * By function: pool_alloc 10 of 10 bytes; pool_calloc 5 of 4 x 5, whose inner calls of pool_alloc
+ * are not seen; pool_memalign 3 of 30; pool_realloc 1 new of 7, resized to 70, and another of 8
+ * freed by size 0; 12 pool_free, and one of NULL. A failing call of each changes nothing. So there
+ * are 20 allocations of 305 bytes, 1 resize of 70 and 13 frees. In addition, there are 4 calls of
+ * local_alloc for 9 bytes. local_alloc is defined in this file, so only some linkers can wrap its
+ * calls. */
 #include <heaptap/wrap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ const struct heaptap_recorder heaptap_recorder_v1 = {
 };
 #endif
 
-/* A call in the object that defines the function. */
+/* The call is in the object that defines the function. */
 HEAPTAP_WRAP_MALLOC(pool, local_alloc)
 void *local_alloc(size_t bytes);
 
