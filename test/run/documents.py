@@ -1,9 +1,9 @@
-"""documents.py: the JSON of heaptap with its stacks written out.
+"""documents.py: read heaptap's JSON, and replace indices by stacks.
 
-In a document of version 2 (docs/json.md) a stack is an index into the tables at its end, and
-sites are columns. load and loads read any document and give it as tests like to have it, which
-is how version 1 has it: a list of sites, each with a list of frames. Equal frames are one
-object, equal stacks one list: do not modify either.
+In a document of version 2 (docs/json.md), a stack is an index into the tables at its end, and sites
+are columns. load and loads read any document and return it in the layout of version 1: a list of
+sites, each with a list of frames. Equal frames are one object, equal stacks one list: do not modify
+either.
 
     import documents
     report = documents.loads(subprocess.run([heaptap, "report", "--json", ...]).stdout)
@@ -15,7 +15,7 @@ STACKS = ("stack", "allocated", "front_allocated")  # Members that are stacks.
 
 
 def rows(columns):
-    """A table's rows, from its columns."""
+    """Return a table's rows, from its columns."""
     return [dict(zip(columns, values)) for values in zip(*columns.values())]
 
 
@@ -30,7 +30,7 @@ def frames_of(tables):
         frame["function"] = at(names, frame["function"])
         frame["file"] = at(tables["files"], frame["file"])
         frame["module"] = at(paths, frame["module"])
-        frame.pop("exact", None)  # In the tables alone, as below.
+        frame.pop("exact", None)  # These are only in the tables, as below.
         for key in ("function_offset", "language"):
             if frame.get(key) is None:
                 frame.pop(key, None)
@@ -45,7 +45,7 @@ class Tables:
         self.written = {0: []}
 
     def stack(self, index):
-        """The frames of a stack, innermost first."""
+        """Return the frames of a stack, innermost first."""
         if index not in self.written:
             frames, at_entry = [], index
             while at_entry:
@@ -55,7 +55,7 @@ class Tables:
         return self.written[index]
 
     def write_out(self, row):
-        """A row with its stacks, heap and labels in place of their indices."""
+        """Return a row with its stacks, heap and labels in place of their indices."""
         for key in STACKS:
             if isinstance(row.get(key), int):
                 row[key] = self.stack(row[key])
@@ -68,14 +68,14 @@ class Tables:
         return row
 
     def node(self, row):
-        """A node of a tree."""
+        """Return a node of a tree with its frame in place of the index."""
         frame = row.pop("frame")
         del row["parent"]
         return {**row, **({"function": "other"} if frame is None else self.frames[frame])}
 
 
 def nested(document):
-    """DOCUMENT in the format of version 1, except for its version. Members in no table stay
+    """Return DOCUMENT in the layout of version 1, except for its version. Members in no table are
     unchanged."""
     if document.get("version") != 2:
         return document

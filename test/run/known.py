@@ -15,9 +15,9 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
     free:KIND,A,B    frees of pointers that are not live, by A innermost, of blocks of B (B may be
                      empty); the only field is count
 
-FIELD is a counter of the report, or "sites" for their number, or "depth" for the depth of the
-deepest, or "doubtful" for the number marked as truncated or guessed. VALUE is a number, or
-LOW..HIGH; the form FIELD>=LOW exists too. The comparison of names ignores a function's
+FIELD is a counter of the report, or "sites" for the number of sites, "depth" for the maximum depth
+of their stacks, or "doubtful" for the number of stacks marked as truncated or guessed. VALUE is a
+number or LOW..HIGH; FIELD>=LOW is also possible. The comparison of names ignores a function's
 parameters and namespaces."""
 import os
 import re
@@ -26,7 +26,7 @@ import sys
 sys.dont_write_bytecode = True
 import documents  # noqa: E402
 
-# A C library without its debug package has no names for its local functions.
+# Local functions of a C library have no names without its debug package.
 START = {"?libc.so.6", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl",
          "_start", "start_thread", "clone", "clone3", "__clone3", "__GI___clone3", "_dl_start_user"}
 

@@ -1,10 +1,10 @@
-"""maker.py: profiles made byte by byte, as a stranger could, and how a command reacts to them.
-Imported, not run.
+"""maker.py: write profiles byte by byte, as a stranger could, and run commands on them. Imported,
+not run.
 
-Tables and segments follow docs/format.md, or deviate from it as the test requests. Nothing of the
-recorder and no library is needed, even for compressed segments: a zstd frame of run-length blocks
-is a few bytes. Runs are bounded by SECONDS and MEMORY_BYTES, generously: the failures to exclude
-take minutes and gigabytes.
+Tables and segments follow docs/format.md, or deviate from it as the test requests. Neither the
+recorder nor a library is needed, even for compressed segments: a zstd frame of run-length blocks is
+a few bytes. Runs are bounded by SECONDS and MEMORY_BYTES. These are generous, because the failures
+to exclude take minutes and gigabytes.
 """
 import os
 import re
@@ -14,14 +14,15 @@ import subprocess
 import threading
 
 SECONDS, MEMORY_BYTES = 60, 1 << 30
-SHOWN = 1 << 22  # Shown part of an output. A child's peak memory starts at this process's.
+SHOWN = 1 << 22  # Maximum length of shown output. A child's peak memory starts at this process's.
 STRINGS, MODULES, NODES, COUNTERS, THREADS, BINS, TIMELINE, FRAMES, LOCATIONS = range(1, 10)
 SITE_TYPES, HEAPS, LABELS, ACCESS, FIELDS = 15, 17, 18, 21, 22
-NODE_OTHER = SITE_OTHER = 1  # The node of all stacks that found no room, and its first site.
+# Id of the node for all stacks that found no room, and of its first site.
+NODE_OTHER = SITE_OTHER = 1
 RECORD = {STRINGS: 1, MODULES: 120, NODES: 32, COUNTERS: 17 * 128, THREADS: 256,
           BINS: 16 * 1025 + 32 * 40, TIMELINE: 24, FRAMES: 32, LOCATIONS: 24,
           SITE_TYPES: 16, HEAPS: 64, LABELS: 32, ACCESS: 336, FIELDS: 1048}
-NEVER = (1 << 64) - 1  # The minimum of no blocks.
+NEVER = (1 << 64) - 1  # The minimum if there are no blocks.
 PACKED, GONE, ZSTD = 3, 4, 1
 DATA_OFF = 16384
 EVIL = [b"\x1b]0;owned\x07\x1b[31m", b"\xc2\x9b31m", b"\x9b31m", b"\xe2\x80\xae drowssap",
@@ -37,7 +38,7 @@ DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202
 
 
 def zstd_of_zeros(size):
-    """A zstd frame that expands to SIZE zeros, 128 KiB for each 4 bytes."""
+    """Return a zstd frame that expands to SIZE zeros, 128 KiB for each 4 bytes."""
     out, left = struct.pack("<IBQ", 0xfd2fb528, 0xe0, size), size
     while left > 0:
         block = min(left, 1 << 17)
@@ -47,7 +48,7 @@ def zstd_of_zeros(size):
 
 
 class Maker:
-    """Builds a profile: add tables and segments, then write."""
+    """Builds a profile: add tables and segments, then write it."""
 
     def __init__(self, packed=True):
         self.packed, self.strings, self.segments = packed, bytearray(b"\0"), []
@@ -73,8 +74,8 @@ class Maker:
             build_id))
 
     def nodes(self, rows, other=0):
-        """ROWS of (parent, address, first of four sites or 0), from node 4 on. OTHER is a site of
-        the stacks that found no room in the tree; 0 = none."""
+        """Add nodes, from id 4 on: ROWS of (parent, address, first of four sites or 0). OTHER is a
+        site of the stacks that found no room in the tree; 0 = none."""
         table = bytearray(4 * 32)
         if other:
             self.sites.add(other)
@@ -86,7 +87,8 @@ class Maker:
         self.segment(NODES, bytes(table))
 
     def counters(self, sites, name=b"main"):
-        """One thread with one live block of 32 bytes at each site up to SITES that a node has."""
+        """Add one thread with one live block of 32 bytes at each site up to SITES that a node has.
+        """
         self.segment(THREADS, bytes(256) + struct.pack("<IIII16s224x", 1, 1, 1, 0, name))
         row = struct.pack("<QQQQQqqQQQQQQ24x", 1, 32, 0, 0, 1, 32, 1, 0, 0, 0, 0, 32, 32)
         table = bytearray()
@@ -97,7 +99,7 @@ class Maker:
         self.segment(COUNTERS, bytes(table))
 
     def symbols(self, frames, locations):
-        """FRAMES of (function, file, line), LOCATIONS of (address, first frame, count)."""
+        """Add FRAMES of (function, file, line), and LOCATIONS of (address, first frame, count)."""
         table = b"".join(struct.pack("<8I", *f, *f, *file, line, 0) for f, file, line in frames)
         self.segment(FRAMES, table)
         self.segment(LOCATIONS, b"".join(
@@ -111,7 +113,8 @@ class Maker:
                                     *[0] * 7)
 
     def access(self, rows):
-        """ROWS of dictionaries with the members of an ACCESS record; a spread is three numbers."""
+        """Add ROWS of dictionaries with the members of an ACCESS record; a spread is three numbers.
+        """
         out = b""
         for row in rows:
             spreads = b"".join(
@@ -127,7 +130,7 @@ class Maker:
         self.segment(ACCESS, out)
 
     def fields(self, rows):
-        """ROWS of (site, part, merge, first, list of (accesses, writes, blocks, reached))."""
+        """Add ROWS of (site, part, merge, first, list of (accesses, writes, blocks, reached))."""
         out = b""
         for site, part, merge, first, words in rows:
             words = (list(words) + [(0, 0, 0, 0)] * 32)[:32]
@@ -136,7 +139,7 @@ class Maker:
         self.segment(FIELDS, out)
 
     def site_types(self, rows):
-        """ROWS of (site, verdict, name)."""
+        """Add ROWS of (site, verdict, name)."""
         self.segment(SITE_TYPES, b"".join(
             struct.pack("<4I", site, verdict, *self.string(name)) for site, verdict, name in rows))
 
@@ -168,7 +171,7 @@ def one_stack(m, address=0x401000):
 
 
 def run(heaptap, arguments):
-    """Exit status, stdout, stderr and peak memory of the command."""
+    """Return exit status, stdout, stderr and peak memory of the command."""
     with open("run.out", "wb") as out, open("run.err", "wb") as err:
         child = subprocess.Popen([heaptap, *arguments], stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=err)

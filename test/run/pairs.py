@@ -2,10 +2,10 @@
 
     pairs.py COMPARE DIRECTORY FLAGS...
 
-Process id and executable identify the image. A process that replaced itself by the same
-executable would have two of each; they pair up in the order of their creation. Children made by
-fork without exec are not in the oracle's records, and are left out. Exit 1 if a pair differs or
-one of its files is missing."""
+Process id and executable identify the image. If a process replaced itself by the same executable,
+there are two files on each side, which are paired in the order of their creation. Children made by
+fork without exec are not in the oracle's records, and are left out. Exits with 1 if a pair differs
+or lacks a file."""
 import glob
 import os
 import struct

@@ -1,12 +1,13 @@
-"""readings.py: the numbers that other tools read in our exports, beside heaptap's, as one table.
+"""readings.py: print the numbers that other tools read in heaptap's exports, beside heaptap's own,
+as one table.
 
     readings.py NAME FILE          show and check the readings of a script in FILE
     readings.add(format, consumer, profile, metric, read, truth)       in Python
 
-A script appends to the file $READINGS, one line per value: format, consumer, profile, metric,
-value read, heaptap's value, with tabs between them. At its end each line must have equal values;
-they are printed, and kept in $BUILD/test/readers/NAME.txt; table.txt there has the lines of all
-scripts. If it fails, a consumer sees another number than heaptap reports.
+A script appends to the file $READINGS, one line per value: format, consumer, profile, metric, value
+read, heaptap's value, with tabs between them. When the script ends, the two values of each line
+must be equal. The lines are printed, and stored in $BUILD/test/readers/NAME.txt; table.txt there
+has the lines of all scripts. If it fails, a consumer sees another number than heaptap reports.
 """
 import glob
 import os

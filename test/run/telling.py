@@ -6,7 +6,7 @@ failures.
 """
 import sys
 
-DETAIL_MAX = 600  # Characters of one detail.
+DETAIL_MAX = 600  # Maximum number of characters of a detail.
 failures = 0
 
 

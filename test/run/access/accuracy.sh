@@ -2,12 +2,13 @@
 # accuracy.sh: bench/accuracy.py, which compares heaptap's counts with the truth and with the counts
 # of clang's own library. If it fails, the documentation shows a table with a wrong count, or none.
 #
-# RANDOM_BITS=32 has the kernel randomise addresses by that many bits meanwhile, for all programs of
-# the machine, so it is done only on request: the recorder must start with any layout.
+# RANDOM_BITS=32 sets the kernel's ASLR (vm.mmap_rnd_bits) to 32 bits during the test, to check that
+# the recorder starts with any layout. This affects all programs of the machine, so it is done only
+# on request.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc nm
 
-# The newest clang that has its library. Debian packages the two separately.
+# Use the newest clang whose run-time library is installed; Debian packages the two separately.
 clang=
 for candidate in $(ls /usr/bin/clang-[0-9]* 2>/dev/null | sed 's|.*/||' | sort -t- -k2nr); do
     if echo 'int main(void) { return 0; }' |

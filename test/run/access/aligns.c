@@ -1,5 +1,6 @@
-/* aligns.c: prints the results of functions with an alignment argument, including invalid ones, and
- * whether the block is aligned. The output is the same whether accesses are counted or not. */
+/* aligns.c: call functions with an alignment argument, also with invalid ones, and print the
+ * results and whether the block is aligned. The output is the same whether accesses are counted or
+ * not. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

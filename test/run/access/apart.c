@@ -1,6 +1,5 @@
-/* apart.c: blocks with known numbers of reads and writes. Built by
- * apart.py with the available compilers; each kind of block has a
- * different size. */
+/* apart.c: access blocks in ways with known numbers of reads and writes. apart.py builds it with
+ * the available compilers. Each kind of block has a different size. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,8 +14,8 @@
 static void *volatile kept;
 static volatile uint64_t seen;
 
-/* 192 bytes: 4 writes, then 1000 times 4 reads, in the first 4 words; and one word that is only
- * written, 7 times, another that is only read, 9 times. */
+/* 192 bytes: 4 writes, then 1000 times 4 reads, in the first 4 words; another word is only written,
+ * 7 times, and another only read, 9 times. */
 static NOINLINE void
 list(void)
 {
@@ -84,8 +83,8 @@ changed(void)
     free((void *)p);
 }
 
-/* memcpy of 64 bytes, 8 words, from a block of 72 bytes to one of 88. memcmp of the two: 8 words
- * read of each. */
+/* memcpy of 64 bytes, 8 words, from a block of 72 bytes to a block of 88. memcmp of the two reads 8
+ * words of each. */
 static NOINLINE void
 copied(void)
 {
@@ -112,8 +111,8 @@ strings(void)
     free(p);
 }
 
-/* 104 bytes: writing 13 words to a pipe reads them from the block. 120: reading 13 words from the
- * pipe writes them. 136: snprintf writes 10 bytes. */
+/* 104 bytes: write() to a pipe reads 13 words of the block. 120: read() from the pipe writes 13
+ * words. 136: snprintf writes 10 bytes. */
 static NOINLINE void
 passed(void)
 {
@@ -145,8 +144,8 @@ grown(void)
     free((void *)p);
 }
 
-/* 728 bytes with 1 write, freed by realloc. 23 bytes, and from there, at one place, to 151, 1217
- * and 4863, in different classes of size: each has 1 write. */
+/* 728 bytes with 1 write, freed by realloc. Then a block grows at one place from 23 bytes to 151,
+ * 1217 and 4863, in different size classes, with 1 write at each size. */
 static NOINLINE void
 logged(void)
 {
@@ -199,7 +198,7 @@ main(int argc, char **argv)
     logged();
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         threads();
-    kept = malloc(416); // Lives at the end: 2 writes, 1 read.
+    kept = malloc(416); // A block that is live at the end: 2 writes, 1 read.
     ((volatile char *)kept)[0] = 1;
     ((volatile char *)kept)[1] = 1;
     seen += (uint64_t)((volatile char *)kept)[0];

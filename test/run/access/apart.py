@@ -1,5 +1,5 @@
-"""apart.py: builds apart.c by `heaptap cc` and compares the counted reads and writes with the true
-ones.
+"""apart.py: build apart.c by `heaptap cc` and compare the counted reads and writes with the true
+numbers.
 
     apart.py HEAPTAP COMPILER
 
@@ -15,14 +15,14 @@ from telling import finish, tell
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart.c")
 FLAGS = {8: ["-O1", "-O3"], 16: ["-O0", "-O2 -D_FORTIFY_SOURCE=2"], 64: ["-O1"]}
 
-# By size: the sums of blocks, reads, writes, and blocks that were only written. A block whose data
-# lives on after realloc does not count as only written; if it has grown at the same place, it is in
-# REGROWN.
+# By size: the sums of blocks, reads, writes, and write-only blocks. A block whose data survives in
+# a realloc is not write-only; if the result has the same stack, it is in REGROWN.
 TRUTH = {
     192: (10, 10 * 4009, 10 * 11, 0),
     1000: (3, 0, 375, 3),
     1008: (1, 126, 0, 0),
-    424: (1, 3 + 17, 21, 0),  # 17 change it atomically, which clang counts as a write alone.
+    # 17 of the accesses are atomic changes, which clang counts as a write alone.
+    424: (1, 3 + 17, 21, 0),
     56: (1, 6, 6, 0),
     72: (1, 16, 0, 0),
     88: (1, 8, 8, 0),
@@ -64,7 +64,7 @@ def of_site(sites, size):
 
 
 def judge_fields(what, granule, sites):
-    """Compare, for the ten nodes: accesses, writes, blocks, blocks large enough."""
+    """Compare for the ten nodes: accesses, writes, blocks, and blocks large enough."""
     truth = {}
     for word, (reads, writes) in {**{i: (1000, 1) for i in range(4)}, 10: (0, 7),
                                   20: (9, 0)}.items():
@@ -102,7 +102,7 @@ def judge_threads(heaptap, compiler):
 
 
 def judge_static(heaptap, compiler):
-    """libc's start may allocate before the recorder is there: the age of its blocks is unknown."""
+    """libc may allocate before the recorder has started: the age of these blocks is unknown."""
     for kind, granule in ("-static", 16), ("-static-pie", 8):
         what = f"{compiler} {kind}"
         if compiler == "gcc":
@@ -124,7 +124,7 @@ def judge_view(heaptap, compiler, profile):
     tell(document["counting"]["reads_and_writes"] is True, f"{compiler}: JSON has both")
     sites = document["sites"]
     verdicts = dict(zip((s["max"] if s else 0 for s in sites["size_bytes"]), sites["verdict"]))
-    # Atomic operations of clang and all code of gcc may read uncounted.
+    # clang's atomic operations and all code of gcc may read without being counted.
     tell(verdicts.get(1000) == "not-seen-read", f"{compiler}: written and not seen read", verdicts)
 
 

@@ -2,7 +2,8 @@
 # apart.sh: separate counts of reads and writes, for blocks with known accesses. If it fails,
 # heaptap reports memory as never read that is read, or misses memory that is filled but never read.
 #
-# With each available clang, with the option, and gcc, which always separates them: apart.py.
+# apart.py runs with each available clang, with the option, and with gcc, which always counts them
+# separately.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/access/compilers.subr"
 need python3

@@ -1,5 +1,5 @@
-/* backed.c: a block of 464 bytes with a write, which shrinks in its place to 448, where it has
- * another. Then it backs a heap, as if malloc had never handed it out, and is malloc's again: a new
+/* backed.c: shrink a block of 464 bytes with a write to 448 in its place, and write to it again.
+ * Then let it back a heap, so that it is not malloc's, and return it to malloc: it counts as a new
  * block of 448 bytes, which gets 3 writes. */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# builds.sh: programs that count accesses, built and started in all supported ways. If it fails, a
-# program built by heaptap cc does not run, or some of its accesses are not counted, or meaningless
+# builds.sh: build and start programs that count accesses in all supported ways. If it fails, a
+# program built by heaptap cc does not run, some of its accesses are not counted, or meaningless
 # counts are shown.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
@@ -21,7 +21,8 @@ counts() {
         "$(run_python "$area/count.py" "$profile" "$size" $names 2>&1)"
 }
 
-# says NAME TEXT COMMAND...: it ends with status 1 and this message alone, before main.
+# says NAME TEXT COMMAND...: check that COMMAND exits with status 1 before main, and prints TEXT
+# alone.
 says() {
     local name=$1 text=$2
     shift 2
@@ -48,7 +49,7 @@ mkdir written
 same "options with values: status" 0 $?
 same "options with values: files" "errors line user.o " "$(ls written | tr '\n' ' ')"
 check "build a static program" cc -O1 -static -o places.static "$area/places.c"
-# The first and the last addresses that programs, libraries and stacks may have.
+# These are the first and the last addresses that programs, libraries and stacks may have.
 far="555555554000 655655555000 6ffffffff000 7ffff0000000"
 for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static; do
     rm -f $p.heaptap

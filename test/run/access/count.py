@@ -1,8 +1,9 @@
-"""count.py: prints a profile's values for blocks of one size, for scripts.
+"""count.py: print a profile's values for blocks of one size, for scripts.
 
     count.py PROFILE SIZE NAME...
 
-A NAME is a field of a site (of a spread, the total) or a flag."""
+A NAME is a field of a site or a flag. If the field has a total, minimum and maximum, the total is
+printed."""
 import sys
 
 import counters

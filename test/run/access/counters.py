@@ -1,4 +1,4 @@
-"""counters.py: a profile's access counters, read by hand. Imported, not run.
+"""counters.py: read a profile's access counters without heaptap. Imported, not run.
 
 docs/format.md, 2.7, 4.16 and 4.17, has the layout. The profile must be as the recorder wrote it,
 not a packed one."""
@@ -14,14 +14,14 @@ SPREADS = ("accesses", "writes", "size_bytes", "lifetime_us", "utilised", "densi
            "lifetime_density")
 WORDS = ("granules", "touched_granules", "untouched_bytes", "never", "write_only", "dated",
          "migrated", "overlaps", "same_alloc_cpu", "same_dealloc_cpu")
-REGROWN = 304  # Where its word is in a record of ACCESS.
+REGROWN = 304  # Offset of the word "regrown" in a record of ACCESS.
 ENDED, LIVE, LATE = 0, 1, 3
 NONE = 2 ** 64 - 1
 
 
 def records(data, kind):
-    """The records of a table, whose segments are pieces of one byte sequence: a record may begin in
-    one and end in the next."""
+    """Yield the records of a table, whose segments are pieces of one byte sequence: a record may
+    begin in one segment and end in the next."""
     pieces, each = {}, 0
     for i in range(SEGMENTS):
         k, _, off, _, size, first, record, _ = SEGMENT.unpack_from(data,
@@ -64,7 +64,7 @@ def add_fields(fields, r, first):
 
 
 def read(path):
-    """The counting and the sites, as dictionaries; fields are (accesses, writes,
+    """Return the counting mode, and the sites as dictionaries; fields are (accesses, writes,
     blocks, reached) by number."""
     with open(path, "rb") as f:
         data = f.read()
@@ -82,7 +82,7 @@ def read(path):
 
 
 def of_size(sites, size_bytes):
-    """The sum of all sites with blocks of that size; an empty one if there is none."""
+    """Return the sum of all sites with blocks of that size, which is empty if there is none."""
     into = {}
     for s in sites:
         if s["size_bytes"][1:] != (size_bytes, size_bytes):

@@ -1,9 +1,8 @@
-/* heap_info.c: blocks for which every field in a record of blocks is known
- * (docs/internals/access.md lists them); heap_info.py has the expected values.
+/* heap_info.c: allocate blocks for which every field of an ACCESS record is known
+ * (docs/internals/access.md lists the fields); heap_info.py has the expected values.
  *
- * Prints "cpus A B", the two that it has run on, and "NAME ns" for each
- * moment that matters, by the monotonic clock: one before and one after the
- * event. */
+ * Prints "cpus A B", the two processors that it has run on. For each event whose time is checked,
+ * it prints "NAME ns" before and after the event, by the monotonic clock. */
 /* cflags: -g */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -20,7 +19,7 @@ struct record {
     char name[80];
 };
 
-static void *volatile kept; // Must not be optimised away.
+static void *volatile kept; // Volatile, so that the accesses are not optimised away.
 static cpu_set_t all;
 
 static void
@@ -32,7 +31,8 @@ moment(const char *name)
     printf("%s %lld\n", name, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
-/* Return the COUNTth processor, from 0, that we may run on; the last one if there are fewer. */
+/* Return the COUNTth processor, from 0, that this process may run on; the last one if there are
+ * fewer. */
 static int
 cpu_number(int count)
 {
@@ -67,18 +67,20 @@ new_record(void)
     return kept;
 }
 
-/* Three records, of 10, 20 and 30 accesses: the first from the second cpu to the first, the second
- * on the first, the third from there to the second. The third lives while the second does. */
+/* Allocate three blocks with 10, 20 and 30 accesses: the first is allocated on the second cpu and
+ * freed on the first; the second stays on the first; the third goes from the first to the second.
+ * The third lives while the second does. */
 static NOINLINE void
 records(void)
 {
     struct record *r[3];
 
-    for (volatile int turn = 0; turn < 3; turn++) { // In a loop with one call, so with one stack.
+    // The loop has one call, so all blocks have one stack.
+    for (volatile int turn = 0; turn < 3; turn++) {
         int i = turn;
 
         run_on(i == 0 ? 1 : 0);
-        moment("before_alloc"); // Only the last counts.
+        moment("before_alloc"); // Only the last block counts.
         r[i] = new_record();
         moment("after_alloc");
         for (int k = 0; k < 10 * (i + 1); k++)
@@ -98,7 +100,8 @@ records(void)
     moment("after_free");
 }
 
-/* 512 bytes and 1024 at the same place, half used and whole, 40 and 10 ms. */
+/* Allocate 512 bytes, then 1024 at the same place. The first is half used and lives 40 ms, the
+ * second is used as a whole and lives 10 ms. */
 static NOINLINE void
 sizes(void)
 {
@@ -113,7 +116,7 @@ sizes(void)
     }
 }
 
-/* 2048 bytes that live at the end, on the first cpu, with 7 accesses. */
+/* Allocate 2048 bytes that are live at the end, on the first cpu, with 7 accesses. */
 static NOINLINE void
 lives(void)
 {
@@ -131,7 +134,7 @@ lives(void)
 int
 main(void)
 {
-    static char buffer[4096]; // So that stdio allocates nothing.
+    static char buffer[4096]; // These lines go through write(), so that stdio allocates nothing.
 
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     sched_getaffinity(0, sizeof all, &all);

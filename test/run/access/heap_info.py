@@ -1,4 +1,4 @@
-"""heap_info.py: all recorded facts about a site's blocks, for the blocks of heap_info.c.
+"""heap_info.py: check all recorded facts about a site's blocks, for the blocks of heap_info.c.
 
     heap_info.py HEAPTAP COMPILER GRANULE
 
@@ -13,13 +13,13 @@ import documents  # noqa: E402
 from telling import finish, tell  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heap_info.c")
-CLOCKS_DIFFER = 0.05  # Between their clock and ours, at most, besides
-ROUNDED_MS = 2        # what is lost to whole milliseconds.
-COARSE_MS = 50        # The process's own time may be one clock tick old.
+CLOCKS_DIFFER = 0.05  # Maximum difference between the program's clock and the recorder's
+ROUNDED_MS = 2        # Loss by rounding to whole milliseconds
+COARSE_MS = 50        # The process's own time may be older, by a tick of the coarse clock.
 
 
 def shown(heaptap, compiler, granule):
-    """The program's output, and the document."""
+    """Return the program's output, and the document."""
     subprocess.run([heaptap, "cc", "--cc=" + compiler, f"--granule={granule}", "-O1", "-g", "-o",
                     "heap_info", SOURCE], check=True)
     if os.path.exists("info.heaptap"):
@@ -50,7 +50,8 @@ class Judge:
         self.same(function, name, {"total": sum(each), "min": min(each), "max": max(each)})
 
     def between(self, name, got, before, after):
-        """GOT ms is the time between two events, each bounded by the clock readings around it."""
+        """Check that GOT ms is the time between two events, each of them between two readings of
+        the clock."""
         least = (self.printed["before_" + after][0] - self.printed["after_" + before][0]) / 1e6
         most = (self.printed["after_" + after][0] - self.printed["before_" + before][0]) / 1e6
         tell(least * (1 - CLOCKS_DIFFER) - ROUNDED_MS <= got <=
@@ -90,7 +91,7 @@ class Judge:
         life = site["lifetime_ms"]
         tell(10 * (1 - CLOCKS_DIFFER) <= life["min"] and 40 * (1 - CLOCKS_DIFFER) <= life["max"] and
              abs(life["min"] + life["max"] - life["total"]) < 1e-6, f"{self.what}: lifetimes", life)
-        # The block that lived longer had the smaller density, whichever that was.
+        # The block that lived longer had the smaller density, whichever block that was.
         density = {512: 32 * 100 // 512, 1024: 128 * 100 // 1024}
         self.spread("sizes", "access_density", *density.values())
         lives = (life["max"], life["min"])

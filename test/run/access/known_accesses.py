@@ -1,11 +1,11 @@
 """known_accesses.py: the true accesses to the blocks of truth.c. Imported, not run.
 
-An access is one in the source, at any optimisation level; truth.c explains why there is no
-difference except in loops that vectorise."""
+Each access in the source counts, at any optimisation level; truth.c explains why only loops that
+vectorise differ."""
 
-WORDS_SIZE = 104  # Its words have different accesses:
+WORDS_SIZE = 104  # Sizes of blocks whose words have different numbers of accesses:
 WORDS = {0: 140000, 1: 1, 8: 7000, 12: 5}
-LOOP_SIZE = 528  # Its words all have the same:
+LOOP_SIZE = 528  # Sizes of blocks whose words all have the same number:
 LOOP_EACH = 2
 
 
@@ -37,7 +37,7 @@ def wanted(granule):
 
 
 def words(size):
-    """Accesses of each word of the blocks of SIZE, all of them together."""
+    """Return the accesses of each word, summed over all blocks of SIZE."""
     if size == LOOP_SIZE:
         return [LOOP_EACH] * (size // 8)
     return [3 * WORDS.get(i, 0) for i in range(size // 8)]

@@ -1,11 +1,11 @@
-/* lasting.c: many live blocks; some end while they are being merged. Runs until it is
+/* lasting.c: keep many live blocks, and free some while they are being merged. Runs until it is
  * killed, or for a minute.
  *
  *     lasting BLOCKS THREADS
  *
- * BLOCKS of 48 bytes first get 3 accesses each. Then each thread ends some blocks in its
- * share, one after the other, each with one more access; others, of 80 bytes, come and
- * go. */
+ * First, BLOCKS blocks of 48 bytes get 3 accesses each. Then each thread frees some blocks in its
+ * share, one after the other, each after one more access, and allocates and frees blocks of 80
+ * bytes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-"""lasting.py: kills lasting.c after MERGES merges of live blocks, and checks the profile.
+"""lasting.py: kill lasting.c after MERGES merges of live blocks, and check the profile.
 
-    lasting.py PROGRAM BLOCKS THREADS MERGES"""
+lasting.py PROGRAM BLOCKS THREADS MERGES"""
 import os
 import struct
 import subprocess

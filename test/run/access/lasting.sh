@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# lasting.sh: a program that is killed, and its profile's counts for live blocks. If it fails, a
-# server that never ends shows nothing about its live blocks, or counts some of them twice.
+# lasting.sh: kill a program, and check its profile's counts for live blocks. If it fails, a server
+# that never ends shows nothing about its live blocks, or counts some blocks twice.
 #
-# Blocks are merged each second, in steps if there are many: lasting.py checks two such programs.
+# Live blocks are merged each second, in steps if there are many; lasting.py checks two programs.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 

@@ -1,11 +1,10 @@
-/* libc_calls.c: calls random functions of libc with blocks of the heap. SEED COUNT EXPECTED:
- * makes COUNT calls, and writes to the file EXPECTED which words of the blocks they must
- * have accessed (libc_model.h). Results go to stderr.
+/* libc_calls.c SEED COUNT EXPECTED: make COUNT calls of random functions of libc with blocks of the
+ * heap. Write the words of the blocks that the calls must have accessed to the file EXPECTED
+ * (libc_model.h). Results are printed on stderr.
  *
- * Each function has blocks of a different size. The block P is the argument under test, S
- * memory outside the heap; where a function has two arguments, TWO selects at random which
- * is the block. This code never accesses a block itself, so all counted accesses are
- * libc's. */
+ * Each function has blocks of a different size. The block P is the argument under test, and S is
+ * memory outside the heap. If a function has two arguments, TWO selects at random the argument that
+ * is the block. This code never accesses a block itself, so all counted accesses are libc's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +28,7 @@
 
 #include "libc_model.h"
 
-/* The names to which _FORTIFY_SOURCE maps functions where it knows the size of an object. */
+/* Names to which _FORTIFY_SOURCE maps functions if it knows the size of an object. */
 #ifdef FORTIFIED
 #define CHECKED(result, name, ...) extern result name(__VA_ARGS__);
 CHECKED(void *, __memcpy_chk, void *, const void *, size_t, size_t)
@@ -98,7 +97,8 @@ static FILE *zero_file, *null_file, *text_file;
 
 enum { FIRST_SIZE = 1040, STEP = 16 };
 
-/* Each is a function whose body ends with free: NAME's block is P, somewhere in it. */
+/* For each NAME, call_NAME allocates a block, expects accesses to it, calls body_NAME, and frees
+ * the block. P is an address inside the block. */
 #define CALLS(X) \
     X(memcpy) X(memmove) X(mempcpy) X(memset) X(memcmp) X(bcmp) X(memchr) X(memrchr) \
     X(rawmemchr) X(memmem) X(memccpy) X(bzero) X(explicit_bzero) X(bcopy) X(strlen) X(strnlen) \
@@ -349,7 +349,7 @@ BODY(strtok_r)
 
     UNUSED_ARGUMENTS; same(P, n, 'q'); k = k < n ? k : n - 1; put(P, k, ',');
     if (k == 0) {
-        *r = strtok_r(P, ",", &next) != NULL; // Nothing ends the only token, if there is one.
+        *r = strtok_r(P, ",", &next) != NULL; // If there is one token only, no terminator ends it.
         reads(P, n + 1);
         return;
     }
@@ -597,7 +597,7 @@ BODY(fread)
     *r = (long long)fread(P, 3, n, zero_file);
     writes(P, 3 * (n % 300 + 1) > 0 ? 3 * (size_t)*r : 0);
 }
-/* The file has 602 bytes: the last element is incomplete. */
+/* The file has 602 bytes, so the last element is incomplete. */
 BODY(fread_part)
 {
     UNUSED_ARGUMENTS; rewind(text_file);
@@ -650,7 +650,7 @@ BODY(fprintf)
     case 1: *r = fprintf(null_file, "%.*s", (int)k, P); reads(P, k < n ? k : n); break;
     case 2: *r = fprintf(null_file, "%3$s %1$d %2$f", 5, 1.5, P); reads(P, n + 1); break;
     case 3:
-        // No %n where it is forbidden in a writable format.
+        // No %n, because a writable format must not contain it.
         *r = vfprintf_n(null_file, "%Lf %g %c%n", 2.5L, 3.5, 'c', (int *)w); writes(w, 4);
         break;
     case 4:
@@ -824,7 +824,7 @@ BODY(fopen)
     UNUSED_ARGUMENTS; copy(P, "/dev/null"); f = fopen(P, "r"); reads(P, 10); *r = f != NULL;
     if (f != NULL) fclose(f);
 }
-/* A system call that the kernel refuses counts nothing, for any pointer. */
+/* A system call that the kernel refuses counts no access, for any pointer. */
 BODY(refused)
 {
     struct iovec v = {P, n};

@@ -1,11 +1,12 @@
-"""libc_calls.py: programs that call random functions of libc, bare and recorded.
+"""libc_calls.py: run programs that call random functions of libc, bare and recorded.
 
     libc_calls.py HEAPTAP CC NAME COUNT OPTION...
 
-Builds libc_calls.c by `heaptap cc --cc=CC OPTION...`, and COUNT times runs it with another seed:
-once built by the plain compiler and once recorded. Both must print the same and end alike. The
-profile must have the expected accesses for each 8-byte word of each block: as many reads and as
-many writes, or accesses where they are not counted separately. Seeds begin at $LIBC_SEED, or 1.
+Builds libc_calls.c by `heaptap cc --cc=CC OPTION...`, and by the plain compiler. For each of COUNT
+seeds, it runs the plain program and records the other. Both must print the same and end in the same
+way. The profile must have the expected accesses for each 8-byte word of each block: as many reads
+and as many writes or, if these are not counted separately, as many accesses. Seeds begin at
+$LIBC_SEED, or 1.
 """
 import os
 import subprocess
@@ -44,7 +45,8 @@ def run(program, seed, environment):
 
 
 def counted(profile):
-    """Reads and writes (None, accesses if not separate) by size of block and word."""
+    """Return (reads, writes), or (None, accesses) if they are not counted separately, by size of
+    block and word."""
     counting, sites = counters.read(profile)
     found = {}
     for s in sites:
@@ -65,7 +67,7 @@ def expected(path, apart):
 
 
 def judge(name, seed):
-    """The error in the run of SEED; None if there is none."""
+    """Return the error in the run of SEED, or None."""
     profile = f"{name}.heaptap"
     if os.path.exists(profile):
         os.remove(profile)

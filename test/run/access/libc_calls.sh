@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# libc_calls.sh: calls of libc with known accesses to blocks, in random programs: libc_calls.py. If
-# it fails, libc's accesses to a block are counted wrongly, so a block in use is called unused, or a
-# program behaves differently when it is recorded.
+# libc_calls.sh: random programs make calls of libc with known accesses to blocks (libc_calls.py).
+# If it fails, libc's accesses to a block are counted wrongly, so a block in use is called unused,
+# or a program behaves differently when it is recorded.
 #
 # LIBC_PROGRAMS is the number of programs for each build (default 10), LIBC_SEED the first seed.
 . "$SRCDIR/test/run/lib.subr"

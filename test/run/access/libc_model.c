@@ -1,5 +1,5 @@
-/* libc_model.c: the contents of blocks and the truth about them; see libc_model.h. Loops only,
- * because functions of libc would count. */
+/* libc_model.c: the contents of blocks and their expected accesses; see libc_model.h. The code uses
+ * loops only, because functions of libc would count. */
 #include "libc_model.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* libc_model.h: the accesses that libc_calls.c expects, and the contents of blocks, which it does
- * not touch itself. The model is compiled without counting, and passes blocks to no counted
- * function. */
+/* libc_model.h: the contents of blocks, and the accesses that libc_calls.c expects. The model is
+ * compiled without counting, and passes blocks to no counted function, so its own accesses do not
+ * count. */
 #ifndef LIBC_MODEL_H
 #define LIBC_MODEL_H
 

@@ -1,4 +1,4 @@
-/* libuse.c: a library that writes to a block 9 times, and writes 11 times to a block of 176 bytes
+/* libuse.c: a library that writes to a given block 9 times, and 11 times to a block of 176 bytes
  * that it allocates. */
 #include <stdlib.h>
 

@@ -1,9 +1,8 @@
-/* locks.c: a program with threads, and blocks whose use by functions of libpthread is known.
+/* locks.c: use blocks in threads, by functions of libpthread with known accesses.
  *
  *     5008 bytes  nobody uses
  *     6000        written 7 times by each of two threads, never read
- *     4000 + ...  one object of pthread.h or semaphore.h each, used by its functions only
- */
+ *     4000 + ...  one object of pthread.h or semaphore.h each, used by its functions only */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,11 +1,13 @@
-/* others.c: two blocks of 112 bytes with 7 writes; one ends, in a program that has had another
- * thread. So live blocks must not be examined, because another thread might free them meanwhile.
+/* others.c: write 7 times to each of two blocks of 112 bytes and free one, in a program that has
+ * had another thread. Live blocks must not be examined, because another thread might free them
+ * meanwhile.
  *
  *     others sized    the allocator, sized.c, ends the process if it is called for a size
  *     others quiet    the kernel ends it if memory is read by a system call
  *
- * A request to merge the live blocks must be refused; then the status is 0. Before that it
- * writes to a block of 96 bytes as far as malloc_usable_size permits. 77: there is no filter. */
+ * First, the program writes to all usable bytes of a block of 96 bytes. A request to merge the live
+ * blocks must then be refused: the status is 0. The status is 77 if the kernel has no filter for
+ * system calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/filter.h>

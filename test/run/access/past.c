@@ -1,6 +1,6 @@
-/* past.c: a library for user.c, with three blocks from libc that bypass the interposed allocator,
- * which must not be asked about them. A block of 80 bytes with 5 writes ends, another stays, and a
- * block of 144 bytes with 9 is grown to 208, with 2 more. The block of user.c gets 3. */
+/* past.c: a library for user.c, with blocks from libc that bypass the interposed allocator, which
+ * must not be called with them. A block of 80 bytes with 5 writes is freed, another stays, and a
+ * block of 144 bytes with 9 writes grows to 208, with 2 more. user.c's block gets 3 writes. */
 #include <dlfcn.h>
 #include <stddef.h>
 

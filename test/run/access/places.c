@@ -1,6 +1,6 @@
-/* places.c: accesses wherever the kernel may put memory, with up to 32 bits of randomness. Each
- * argument is an address, where a page is mapped and written to; then a block of 112 bytes is
- * written to 7 times. With "fork" a child does the last and the parent does nothing. */
+/* places.c: access memory wherever the kernel may put it, with up to 32 bits of randomness. Each
+ * argument is an address where the program maps a page and writes to it. Then it writes 7 times to
+ * a block of 112 bytes. With "fork", only a child does the latter. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ touch(uintptr_t address)
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (p == MAP_FAILED)
-        return 0; // Something is mapped there already, which is fine.
+        return 0; // Another mapping exists there already, which is fine.
     if (p != (void *)address)
         return 1;
     for (int i = 0; i < 4096; i++)

@@ -2,8 +2,9 @@
 
     pointers.py SOURCES
 
-Reads the prototypes of all of them from the system's headers. Fails for each that has a pointer
-parameter, unless ALLOWED has the reason why no block of the caller's is accessed through it.
+Reads the functions' prototypes from the system's headers. Fails for each function with a pointer
+parameter, unless ALLOWED has the reason why the function accesses no block of its caller through
+the pointer.
 """
 import re
 import subprocess

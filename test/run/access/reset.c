@@ -1,5 +1,5 @@
-/* reset.c: two blocks of 112 bytes with 7 writes; one ends. Then all counts are reset, and the
- * other gets two more. */
+/* reset.c: write 7 times to each of two blocks of 112 bytes, and free one. Then reset all counts,
+ * and write twice to the other. */
 #include <stdlib.h>
 
 void __memprof_profile_reset(void);

@@ -1,6 +1,6 @@
-/* sized.c: an allocator that alone knows the size of its blocks, from a pool that only grows. Like
- * others it must not be asked about foreign or freed blocks: that ends the process, and so does any
- * query once `asking_is_over` is set. */
+/* sized.c: an allocator that alone knows the size of its blocks, which come from a pool that only
+ * grows. It must not be called with foreign or freed blocks: such a call ends the process. So does
+ * any query of a size once `asking_is_over` is set. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,8 @@ static unsigned char pool[POOL_BYTES] __attribute__((aligned(4096)));
 static size_t used;
 int asking_is_over;
 
-/* The functions here call this one, not each other: those calls would go to another allocator. */
+/* The functions of this file call this one instead of each other, because calls of each other would
+ * lead to another allocator. */
 static void *
 take(size_t align, size_t size_bytes)
 {
@@ -69,7 +70,7 @@ calloc(size_t count, size_t each_bytes)
         errno = ENOMEM;
         return NULL;
     }
-    return take(16, size_bytes); // Nothing is reused.
+    return take(16, size_bytes); // No memory is reused.
 }
 
 void

@@ -1,10 +1,8 @@
-/* truth.c: blocks with known numbers and places of accesses. Built by truth.py with the
- * available compilers; each kind of block has a different size, which identifies its
- * site.
+/* truth.c: access blocks with known numbers and places of accesses. truth.py builds it with the
+ * available compilers. Each kind of block has a different size, which identifies its site.
  *
- * The counted memory is volatile, so that each access in the source is one in the program
- * at any optimisation level, except in the loops of `vectors`, which should be
- * vectorised. */
+ * The counted memory is volatile. So each access in the source is an access of the program at any
+ * optimisation level, except in the loops of `vectors`, which compilers should vectorise. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +15,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static void *volatile kept; // Must not be optimised away.
+static void *volatile kept; // Volatile, so that the accesses are not optimised away.
 static volatile uint64_t seen;
 char copied[192];
 
@@ -40,8 +38,8 @@ list(void)
         free((void *)nodes[i]);
 }
 
-/* SIZE bytes, 50 times in the same place: 600 to 698 writes to the first byte. Beside it lies an
- * untouched block of 40 bytes. */
+/* SIZE bytes, 50 times in the same place: 600 to 698 writes to the first byte. The neighbouring
+ * block of 40 bytes is untouched. */
 static NOINLINE void
 reuse(size_t size)
 {
@@ -72,7 +70,8 @@ large(void)
     kept = (void *)p;
 }
 
-/* 4096 bytes, twice: 512 reads, and the second time 192 bytes are copied out of it: 24 words. */
+/* 4096 bytes, twice: 512 reads each, and for the second block, 192 bytes (24 words) are copied out
+ * of it. */
 static NOINLINE void
 zeros(void)
 {
@@ -109,7 +108,8 @@ untouched(void)
     free(kept);
 }
 
-/* 104 bytes, three times: a word of it has 3 x 70000 writes, one 70001, and so on. */
+/* 104 bytes, three blocks: in each, 70000 reads and writes of one word, and few writes of three
+ * others. */
 static NOINLINE void
 words(void)
 {
@@ -117,7 +117,7 @@ words(void)
         volatile uint64_t *p = malloc(104);
 
         for (int i = 0; i < 70000; i++)
-            p[0]++; // A read and a write.
+            p[0]++; // This is a read and a write.
         p[1] = 1;
         for (int i = 0; i < 7000; i++)
             p[8] = 1;
@@ -171,7 +171,7 @@ strings(void)
     free(kept);
 }
 
-/* Run on the COUNTth processor that we may run on. */
+/* Run on the COUNTth processor that this process may run on. */
 static void
 run_on(const cpu_set_t *all, int count)
 {
@@ -184,7 +184,7 @@ run_on(const cpu_set_t *all, int count)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* 336 bytes: ten blocks; seven end on another processor. */
+/* 336 bytes: ten blocks; seven are freed on another processor. */
 static NOINLINE void
 migrated(void)
 {
@@ -212,7 +212,8 @@ taken(void)
     return kept;
 }
 
-/* 352 bytes: five that follow each other, then four that live at once, each 2 ms at least. */
+/* 352 bytes: five blocks that follow each other, then four that live at once, each for at least 2
+ * ms. */
 static NOINLINE void
 overlapping(void)
 {
@@ -228,7 +229,7 @@ overlapping(void)
         free(blocks[i]);
 }
 
-/* 368 bytes: 30 ms and 60 ms. */
+/* 368 bytes: one block lives 30 ms, one 60 ms. */
 static NOINLINE void
 lifetimes(void)
 {
@@ -263,8 +264,9 @@ threads(void)
 int __memprof_profile_dump(void) __attribute__((weak));
 void __memprof_profile_reset(void) __attribute__((weak));
 
-/* 416 bytes: two live at the first merge, with a write each; one ends then, with another; and one
- * more is allocated. Then the process is killed, or merges once more. */
+/* 416 bytes: two blocks are live at the first merge, with a write each. One of them is freed then,
+ * with another write, and one more is allocated. Then the process is killed, or merges once
+ * more. */
 static NOINLINE void
 merges(int killed)
 {
@@ -284,8 +286,8 @@ merges(int killed)
     __memprof_profile_dump();
 }
 
-/* 432 bytes, with 3 writes, live while others come and go for 20 seconds at most. The program
- * prints a line when it is there. */
+/* 432 bytes, with 3 writes, live for at most 20 seconds while other blocks are allocated and freed.
+ * The program prints a line when the block exists. */
 static NOINLINE void
 stays(void)
 {

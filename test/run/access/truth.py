@@ -1,4 +1,4 @@
-"""truth.py: builds truth.c by `heaptap cc` and compares the counts with the true accesses.
+"""truth.py: build truth.c by `heaptap cc` and compare the counts with the true accesses.
 
     truth.py HEAPTAP CLANG
 
@@ -93,8 +93,8 @@ def judge_densities(what, sites):
 
 
 def judge_merges(what, program):
-    """After the kill: one block live at merge 1, another in its state at that time although it has
-    ended since, and an unknown one. After the end: one ended, two live."""
+    """After the kill, there are a block live at merge 1, another in its state at that time although
+    it was freed since, and an unknown one. After the end, one block was freed and two are live."""
     run(program, "killed.heaptap", "killed")
     counting, sites = counters.read("killed.heaptap")
     s = counters.of_size(sites, 416)
@@ -108,7 +108,7 @@ def judge_merges(what, program):
 
 
 def ask(profile, wish, least):
-    """Send the recorder a request as a tool does (docs/format.md, 2.6), and wait for its answer."""
+    """Send the recorder a request like a tool (docs/format.md, 2.6), and wait for its answer."""
     with open(profile, "r+b") as f:
         data = mmap.mmap(f.fileno(), 4096)
         generation = struct.unpack_from("<Q", data, 640)[0] + 1

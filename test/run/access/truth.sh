@@ -2,7 +2,7 @@
 # truth.sh: the counts for blocks with known accesses. If it fails, heaptap reports hot memory as
 # cold, or a used field as unused.
 #
-# With each available clang, and gcc, for granules of 8, 16 and 64 bytes: truth.py.
+# truth.py runs with each available clang, and gcc, for granules of 8, 16 and 64 bytes.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/access/compilers.subr"
 need python3

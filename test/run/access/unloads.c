@@ -1,5 +1,5 @@
-/* unloads.c: threads that load and unload libraries, each another one, all at once. Arguments: the
- * number of turns, then a path for each thread. */
+/* unloads.c: load and unload libraries in threads, a different one in each, all at once. The
+ * arguments are the number of turns, then a library's path for each thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

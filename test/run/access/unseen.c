@@ -1,6 +1,6 @@
-/* unseen.c: an unused block of 5008 bytes, and a block of 6000 that is written and never read; with
- * USES, by a function of libc that is not counted. With an argument, the library of that name is
- * loaded and closed. */
+/* unseen.c: keep an unused block of 5008 bytes, and a block of 6000 that is written and never read.
+ * With USES, a libc function that is not counted uses the blocks. With an argument, the library of
+ * that name is loaded and closed. */
 #include <dlfcn.h>
 #include <iconv.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 static __attribute__((noinline)) char *
 never(void)
 {
-    char *volatile p = malloc(5008); // No tail call: the caller's frame would be missing.
+    // Prevents a tail call, after which the caller's frame would be missing.
+    char *volatile p = malloc(5008);
 
     return p;
 }

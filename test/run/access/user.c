@@ -1,5 +1,5 @@
-/* user.c: a program with libuse.c, linked or, with its path as the argument, loaded. A block of 160
- * bytes gets 9 writes there and 5 here, if this is instrumented. */
+/* user.c: call libuse.c, which is linked or, with its path as the argument, loaded. A block of 160
+ * bytes gets 9 writes there and 5 here, if this file is instrumented. */
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* uses.c: a block of 5008 bytes and one of 6000, which functions of libc use. USES selects how:
+/* uses.c: let functions of libc use a block of 5008 bytes, the first, and one of 6000, the second.
+ * USES selects the functions:
  *
  *     1  only sscanf with positions, sigaction and posix_memalign write the first; sigaction,
  *        ppoll, dlopen and getenv read the second, which is the environment for a while
@@ -8,8 +9,7 @@
  *     6  printf with more positions than are counted reads the first
  *     7  a structure passed by value reads the second
  *     8  an atomic subtraction reads the second        9  an assembler statement does
- *    10  connect, which fails, reads the first; a memcmp for equality reads the second
- */
+ *    10  connect, which fails, reads the first; a memcmp for equality reads the second */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fenv.h>
@@ -29,7 +29,8 @@ extern char **environ;
 static __attribute__((noinline)) char *
 first(void)
 {
-    char *volatile p = malloc(5008); // No tail call: the caller's frame would be missing.
+    // Prevents a tail call, after which the caller's frame would be missing.
+    char *volatile p = malloc(5008);
 
     return p;
 }

@@ -6,8 +6,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
-# verdicts NAME UNCOUNTED NEVER FILLED [ARGUMENT]: the code that may use blocks uncounted, and the
-# two verdicts.
+# verdicts NAME UNCOUNTED NEVER FILLED [ARGUMENT]: check the list of code that may use blocks
+# uncounted, and the two verdicts.
 verdicts() {
     local name=$1 uncounted=$2 never=$3 filled=$4
     shift 4
@@ -55,12 +55,12 @@ for compiler in gcc clang; do
     check "$compiler: build a program with threads" \
         counting --cc=$compiler $apart -O1 -pthread -o $compiler.locks "$area/locks.c"
     verdicts $compiler.locks "$always" $never $filled
-    # Words of the object, times calls by both threads, and the initialisation.
+    # Expected accesses: words of the object, times calls by both threads, plus the initialisation.
     for use in 4000:285 4016:174 4032:399 4048:116 4064:4 4080:20; do
         same "$compiler.locks: block of ${use%:*}" "accesses=${use#*:} " \
             "$(run_python "$area/count.py" $compiler.locks.heaptap "${use%:*}" accesses)"
     done
-    # What libc uses counts, or the verdict is withheld.
+    # Accesses by libc count, or the verdict is withheld.
     for use in "1:$always:touched-once:mostly-unused" \
         "2:${named}_setjmp, longjmp:not-seen:not-seen-read" \
         "3:${named}fegetenv, fesetenv:not-seen:not-seen-read" \
@@ -102,7 +102,7 @@ check "build an object" counting --cc=gcc -O1 -c -o unseen.o "$area/unseen.c"
 check "build a static program" counting --cc=gcc -static -o gcc.static unseen.o
 verdicts gcc.static unknown not-seen not-seen-read
 
-# widths COMPILER SIZE WANTED: accesses of the block of SIZE.
+# widths COMPILER SIZE WANTED: check the number of accesses to the block of SIZE.
 widths() {
     same "$1: block of $2" "accesses=$3 " \
         "$(run_python "$area/count.py" "widths.$1.heaptap" "$2" accesses)"
@@ -118,8 +118,8 @@ for compiler in gcc clang; do
     widths $compiler 88 2
     widths $compiler 112 1
 done
-# A bit-field is read and written with clang, written with gcc; then read. A vector is one access
-# with clang, and one for each word with gcc.
+# clang reads and writes a bit-field, gcc writes it; then it is read. A vector is one access with
+# clang, and one for each word with gcc.
 [ ! -e widths.clang ] || { widths clang 48 3 && widths clang 320 1; }
 widths gcc 48 2
 widths gcc 320 4

@@ -1,5 +1,6 @@
-/* widths.cc: accesses that are not plain words: bit-fields (a block of 48 bytes), a vector of 32
- * bytes (320), an array with a cookie (88), a member of a packed structure across words (112). */
+/* widths.cc: make accesses that are not plain words: bit-fields (a block of 48 bytes), a vector of
+ * 32 bytes (320), an array with a cookie (88), a member of a packed structure across words
+ * (112). */
 #include <cstdlib>
 
 #define HIDE(p) __asm__ volatile("" : "+r"(p) : : "memory")

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# allocators.sh: programs that bring their own allocator, in C and C++. If it fails, recording
-# replaces the allocator that a program was linked with, or misses its calls, or counts them twice.
+# allocators.sh: programs with their own allocator, in C and C++. If it fails, recording replaces
+# the allocator that a program was linked with, or misses its calls, or counts them twice.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
-# what_happened NAME PROGRAM: the numbers of foreign.c, and the same usable size as bare.
+# what_happened NAME PROGRAM: check the numbers of foreign.c, and that the usable size equals the
+# bare run's.
 what_happened() {
     local bare
     bare=$("$2")
@@ -20,7 +21,7 @@ what_happened() {
         "losses events=0 unknown_frees=0 overwritten_blocks=0 guessed_frames=0"
 }
 
-# try NAME LINK-FLAGS...: in C, in C++, and with the library preloaded instead of linked.
+# try NAME LINK-FLAGS...: test in C, in C++, and with the library preloaded instead of linked.
 try() {
     local name=$1 c=foreign_$1 cxx=foreignxx_$1
     shift
@@ -42,7 +43,7 @@ try tcmalloc_minimal -ltcmalloc_minimal
 try mimalloc -lmimalloc
 try bump -DNO_USABLE_SIZE -L"$PROG" -lbump -Wl,-rpath,"$PROG"
 
-# Preloaded by the user, behind the recorder.
+# The user preloads these after the recorder.
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
     path=$(ldconfig -p | sed -n "s/.*$library .*=> //p" | head -n 1)
     [ -n "$path" ] || { echo "ok - preloaded $library # SKIP not installed"; continue; }
@@ -56,8 +57,8 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
         "losses events=0 unknown_frees=0"
 done
 
-# Many threads on allocators whose blocks lie 8 or 16 bytes apart. (A program that is statically
-# linked with its own allocator is not recorded, and `heaptap run` says so.)
+# Run many threads on allocators whose blocks are 8 or 16 bytes apart. (A program that is statically
+# linked with its allocator is not recorded, and `heaptap run` reports that.)
 for library in jemalloc tcmalloc_minimal mimalloc; do
     gcc -O2 -g -fno-builtin -fno-optimize-sibling-calls -D_GNU_SOURCE -o storm_$library \
         "$SRCDIR/test/prog/random_mt.c" -Wl,--no-as-needed -l$library -lpthread 2>/dev/null ||

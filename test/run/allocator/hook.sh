@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # hook.sh: functions that are recorded under other names than malloc's (`run --hook`). If it fails,
 # calls of hooked functions are lost, counted twice or charged to the wrong caller; or hooking names
-# changes the behaviour of a program, whether it has these functions or not; or the user does not
-# learn which names could not be hooked.
+# changes a program's behaviour, whether the program has these functions or not; or the user does
+# not learn which names could not be hooked.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -10,7 +10,7 @@ own=(--hook own_malloc=malloc --hook own_calloc=calloc --hook own_realloc=reallo
      --hook own_aligned=aligned_alloc --hook own_posix=posix_memalign --hook own_strdup=strdup
      --hook own_free=free --hook own_wrap=malloc --hook own_unwrap=free)
 
-# hooked FILE OPTIONS... -- PROGRAM: as `record`, with options of run.
+# hooked FILE OPTIONS... -- PROGRAM: like `record`, with options of run.
 hooked() {
     local file=$1
     shift
@@ -127,7 +127,7 @@ known open.heaptap "leaf:use allocations=50 allocated_bytes=5000 frees=25" \
 known "$(ls open.processes/* | head -n 1)" "leaf:use allocations=30 frees=15" \
     "losses events=0 unknown_frees=0"
 
-# A library that comes, goes and comes again elsewhere.
+# A library is loaded, unloaded, and loaded again at another address.
 cat >again.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ gcc -O1 -g -D_GNU_SOURCE -o again again.c -ldl
 hooked again.heaptap "${own[@]:0:2}" --hook own_free=free -- ./again ./plugin.so
 same "a library that is loaded again: status" 0 "$status"
 KNOWN_PREFIX="loaded again: "
-# A block that was never freed ends at the latest when its address is reused.
+# The recorder ends a block that was never freed at the latest when its address is reused.
 known again.heaptap "leaf:plugged allocations=50 allocated_bytes=500 frees>=25" \
     "losses events=0 unknown_frees=0"
 
@@ -278,17 +278,18 @@ END
         --hook make_interrupted=malloc --hook remake_interrupted=realloc -- ./throw
     same "exceptions pass through a hooked function" 10 "$status"
     KNOWN_PREFIX="exceptions: "
+    # The exceptions are allocated inside the library and freed outside it.
     known throw.heaptap "leaf:attempt allocations=10 allocated_bytes=2000 frees=10" \
         "leaf:after allocations=10 allocated_bytes=770 frees=10" \
         "leaf:resize allocations=3 allocated_bytes=200 frees=3 reallocations=1 live_blocks=0" \
         "leaf:interrupted allocations=21 allocated_bytes=6650 frees=21 reallocations=10" \
         "leaf:make_interrupted sites=0" "leaf:remake_interrupted sites=0" \
-        "losses events=0 unknown_frees=0" # The exceptions are made inside and freed outside.
+        "losses events=0 unknown_frees=0"
 else
     echo "ok - exceptions # SKIP no g++"
 fi
 
-# Handlers interrupt stubs, the recorder and hooked functions, and call malloc themselves.
+# Handlers interrupt stubs, the recorder and hooked functions, and call malloc.
 cat >signals.c <<'END'
 #include <signal.h>
 #include <stdio.h>
@@ -339,7 +340,7 @@ KNOWN_PREFIX="sampled: "
 known sampled.heaptap "leaf:take allocations=500..1500" "leaf:wrapped allocations=20..300" \
     "losses events=0 unknown_frees=0"
 
-# --- Names that nobody has -----------------------------------------------------------------------
+# --- Names that do not exist ---------------------------------------------------------------------
 
 cat >probe.c <<'END'
 #include <dlfcn.h>
@@ -362,7 +363,8 @@ done
 
 # --- Well-known allocators -----------------------------------------------------------------------
 
-# preset NAME LIBRARY PREFIX: foreign.c and a storm of threads with its names instead of malloc's.
+# preset NAME LIBRARY PREFIX: run foreign.c and random_mt.c with the library's names instead of
+# malloc's.
 preset() {
     local name=$1 library=$2 prefix=$3
     {
@@ -412,7 +414,7 @@ preset() {
 preset mimalloc mimalloc mi_
 preset tcmalloc tcmalloc_minimal tc_
 
-# jemalloc exports malloc, and its own functions beside it; either may free a block.
+# jemalloc exports malloc and, beside it, its own functions; either may free a block of the other.
 cat >mallocx.c <<'END'
 #include <stdlib.h>
 void *mallocx(size_t, int);
@@ -469,8 +471,7 @@ else
     echo "ok - jemalloc # SKIP libjemalloc is not installed"
 fi
 
-# An allocator whose malloc and free call hooked functions, also where the recorder interposes its
-# own in front.
+# The allocator's malloc and free call hooked functions, also if the recorder's malloc comes first.
 cat >libinside.c <<'END'
 #include <string.h>
 static _Alignas(16) char room[8 << 20];
@@ -619,7 +620,7 @@ same "a variable that a library brings later" "0 16 8 1" "$status $(cat late.hea
 
 # --- Messages ------------------------------------------------------------------------------------
 
-# says NAME PATTERN OPTIONS... [PROGRAM]: check stderr; on a usage error the program does not run.
+# says NAME PATTERN OPTIONS... [PROGRAM]: check stderr; on a usage error, the program does not run.
 says() {
     local name=$1 pattern=$2
     shift 2
@@ -655,7 +656,7 @@ hooked stubs.heaptap "${own[@]}" -- sh -c 'cp "${LD_PRELOAD%%:*}" stubs.so'
 same "readelf has no objections" "" "$(readelf -aW stubs.so 2>&1 >/dev/null)"
 same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .* own_')"
 
-# Nothing is left behind, in any directory.
+# No file is left behind, in any directory.
 mkdir -p tmp 'tmp with blanks'
 TMPDIR=$PWD/tmp hooked tmp.heaptap "${own[@]}" -- sh -c 'ls "$TMPDIR"'
 check "the library of stubs is in TMPDIR" grep heaptap-hooks tmp.heaptap.out
@@ -663,7 +664,7 @@ same "and is removed" "" "$(ls tmp)"
 TMPDIR="$PWD/tmp with blanks" hooked tmp.heaptap "${own[@]}" -- "$PROG/hooked"
 KNOWN_PREFIX="a TMPDIR that cannot be preloaded from: "
 known tmp.heaptap "leaf:take allocations=1000"
-# --- Names that are no allocator's ---------------------------------------------------------------
+# --- Names of other functions --------------------------------------------------------------------
 
 for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create _Unwind_Resume \
     __cxa_throw setjmp printf memcpy write heaptap_snapshot __tls_get_addr; do
@@ -671,7 +672,7 @@ for name in __libc_start_main main _start dlopen dl_iterate_phdr pthread_create 
     same "hook of $name: refused" 2 $?
     check "hook of $name: gives the reason" grep -q "$name is no function of an allocator" err
 done
-# A kind with five arguments that takes -1 for a block.
+# A function with five arguments that returns -1 instead of a block.
 for name in mmap mmap64 mremap munmap brk sbrk shmat shmdt __mmap __munmap __sbrk; do
     "$HEAPTAP" run --quiet -o impossible.heaptap --hook $name=memalign -- true >out 2>err
     same "hook of $name: refused" 2 $?

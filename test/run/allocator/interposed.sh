@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# interposed NAME FUNCTIONS COMMAND...: run bare and under heaptap.
+# interposed NAME FUNCTIONS COMMAND...: run COMMAND bare and under heaptap, and compare.
 interposed() {
     local name=$1 functions=$2 file=${1//[ ,]/_}.heaptap
     shift 2
@@ -37,7 +37,8 @@ for kind in dynamic dynamic-nopie static musl; do
     esac
 done
 
-# Functions of a preloaded library, behind the recorder and in front of it, and some that throw.
+# The functions are in a library that is preloaded after the recorder, then before it. Some of them
+# throw.
 library=$PROG/libinterposed.so
 LD_PRELOAD=$library "$PROG/families" >bare.out 2>bare.err
 for order in "$LIBHEAPTAP $library" "$library $LIBHEAPTAP"; do
@@ -56,7 +57,7 @@ check "functions that throw: output" diff bare.out out
 check "functions that throw: no other caller" diff bare.err err
 known throws.heaptap "leaf:work allocations=2000 frees=2000" "losses events=0 unknown_frees=0"
 
-# A dlclose that calls the next one, which dlsym has found.
+# This dlclose calls the next one, which dlsym has found.
 for order in "$LIBHEAPTAP $PROG/libcloses.so" "$PROG/libcloses.so $LIBHEAPTAP"; do
     rm -f closes.heaptap
     timeout 20 env LD_PRELOAD="$order" HEAPTAP_OUT="$PWD/closes.heaptap" "$PROG/dlclose" >out 2>err
@@ -66,7 +67,7 @@ done
 
 # --- A kernel without a vDSO ---------------------------------------------------------------------
 
-# Without the vDSO the clock is a system call, and with a reserve it does not advance.
+# Without the vDSO, the clock is a system call; with a reserve, it does not advance.
 for reserve in "" 4000000; do
     LD_PRELOAD="$LIBHEAPTAP $PROG/libnovdso.so" HEAPTAP_OUT="$PWD/novdso$reserve.heaptap" \
         HEAPTAP_RESERVE=$reserve "$PROG/sandbox" ${reserve:+strict} >out 2>err

@@ -1,5 +1,5 @@
 /* layer.c: a library with some of an allocator's functions (LAYER_MALLOC and so on). Each calls the
- * next one; with LAYER_LIBC libc's function by its other name. */
+ * next library's function or, with LAYER_LIBC, libc's function by its other name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

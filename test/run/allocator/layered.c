@@ -1,5 +1,5 @@
-/* layered.c: 100 blocks by each of malloc (10 bytes), calloc (2 of 20), realloc (one block that
- * grows from 1 byte to 100) and memalign (30), all of them freed. The status is 6. */
+/* layered.c: allocate 100 blocks each by malloc (10 bytes), calloc (2 of 20), realloc (one block
+ * that grows from 1 byte to 100) and memalign (30), and free all of them. The status is 6. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>

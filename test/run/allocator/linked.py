@@ -1,15 +1,14 @@
-"""linked.py: builds programs with the recorder linked in and checks their recordings; see
-linked.sh.
+"""linked.py: build programs with the recorder linked in, and check their recordings; see linked.sh.
 
     linked.py same KIND PROGRAM...       as a preloaded recorder sees the same program
     linked.py covers                     which calls of linkage.c each way of linking sees
     linked.py build KIND PROGRAM FILE    just build it
 
-A KIND is a compiler with the options that link the recorder, from the table below; 77 is the
-exit status when its compiler is missing. Two recordings of a program are compared by the
-program's functions: for each, the sums of all counters over all sites whose innermost frame is
-that function. libc's own allocations depend on the libc and on how it is linked, so they are
-shown as a comment and not compared; linkage.c covers the calls that libc passes on."""
+A KIND is a compiler with the options that link the recorder, from the table below; the exit status
+is 77 if the compiler is missing. Two recordings are compared by the program's functions: for each
+function, the sums of all counters over all sites whose innermost frame is that function. libc's own
+allocations depend on the libc and on how it is linked, so they are shown as a comment and not
+compared; linkage.c covers libc functions that call malloc for their callers."""
 import os
 import re
 import shutil
@@ -64,19 +63,19 @@ KINDS = {
 COUNTERS = ["allocations", "allocated_bytes", "frees", "freed_bytes", "reallocations",
             "temporary", "live_blocks", "live_bytes"]
 ARGUMENTS = {"flat": ["events", "20000"]}
-# Legitimate differences of musl, and how a program is compared then. Its realloc(p, 0) returns a
-# block. Its printf allocates no block; with glibc such blocks keep their neighbours in time from
-# being temporary. raise has no unwind table, so stacks of handlers that it runs end there: only
-# innermost frames are compared.
+# Legitimate differences of musl, which determine how a program is compared. musl's realloc(p, 0)
+# returns a block. musl's printf allocates no block; with glibc, such a block keeps the block before
+# it from being temporary. musl's raise has no unwind table, so stacks of handlers end there, and
+# only innermost frames are compared.
 MUSL_LEAVES_OUT = {"families": "do_realloc_zero"}
 MUSL_COUNTS_OTHERS = {"flat": "temporary"}
 MUSL_BY_LEAF = {"handlers"}
-# The processor's entry point, instead of a function of the program.
+# The processor's entry point, in place of a function of the program.
 NOT_OURS = {"_start"}
 
 
 class Skip(Exception):
-    """A tool is missing."""
+    """A required tool is missing."""
 
 
 def directive(name, source):
@@ -107,7 +106,8 @@ def compiler_of(kind, source):
 
 
 def build(kind, program, output):
-    """PROGRAM of test/prog as OUTPUT. Linked statically, its library is an object in it."""
+    """Build PROGRAM of test/prog as OUTPUT. If it is linked statically, its library is linked as an
+    object."""
     source = f"{SOURCE}/{program}.c"
     if not os.path.exists(source):
         source += "c"
@@ -156,8 +156,8 @@ def plain(frame):
 
 
 def own_functions(report, program):
-    """The functions of the program, by the module, which separates them from libc's only in a
-    dynamic executable."""
+    """Return the functions of the program, by module; the module separates them from libc's only in
+    a dynamic executable."""
     return {plain(frame) for site in report["sites"] for frame in site["stack"]
             if os.path.basename(frame["module"] or "") == program} - NOT_OURS - {"?"}
 
@@ -175,7 +175,7 @@ def rows(report, own, by_leaf, counters):
 
 
 def comparable(kind, program, reports):
-    """The rows of each of REPORTS that KIND must have in common."""
+    """Return the rows of each of REPORTS that a recording by KIND must equal."""
     musl = kind.startswith("musl")
     own = own_functions(reports[0], program)
     counters = [c for c in COUNTERS if not musl or c != MUSL_COUNTS_OTHERS.get(program)]
@@ -221,15 +221,16 @@ def compare(kind, program):
     return result(not problems, name, details + [p[:300] for p in problems[:5]])
 
 
-# The calls of linkage.c, and those that each way of linking sees. A static executable has no dlsym.
+# The calls of linkage.c, and those that each way of linking records. A static executable has no
+# dlsym.
 WAYS = {"by_call": 10, "by_pointer": 11, "by_library": 12, "by_libc": 13, "by_plugin": 14,
         "by_lookup": 15, "by_array": 16, "by_alignment": 17, "by_zeroes": 18}
 ALL = set(WAYS)
 NO_LOADING = ALL - {"by_plugin", "by_lookup"}
-# Only the executable is wrapped: calls from libraries are not seen, and a plug-in or dlsym finds
-# libc's malloc.
+# Only the executable is wrapped: calls from libraries are not recorded, and a plug-in or dlsym
+# finds libc's malloc.
 WRAPPED = ALL - {"by_library", "by_libc", "by_plugin", "by_lookup"}
-SEEN = {  # These are printed as a table, which is in docs/guide/linking.md.
+SEEN = {  # The results are printed as a table, which is in docs/guide/linking.md.
     "bare": ALL, "dynamic": ALL, "dynamic-nopie": ALL, "dynamic-clang-lld": ALL,
     "dynamic-lto": ALL, "dynamic-clang-lto": ALL, "dynamic-wrap": WRAPPED, "static": NO_LOADING,
     "static-pie": NO_LOADING, "static-sections": NO_LOADING, "static-gold": NO_LOADING,
@@ -240,9 +241,9 @@ SEEN = {  # These are printed as a table, which is in docs/guide/linking.md.
 
 
 def counts(report):
-    """For each function of linkage.c, the blocks, bytes and frees. musl has no unwind tables, so a
-    stack that begins in it may have no callers: strdup's is recognised by its innermost
-    function."""
+    """Return blocks, bytes and frees for each function of linkage.c. musl has no unwind tables, so
+    a stack that begins in musl may lack callers: strdup's is recognised by its innermost function.
+    """
     seen = {}
     for site in report["sites"]:
         names = [plain(frame) for frame in site["stack"]]
@@ -255,7 +256,8 @@ def counts(report):
 
 
 def way_is_seen(seen, way):
-    """All, None, or False for some. Loading a plug-in allocates as well."""
+    """Return True if all calls were recorded, None if none, False if some. Loading a plug-in
+    allocates as well."""
     count, n = seen.get(way, (0, 0, 0)), WAYS[way]
     if way == "by_plugin":
         return True if count[0] >= n and count[1] >= n * n else None

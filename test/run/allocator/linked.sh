@@ -3,8 +3,8 @@
 # counts other things than a preloaded one, disturbs a program when it is not enabled, or cannot be
 # linked where docs/guide/linking.md says so.
 #
-# Programs of test/prog are built anew in many ways (linked.py) and their profiles compared with the
-# preloaded recorder's. Missing compilers and linkers are skipped one by one.
+# linked.py builds programs of test/prog in many ways and compares their profiles with the preloaded
+# recorder's. Missing compilers and linkers are skipped one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc objcopy
 
@@ -12,7 +12,8 @@ in_python() {
     python3 "$area/linked.py" "$@" || failures=$((failures + 1))
 }
 
-# made KIND PROGRAM FILE: return false, and a skipped check, without the compiler.
+# made KIND PROGRAM FILE: build PROGRAM; without the compiler, print a skipped check and return
+# false.
 made() {
     local why
     why=$(python3 "$area/linked.py" build "$@" 2>"$3.log")
@@ -157,7 +158,8 @@ for kind in dynamic static musl; do
     cd ..
 done
 
-# Enabled by an environment that libc has not initialised yet, or that is already gone.
+# The recorder is enabled by an environment that libc has not initialised yet, or that the program
+# has cleared.
 if made dynamic cleared cleared.dynamic; then
     LD_AUDIT=$PROG/libauditor.so HEAPTAP_OUT=audited.heaptap ./cleared.dynamic
     same "dynamic, audited: exit status" 0 $?
@@ -174,7 +176,7 @@ for kind in dynamic static musl; do
     done
 done
 
-# A second recorder.
+# The program has a second recorder.
 if made dynamic threads twice; then
     mkdir twice.d
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/twice.d/ ./twice
@@ -204,7 +206,7 @@ if made static article article.static && made static-stripped article article.st
     record stripped.heaptap ./article.stripped
     same "strip leaves run its note" 0 "$status"
     KNOWN_PREFIX="stripped: "
-    known stripped.heaptap "total frees=0..2" "losses events=0" # libgcc's, as above.
+    known stripped.heaptap "total frees=0..2" "losses events=0" # libgcc's allocations, as above.
     record named.heaptap ./article.static
     KNOWN_PREFIX="static, names: "
     known named.heaptap "whole:b,a,main allocations=2 allocated_bytes=4 sites=1" \
@@ -218,7 +220,8 @@ if made musl-dynamic article article.musl; then
     check "and gives the reason" grep -q 'its C library is musl' refused.out
 fi
 
-# The cost of a linked recorder that is not enabled, in instructions for a pair of malloc and free.
+# Measure the cost of a linked recorder that is not enabled, in instructions for a pair of malloc
+# and free.
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
         sed -n 's/.*Collected : //p'
@@ -271,9 +274,9 @@ KNOWN_PREFIX=
 
 # --- Allocators under other names ---
 
-# The header alone, with the recorder in wrapped.c. lld wraps calls in the object that defines the
-# function, others do not. The header warns of link-time optimisation of the allocator together with
-# its callers: shown, not checked.
+# Test the header alone, with the recorder in wrapped.c. lld wraps calls in the object that defines
+# the function, other linkers do not. The header warns of link-time optimisation of the allocator
+# together with its callers: that result is shown, not checked.
 others="heaps 1 allocations 20 bytes 305 resizes 1 bytes 70 frees 13"
 for kind in bare bare-lto bare-static bare-musl bare-clang-lld; do
     made $kind wrapped wrapped.$kind || continue
@@ -302,7 +305,7 @@ END
 
 # --- Installed: pkg-config and cmake ---
 
-# sum PROFILE FUNCTION: allocations of stacks with FUNCTION.
+# sum PROFILE FUNCTION: print the allocations of stacks with FUNCTION.
 sum() {
     report_json "$1" 2>/dev/null | run_python -c '
 import documents, sys
@@ -310,7 +313,8 @@ print(sum(site["allocations"] for site in documents.load(sys.stdin)["sites"]
           if any((f["function"] or "").startswith(sys.argv[1]) for f in site["stack"])))' "$2"
 }
 
-# compiled NAME MODULE COMPILER SOURCE FUNCTION WANTED OPTIONS...: with the flags of pkg-config.
+# compiled NAME MODULE COMPILER SOURCE FUNCTION WANTED OPTIONS...: build with the flags of
+# pkg-config, and check the recording.
 compiled() {
     local name=$1 module=$2 compiler=$3 source=$SRCDIR/examples/cmake/$4 function=$5 wanted=$6
     shift 6
@@ -328,7 +332,8 @@ compiled() {
 }
 
 if [ -x "$BUILD/heaptap" ] && [ -w "$BUILD" ] && command -v pkg-config >/dev/null; then
-    # Called with the same BUILD as the build, or it would relink files that other tests are using.
+    # make gets the BUILD of this build; otherwise, it would relink files that other tests are
+    # using.
     check "make install" make -C "$SRCDIR" BUILD="$(realpath --relative-to="$SRCDIR" "$BUILD")" \
         SAN= install PREFIX="$PWD/installed"
     export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig
@@ -355,7 +360,7 @@ fi
 
 # --- Names in the archives ---
 
-# In the linked program every other name is the user's.
+# In the linked program, all other names belong to the user.
 defined() {
     nm -g --defined-only "$1" | awk 'NF == 3 { print $3 }'
 }
@@ -366,9 +371,9 @@ for archive in libheaptap_static.a musl/libheaptap_static.a; do
     check "$archive defines nothing outside its own names" bash -c '! grep -qvE "$0"' \
         '^(__wrap_|heaptap_|__restore(_rt)?$)' < <(defined "$BUILD/$archive")
 done
-# The objects of the archive are for glibc and for musl, so they may import only names that both
-# have. Only libc knows where errno is: a static program that defines this name defines it for libc
-# as well.
+# The archive's objects are for glibc and for musl, so they may import only names that both have.
+# Only libc knows the address of errno: a static program that defines this name would define it for
+# libc as well.
 asked_for() {
     nm -u "$1" | awk 'NF == 2 { print $2 }'
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# own_malloc.sh: programs that bring their own allocator, some of them out of reach. If it fails,
-# `heaptap run` is silent about a heap that it could not see, suggests a remedy that does not work,
+# own_malloc.sh: programs with their own allocator, which the recorder can see or not. If it fails,
+# `heaptap run` does not report a heap that it could not see, suggests a remedy that does not work,
 # or raises a false alarm; or the numbers of real programs with a private allocator are wrong.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
-# ran FILE OPTIONS... -- PROGRAM: run it, with its messages in FILE.err.
+# ran FILE OPTIONS... -- PROGRAM: run PROGRAM, with its messages in FILE.err.
 ran() {
     local file=$1
     shift
@@ -113,7 +113,7 @@ check "both: no holder is named for the few known bytes" \
 # --- Allocators linked statically ----------------------------------------------------------------
 
 # inside NAME PATTERN LINK-FLAGS...: link the allocator NAME statically; check the warning, and that
-# the remedy matches PATTERN.
+# its remedy matches PATTERN.
 inside() {
     local name=$1 pattern=$2
     shift 2
@@ -140,7 +140,7 @@ inside tcmalloc 'has tcmalloc inside as its malloc.*libheaptap\.a' \
     -Wl,-Bstatic -ltcmalloc_minimal -Wl,-Bdynamic -lstdc++ -lm -lpthread
 inside mimalloc 'has mimalloc inside' -Wl,-Bstatic -lmimalloc -Wl,-Bdynamic -lpthread
 
-# Try the remedies of these hints: a program that is linked as they suggest is recorded.
+# Try the remedies of these hints: if a program is linked as they suggest, it is recorded.
 helps() {
     local name=$1
     ran helped.heaptap -- "./$name"
@@ -158,7 +158,7 @@ if [ -e "$archive" ]; then
         "$archive" "${rest[@]}"
     helps plain_in_front
 
-    # Like redis: names with the prefix je_. The linked recorder waits for malloc in vain.
+    # Like redis: names with the prefix je_. The linked recorder sees no call of malloc.
     renamed=()
     for name in malloc calloc realloc free posix_memalign aligned_alloc memalign valloc; do
         renamed+=(--redefine-sym "$name=je_$name")
@@ -221,7 +221,7 @@ else
     echo "ok - remedies for jemalloc inside # SKIP needs libjemalloc.a"
 fi
 
-# A private malloc that no list knows by name.
+# A private malloc whose name is in no list.
 cat >own.c <<'END'
 #include <stddef.h>
 static unsigned char room[64 << 20];
@@ -257,7 +257,7 @@ else
     echo "ok - libmimalloc # SKIP not installed"
 fi
 
-# The usual names of such libraries are recorded anyway, and a hook does not count them twice.
+# The usual names of such libraries are recorded without a hook; a hook does not count them twice.
 for library in jemalloc mimalloc tcmalloc_minimal; do
     if ! gcc -O2 -g -fno-builtin -D_GNU_SOURCE -o "foreign_$library" \
         "$SRCDIR/test/prog/foreign.c" -Wl,--no-as-needed "-l$library" 2>gcc.err; then
@@ -324,7 +324,7 @@ fi
 
 # --- redis ---------------------------------------------------------------------------------------
 
-# Its own count, by the usable sizes of its blocks, is the reference.
+# redis' own count, by the usable sizes of its blocks, is the reference.
 cat >redis.py <<'END'
 import json
 import socket

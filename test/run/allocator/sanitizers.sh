@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# sanitizers.sh: programs built with gcc's sanitizers, whose run-time library must be malloc itself.
+# sanitizers.sh: programs built with gcc's sanitizers, whose run-time library must provide malloc.
 # They cannot be recorded, and must run as without the recorder. If it fails, the recorder calls a
-# function that the sanitizer has intercepted before it is ready: the program dies before main.
+# function that the sanitizer intercepts before the sanitizer is ready, and the program dies before
+# main.
 #
-# gcc's AddressSanitizer ends a program with any library preloaded in front of it, with a message,
-# unless ASAN_OPTIONS permits it. Not here: clang's sanitizers are part of the program, so malloc is
-# never the recorder's.
+# If any library is preloaded before gcc's AddressSanitizer, it ends the program with a message,
+# unless ASAN_OPTIONS permits the library. clang's sanitizers are not tested: they are part of the
+# program, so malloc is never the recorder's.
 . "$SRCDIR/test/run/lib.subr"
 need gcc
 

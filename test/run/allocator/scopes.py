@@ -1,12 +1,13 @@
-"""scopes.py: which function each call reaches: bare, as the dynamic linker binds it, and recorded.
+"""scopes.py: compare the functions that calls reach bare, as the dynamic linker binds them, and
+recorded.
 
     scopes.py [--root DIR] [--only REGEX] [--table FILE]
 
-Each case is a program of test/prog/scope_*, run twice: alone, which shows the bindings of the
-dynamic linker, and recorded. Both must print the same. The profile must have the blocks that
-the case makes by construction, at their functions, and no losses. The output shows which
-provider of operators each call reached (scope_use.h, scope_provider.h), and providers abort on
-foreign blocks. A sampled recording takes other paths, and must print the same as well.
+Each case is a program of test/prog/scope_*, run twice: bare, which shows the bindings of the
+dynamic linker, and recorded. Both must print the same. The profile must have the blocks that the
+case makes by construction, at their functions, and no losses. The output names the provider of
+operators that each call reached (scope_use.h, scope_provider.h), and providers abort on foreign
+blocks. A sampled recording takes other paths, and must print the same as well.
 
 With --root the programs run on the dynamic linker and the libraries of DIR. --table also writes
 the table of bindings to FILE."""
@@ -31,7 +32,8 @@ LOADER = "ld-linux-x86-64.so.2"
 TIME_LIMIT_S = 20
 WORKERS = 2
 
-# Blocks made by the functions of the plug-ins and hosts, their bytes, blocks ended.
+# Number of blocks made by the functions of plug-ins and hosts, their bytes, and the number of
+# blocks freed.
 Work = collections.namedtuple("Work", "blocks bytes ended")
 WORK_CXX = {
     "use": Work(10, 478, 10),
@@ -50,7 +52,7 @@ WORK_C = dict(WORK_CXX, use=Work(8, 346, 8))
 WORK_ONE = {"use": Work(1, 10, 1)}
 WORK = {"libscope_c.so": WORK_C, "libscope_unversioned.so": WORK_ONE}
 
-# The functions to which the blocks of these calls are charged.
+# The functions that these calls charge their blocks to.
 CHARGED = {"tail": "through_tail", "give": "host_makes", "internal": "libc_blocks",
            "next": "libc_blocks", "handle": "libc_blocks"}
 
@@ -58,9 +60,9 @@ NO_LOSS = "losses events=0 unknown_frees=0 double_frees=0 overwritten_blocks=0"
 
 
 class Case:
-    """One program with its arguments. PRELOAD lists libraries to preload after the recorder. CHECKS
-    lists further numbers as known.py reads them. If TOLD, blocks may be missing from the profile
-    if the report warns of it."""
+    """A program with its arguments. PRELOAD lists libraries to preload after the recorder. CHECKS
+    lists further numbers as known.py reads them. If TOLD, blocks may be missing from the profile if
+    the report warns of that."""
 
     def __init__(self, name, command, preload="", checks=(), told=False):
         self.name, self.preload, self.checks = name, preload.split(), list(checks)
@@ -71,13 +73,13 @@ class Case:
 
 
 def everything(*names):
-    """Everything that a plug-in in C++ can do."""
+    """All actions of a plug-in in C++."""
     return " ".join(f"{n}.{what}" for n in names
                     for what in ("use", "probe", "table", "tail", "use", "leave"))
 
 
 def calls(name):
-    """The same without pointers to operators."""
+    """The same actions, except those through pointers to operators."""
     return everything(name).replace(f"{name}.table ", "")
 
 
@@ -152,7 +154,8 @@ def in_c(c, p, one, two, s, t):
 
 
 def in_cxx(cxx, p, one, two, s, t):
-    """A host in C++: libstdc++ is in its scope, so it comes first for all objects."""
+    """A host in C++: libstdc++ is in the program's scope, so its operators come first for all
+    objects."""
     for host, what in (cxx, "C++ host"), ("scope_nopie", "C++ host at a fixed address"):
         yield Case(f"{what}, plug-in", f"{host} {everything('host')} {p}:l {everything('p')} p!")
         yield Case(f"{what}, plug-ins with operators of their own",
@@ -173,7 +176,7 @@ def in_cxx(cxx, p, one, two, s, t):
 
 
 def with_own(p, one):
-    """Programs, and libraries in their scope, that define operators."""
+    """Programs that define operators, or have libraries in their scope that do."""
     for host, what in (("scope_own", "operators in the program"),
                        ("scope_hidden", "hidden operators in the program"),
                        ("scope_inside", "libstdc++ inside the program"),
@@ -223,7 +226,7 @@ def apart(c, cxx, p, one):
 
 
 def past_us():
-    """libc's own functions, by other names or by pointer."""
+    """libc's functions, called by other names or through pointers."""
     for what in "internal", "relatives", "refused", "mixed", "handle":
         yield Case(f"libc's allocator, {what}", f"scope_libc host.{what}")
         yield Case(f"libc's allocator in a plug-in, {what}",
@@ -240,7 +243,7 @@ def past_us():
 
 
 def asking(c, cxx):
-    """Code that tests whether there are operators."""
+    """Code that tests whether operators exist."""
     asked = ["under:call_found allocations=1 frees=1"]
     weak = ["under:weak allocations=1 allocated_bytes=24 frees=1"]
     for host, what in ("scope_weak", "weak references"), ("scope_weak_fixed",
@@ -313,7 +316,7 @@ def nested():
 
 
 def behind():
-    """Allocators that are preloaded behind the recorder."""
+    """Allocators preloaded after the recorder."""
     yield Case("a malloc that calls its own memalign", "scope_mallocs", "libscope_aligns.so", [
         "leaf:mallocs allocations=1000 allocated_bytes=100000 frees=1000",
         "leaf:malloc allocations=0", "under:main allocations=1000 frees=1000 live_blocks=0"])
@@ -327,14 +330,14 @@ def behind():
 
 
 class Libc:
-    """The C library to run on: the system's, or the one in a directory."""
+    """The C library to run on: the system's, or the C library in a directory."""
 
     def __init__(self, root):
         self.loader, self.folders = None, []
         self.version = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
         if root is None:
             return
-        # Packages of some distributions still have a lib beside usr/lib.
+        # Some distributions' packages still have a lib beside usr/lib.
         folders = [os.path.abspath(f"{root}/{f}/x86_64-linux-gnu") for f in ("lib", "usr/lib")]
         self.folders = [f for f in folders if os.path.isdir(f)]
         self.loader = next(f"{f}/{LOADER}" for f in folders if os.path.exists(f"{f}/{LOADER}"))
@@ -343,9 +346,10 @@ class Libc:
         self.version = re.search(r"version (\d+\.\d+)", told.stdout)[1]
 
     def program(self, path, directory):
-        """PATH, or a copy of it in DIRECTORY that uses the chosen dynamic linker. The kernel takes
-        the linker's name from any place that the program header gives, so it may be at the end.
-        (A program that is an argument of the linker differs: /proc/self/exe is not the program.)"""
+        """Return PATH, or a copy of it in DIRECTORY that uses the chosen dynamic linker. The kernel
+        reads the linker's name at any offset that the program header gives, so the copy has it at
+        the end. (To run a program as an argument of the linker would be different: /proc/self/exe
+        would not be the program.)"""
         if self.loader is None:
             return path
         with open(path, "rb") as f:
@@ -368,7 +372,7 @@ Run = collections.namedtuple("Run", "status output errors")
 
 
 def run(command, directory, more):
-    """COMMAND with the variables MORE."""
+    """Run COMMAND with the variables MORE."""
     try:
         done = subprocess.run(command, cwd=directory, env={**os.environ, **more},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -381,7 +385,7 @@ def run(command, directory, more):
 
 
 def numbers(case):
-    """The expected blocks of the case, from the actions of its functions."""
+    """Return the expected blocks of the case, from the actions of its functions."""
     files, total = {}, collections.Counter()
     for argument in case.arguments:
         name, _, file = argument.partition("=")
@@ -415,7 +419,7 @@ def profile_complaints(case, file, heaptap):
     if done.returncode != 0:
         return [f"no report: {done.stderr.strip()}"]
     report = documents.loads(done.stdout)
-    # The dynamic linker allocates blocks itself, also when a function is called for the first time.
+    # The dynamic linker also allocates, even when a function is called for the first time.
     report["sites"] = [site for site in report["sites"] if not any(
         os.path.basename(frame["module"] or "") == LOADER for frame in site["stack"])]
     if case.told and is_told(report):
@@ -443,7 +447,7 @@ class Runner:
         self.directory = os.path.abspath(f"scopes-{libc.version}")
         shutil.rmtree(self.directory, ignore_errors=True)
         os.mkdir(self.directory)
-        # A second loading of the same library needs a second file.
+        # To load the same library twice, a second file is needed.
         shutil.copy(f"{self.built}/libscope_plain.so", f"{self.directory}/plain.so")
         self.programs = {name: libc.program(f"{self.built}/{name}", self.directory)
                          for name in os.listdir(self.built) if re.fullmatch(r"scope_\w+", name)}
@@ -465,7 +469,7 @@ class Runner:
     def variables(self, preload):
         found = {"LD_PRELOAD": ":".join(preload)} if preload else {}
         if self.libc.loader is not None:
-            # The copies are not where the libraries are.
+            # The copies are in another directory than the libraries.
             found["LD_LIBRARY_PATH"] = ":".join([*self.libc.folders, self.built])
         return found
 
@@ -474,7 +478,7 @@ class Runner:
             options = ["--sample-count", sample] if sample else []
             return run([self.heaptap, "run", "--quiet", *options, "-o", file, "--", *command],
                        self.directory, self.variables(preload))
-        # The command itself would not start with another linker's libraries.
+        # heaptap itself would not start with another linker's libraries.
         more = self.variables([os.environ["LIBHEAPTAP"], *preload])
         more["HEAPTAP_OUT"] = file
         if sample:
@@ -486,7 +490,8 @@ class Runner:
 
 
 def providers(output):
-    """The provider that each part of the program has reached: "host: one; p: libstdc++.so.6"."""
+    """Return the provider that each part of the program has reached: "host: one; p:
+    libstdc++.so.6"."""
     found = {}
     part = "?"
     for line in output.splitlines():

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# scopes.sh: which operator new, delete and malloc is called, when programs and plug-ins have
-# several in reach; see scopes.py. If it fails, recording changes which function the program calls
-# (it crashes, or waits forever), or blocks are missing from the profile without a message.
+# scopes.sh: calls of operator new, delete and malloc in programs and plug-ins that have several
+# definitions in their scope; see scopes.py. If it fails, a recorded program calls another
+# definition than a bare one (it crashes, or waits forever), or blocks are missing from the profile
+# without a message.
 #
 # The script runs on the glibc of the system, and on each that `make scopes` has put into
 # build/glibc.

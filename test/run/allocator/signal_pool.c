@@ -1,6 +1,6 @@
 /* signal_pool.c: with -DPOOL, an allocator that signal handlers may call. Without, a program with
- * two threads that call it. A timer's handler calls it at any instruction of the second. Prints how
- * many allocations and frees there were. */
+ * two threads that call this allocator. A timer's handler, which interrupts the second thread at
+ * any instruction, calls it as well. Prints the numbers of allocations and frees. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ allocate(int depth, int i)
             atomic_fetch_add(&frees, 1);
         }
     }
-    __asm__ volatile("" ::: "memory"); // So that the call is no jump.
+    __asm__ volatile("" ::: "memory"); // Prevents a tail call.
 }
 
 static void *
@@ -87,7 +87,7 @@ main(void)
     timer_create(CLOCK_MONOTONIC, &event, &timer);
     timer_settime(timer, 0, &period, NULL);
     pthread_create(&thread, NULL, work, NULL);
-    pthread_sigmask(SIG_BLOCK, &all, NULL); // So that the handler runs in the other thread.
+    pthread_sigmask(SIG_BLOCK, &all, NULL); // The handler thereby runs in the other thread.
     work(NULL);
     pthread_join(thread, NULL);
     printf("%lu %lu\n", allocations, frees);

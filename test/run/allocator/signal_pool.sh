@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# signal_pool.sh: events of signal handlers in a thread that is not the first, with a reserve and
-# without. If it fails, events are missing in the totals and in the losses, or threads are listed
-# that the program does not have.
+# signal_pool.sh: events of signal handlers in a thread other than the first, with a reserve and
+# without. If it fails, events are missing from both totals and losses, or threads are listed that
+# the program does not have.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc
 
@@ -9,12 +9,14 @@ gcc -O1 -DPOOL -shared -fPIC -o libsignal_pool.so "$area/signal_pool.c"
 gcc -g -O1 -D_GNU_SOURCE -pthread -o signal_pool "$area/signal_pool.c" -L. -lsignal_pool \
     -Wl,-rpath,"$PWD"
 
-sums() { # sums PROFILE ALLOCATIONS FREES: the same in the profile, or counted as lost
+# sums PROFILE ALLOCATIONS FREES: check that the events in the profile and those counted as lost add
+# up to these.
+sums() {
     "$HEAPTAP" report --json "$1" | python3 -c '
 import json, sys
 d, called = json.load(sys.stdin), sum(map(int, sys.argv[1:]))
 losses = {name: n for name, n in d["losses"].items() if n and name != "unwind_failures"}
-# Two blocks more: pthread_create allocates one, and printf a buffer.
+# There are two more blocks: pthread_create allocates one, and printf a buffer.
 found = d["totals"]["allocations"] + d["totals"]["frees"] - 2
 lost = losses.pop("reentrant_events", 0)
 losses.pop("events", 0)

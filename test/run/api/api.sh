@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # api.sh: heaptap.h. If it fails, the heaps that a program reports are recorded wrongly, or the
-# program behaves differently without a recorder. The numbers are read from the raw file
-# (api_tables.py); other tests cover the tools' views. test/prog/own_heaps.c has the cases.
+# program behaves differently without a recorder. api_tables.py reads the numbers from the raw file;
+# other tests cover the tools' views. The cases are in test/prog/own_heaps.c.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-tables() { # tables PREFIX FILE CHECK…
+tables() { # tables PREFIX FILE CHECK…: check FILE's raw tables
     local prefix=$1
     shift
     python3 "$area/api_tables.py" "$@" >tables.out 2>tables.err ||
@@ -14,12 +14,12 @@ tables() { # tables PREFIX FILE CHECK…
     [ ! -s tables.err ] || { failed "$prefix: the tables can be read"; sed 's/^/#   /' tables.err; }
 }
 
-preload() { # preload FILE PROGRAM…: recorded into FILE
+preload() { # preload FILE PROGRAM…: record PROGRAM into FILE
     rm -f "$1" "${1%.heaptap}".*.heaptap
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$1 "${@:2}" >out 2>err
 }
 
-# own CASE CHECK…: check the profile of that case. The case must also run without a recorder.
+# own CASE CHECK…: run CASE of own_heaps.c, also without a recorder, and check its profile.
 own() {
     local name=$1
     shift
@@ -44,7 +44,7 @@ tables mixed mixed.heaptap "heap:mixed $(cat mixed.sums)" "heap:that lasts $(cat
 own second "heap:second allocations=40 frees=39 live=1 live_bytes=10" "frees unknown=0" "$quiet"
 own reset "heap:million allocations=1000010 frees=1000000 live=10 live_bytes=80" \
     "heap:million peak=1000000 peak_bytes=16000000" "record:million resets=1" "$quiet"
-# Far above the usual microseconds: only a walk over a million blocks takes that long.
+# The limit is far above the usual microseconds: only a walk over a million blocks takes that long.
 check "reset of a million live blocks takes less than 5 ms of the processor" \
     test "$(cat reset.ns)" -lt 5000000
 echo "# reset of 1,000,000 live blocks: $(cat reset.ns) ns"
@@ -84,11 +84,11 @@ tables "handler" handler.heaptap "heap:interrupted live=$n live_bytes=$((2 * n))
 own threads "heap:pool allocations=400000 allocated_bytes=4000000" "frees unknown=0" "$quiet"
 tables "threads" threads.heaptap "heap:pool live=$(cat left)"
 own race "heap:race allocations=150000 live=0 live_bytes=0"
-# Four threads turn blocks of 1 MiB into arenas at the same time: at most one block of each is part
-# of the peak.
+# Four threads turn blocks of 1 MiB into arenas at the same time: at most one block of each thread
+# counts in the peak.
 own arenas "total peak_bytes=2934464..7263840" "heap:big arena allocations=160000 live=0" \
     "backing:big arena allocations=16000 frees=16000" "$quiet"
-# The chunks do not count as malloc's, but a large block of such a thread does.
+# The chunks do not count as malloc's, but a large block of the same thread does.
 own large "total peak_bytes=104857600..106000000" "$quiet"
 own large_alone "total peak=1 peak_bytes=104857600 live=0" "malloc peak_bytes=104857600" \
     "backing:alone live_bytes=1048576" "$quiet"
@@ -102,7 +102,7 @@ own phases "snapshot:loading of_kind_3=1" "snapshot:loaded of_kind_2=1" \
     "snapshot:a phase with a name of more than of_kind_3=1" "snapshot: of_kind_2=1"
 
 own grown "heap:grown allocations=0 allocated_bytes=732 live_bytes=732" "$quiet"
-between() { # between FROM TO: bytes allocated from one snapshot to the other
+between() { # between FROM TO: print the bytes allocated from one snapshot to the other
     "$HEAPTAP" report --json --between "$1..$2" grown.heaptap 2>/dev/null |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["totals"]["allocated_bytes"])'
 }
@@ -115,7 +115,7 @@ own limited "total allocations=32768 live=32768" "malloc allocations=16384" \
 check "limited: the file has at most 2 MiB, and less than without a limit" \
     sh -c '[ $(stat -c %s limited.heaptap) -le 2097152 ] &&
            [ $(stat -c %s full.heaptap) -gt 2097152 ]'
-# A full tree: the heap has only its node below "other".
+# The tree is full: the heap's only node is below "other".
 export HEAPTAP_RESERVE=300000
 own full "total allocations=32768 live=32768" "heap:crowded allocations=16384 live_bytes=163840" \
     "malloc allocations=16384"

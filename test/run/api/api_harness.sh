@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# api_harness.sh: heaps, labels, snapshots and heaptap_write of several threads at once, under the
+# api_harness.sh: several threads use heaps, labels, snapshots and heaptap_write at once, under the
 # address, undefined and thread sanitizers (test/harness/own_harness.c). If it fails, the recorder
-# has undefined behaviour, or counts wrongly when threads meet.
+# has undefined behaviour, or counts wrongly when threads act at once.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -11,7 +11,7 @@ for kind in memory thread; do
     "$program" "$PWD/own.heaptap" text >out 2>&1
     same "$kind: exit status" 0 $?
     check "$kind: no report" sh -c '! grep -E "WARNING|ERROR|runtime error" out'
-    # 6 threads; 188 arenas and 375 labels each.
+    # The expected counts follow from 6 threads with 188 arenas and 375 labels each.
     python3 "$area/api_tables.py" own.heaptap \
         "heap:pool allocations=18000 live=0 live_bytes=0" \
         "heap:arena allocations=5640 allocated_bytes=47376 frees=5640 live=0" \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# api_interrupt.sh: a signal handler that uses the heap, at every instruction inside the recorder.
-# If it fails, a handler that interrupts an event of heaptap.h breaks the program, or its events are
-# lost or recorded wrongly.
+# api_interrupt.sh: run a signal handler that uses the heap at every instruction inside the
+# recorder. If it fails, a handler that interrupts an event of heaptap.h breaks the program, or the
+# handler's events are lost or recorded wrongly.
 #
-# test/interrupt/stepper.c sends the signals, test/prog/own_interrupted.c is the program; the table
-# has the format of interrupt.sh, HEAPTAP_EVERY_INSTRUCTION included.
+# test/interrupt/stepper.c sends the signals to test/prog/own_interrupted.c. The table has the
+# format of interrupt.sh, and HEAPTAP_EVERY_INSTRUCTION has the same effect as there.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 step=$BUILD/test/interrupt/stepper
@@ -13,8 +13,8 @@ step=$BUILD/test/interrupt/stepper
 "$step" 0 1 "$PROG/own_interrupted" alloc return 1 >probe.out 2>probe.err
 [ $? -ne 96 ] || skip_all "needs ptrace"
 
-# try EVENT HANDLER FIRST STRIDE TURNS CHECK…; in a CHECK, [E] is replaced by the value of the
-# expression E for n, the number of turns, and s, the number of signals.
+# try EVENT HANDLER FIRST STRIDE TURNS CHECK…: in a CHECK, [E] is replaced by the value of the
+# expression E, where n is the number of turns and s the number of signals.
 try() {
     local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2-$3 name="$1, $2, from $3" sent
     if [ -n "${HEAPTAP_EVERY_INSTRUCTION:-}" ]; then
@@ -58,18 +58,18 @@ try backing return 5 31 60 "$handled" "heap:heap allocations=[2*s] live=0" \
     "backing:heap allocations=[n] allocated_bytes=[100*n] live=0 live_bytes=0"
 try label return 6 53 60 "$handled" "heap:heap allocations=[n+2*s] live=0 live_bytes=0" \
     "labels:in=handler allocations=[s] frees=[s]" "labels:in=event allocations=[n]..[n+2*s]"
-# An event that a jump cuts off may be missing, or counted in one place and not in the other.
+# An event that a jump interrupts may be missing, or counted in one place and not in the other.
 try alloc jump 7 23 60 "heap:heap allocations=[2*s]..[n+2*s] live=[-n]..[n]"
 try reset jump 8 11 60 "heap:heap allocations=[n]..[n+2*s] live=[-n-2*s]..[n+2*s]"
 try label jump 9 53 60 "heap:heap allocations=[2*s]..[n+2*s] live=[-n]..[n]" \
     "labels:in=handler allocations=[s]"
 try alloc fork 10 47 30 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
-# Each of the first instructions: the state that they compute is invalid in the child.
+# Interrupt each of the first instructions: the state that they compute is invalid in the child.
 try alloc fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 try free fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 
-# A child that a handler has forked finishes the interrupted event; then its own recording starts,
-# with the heap that it has inherited. It allocates once, and once more if it was forked before the
+# A child that a handler has forked finishes the interrupted event; then its recording starts, with
+# the inherited heap. The child allocates once, and once more if it was forked before the
 # interrupted allocation had begun.
 for dir in *-fork-*/; do
     children=0

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # api_matrix.sh: heaptap.h in every kind of program, recorded and not. If it fails, a program of
-# that kind does not build with the header, or its events are not seen, or a call without a recorder
-# costs it more than a test of a pointer.
+# that kind does not build with the header, or its events are not recorded, or a call without a
+# recorder costs more than a test of a pointer.
 . "$SRCDIR/test/run/lib.subr"
 need python3 objdump
 export LC_ALL=C
 header=$SRCDIR/include
 
-# built NAME COMPILER FLAGS…: from own_matrix.c and libown_plugin.c, in C or C++.
+# built NAME COMPILER FLAGS…: build own_matrix.c and libown_plugin.c, in C or C++.
 built() {
     local name=$1 compiler=$2
     shift 2
@@ -15,7 +15,7 @@ built() {
         "$SRCDIR/test/prog/libown_plugin.c" -o "$name" -ldl
 }
 
-seen() { # seen NAME PROGRAM…: both heaps in the profile
+seen() { # seen NAME PROGRAM…: check that the profile has both heaps
     local name=$1
     shift
     rm -f "$name.heaptap"
@@ -27,21 +27,22 @@ seen() { # seen NAME PROGRAM…: both heaps in the profile
             "heap:plug-in allocations=5 allocated_bytes=55" "losses heap_events=0"
 }
 
-bare() { # bare PROGRAM…: nothing is written, whatever the environment says
+bare() { # bare PROGRAM…: check that nothing is written, whatever the environment says
     HEAPTAP_OUT=$PWD/bare.heaptap "$@" >out 2>err && [ "$(cat out)" = bare ] && [ ! -s err ] &&
         [ ! -e bare.heaptap ]
 }
 
-bare_linked() { # the same of a program with a recorder inside, which nobody has asked
+bare_linked() { # the same for a program with a linked recorder that is not enabled
     rm -f ./*.heaptap
     "$@" >out 2>err && [ "$(cat out)" = bare ] && [ ! -s err ] && ! ls ./*.heaptap 2>/dev/null
 }
 
-# one NAME COMPILER FLAGS…
+# one NAME COMPILER FLAGS…: build, and check bare and recorded
 one() {
     local name=$1
     if ! built program "${@:2}" >build.log 2>&1; then
-        # A library or a linker that this machine lacks is skipped; the basic ones are required.
+        # If this machine lacks a library or a linker, its case is skipped; the basic ones are
+        # required.
         case "$*" in
         *-static* | *-fuse-ld=* | *-flto*)
             echo "ok - $name # SKIP does not build here: $(head -1 build.log)"
@@ -83,12 +84,12 @@ for compiler in gcc clang; do
     done
 done
 
-# A plug-in that uses the header, in a program that does so as well.
+# A plug-in uses the header, in a program that uses it as well.
 plugin=$PROG/libown_plugin.so
 check "plug-in, bare" bare "$PROG/own_matrix" "$plugin"
 check "plug-in, recorded" seen plugin "$PROG/own_matrix" "$plugin"
 
-# Headers alone add nothing to a program, and the recorder's pointer is visible to nobody else.
+# The headers alone add nothing to a program, and no other object sees the recorder's pointer.
 check "a program needs nothing to be linked" sh -c \
     '! nm "$1" | grep -i heaptap | grep -qv " [VvwdDbBt] "' - "$PROG/own_matrix"
 
@@ -117,7 +118,7 @@ void call_max_memory(size_t n) { heaptap_max_memory(n); }
 int call_write(int fd) { return heaptap_write(fd, "pprof"); }
 END
 
-# Prints each call_ function with its instructions up to the first return, which is the path where
+# Print each call_ function with its instructions up to the first return, which is the path where
 # the pointer is 0: jumps on that path must be conditional ones that are not taken.
 lengths() {
     objdump -d --no-show-raw-insn calls.o | awk '
@@ -135,7 +136,7 @@ at_most_5() { # 17 functions, each of at most 5 instructions before it returns, 
         { cat lengths; return 1; }
 }
 
-# Where there is no recorder the same calls compile to nothing: no symbol, no instruction.
+# Where no recorder can exist, the same calls compile to nothing: no symbol, no instruction.
 elsewhere() {
     "$@" -O2 -std=c99 -ffreestanding -Wall -Wextra -Werror -I"$header" -c calls.c -o other.o &&
         ! nm other.o | grep heaptap

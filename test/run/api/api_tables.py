@@ -1,5 +1,6 @@
-"""api_tables.py: the numbers of a program's heaps in a recorded profile, read from the raw file by
-docs/format.md alone, so that a mistake of the loader hides none of the recorder's.
+"""api_tables.py: check the numbers of a program's heaps in a recorded profile. The script reads the
+raw file by docs/format.md alone, so that a mistake of the loader cannot hide a mistake of the
+recorder.
 
     api_tables.py PROFILE CHECK...
 
@@ -93,7 +94,7 @@ class Profile:
             node = {"labels": 0, "heap": 0, "backing": 0}
             if i and frame and parent < i:
                 node = dict(self.nodes[parent])
-            if frame and flags & 4:  # Without a frame: a jump left it half-made.
+            if frame and flags & 4:  # This heap or set has no frame: a jump left it incomplete.
                 assert self.incompatible & 1, "a tag without the flag"
                 kind = {TAG_LABELS: "labels", TAG_HEAP: "heap",
                         TAG_BACKING: "backing"}[frame >> 48]

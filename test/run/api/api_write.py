@@ -1,4 +1,4 @@
-"""api_write.py: heaptap_write and the example server, driven from outside.
+"""api_write.py: test heaptap_write and the example server from outside.
 
     api_write.py WRITER SERVER LIBRARY
 
@@ -49,8 +49,8 @@ def rows(text):
     return tuple(sum(int(row[i]) for row in found) for i in range(4))
 
 
-# The contents when WRITER writes: 3 of malloc's blocks of 1000, one of them freed, and 200 objects
-# of 10 on as many stacks, as many again that were reset.
+# Expected contents: 3 blocks of malloc of 1000 bytes, the last freed, and 200 objects of 10 bytes
+# on as many stacks, after 200 more that were reset.
 WANTED = (202, 4000, 403, 7000)
 
 
@@ -132,7 +132,7 @@ def signals_while_writing():
         os.close(write_end)
         first = os.read(read_end, 1)
         for _ in range(20):
-            process.send_signal(signal.SIGUSR1)  # Its handler allocates and frees.
+            process.send_signal(signal.SIGUSR1)  # The program's handler allocates and frees.
             time.sleep(0.002)
         text = (first + slowly(read_end)).decode()
         said = process.stderr.read()
@@ -201,7 +201,7 @@ def server():
     check("the server answers", answers == "".join(f"ok {100 * i}\n" for i in range(1, 11)) +
           "ok 5\n", answers)
     text = talk(path, "profile")
-    # Live: only the table. The 11 requests have ended; each allocated 2 objects.
+    # The text has the live blocks only. The 11 requests have ended; each allocated 2 objects.
     live, live_bytes, blocks, size = rows(text)
     check("the server's own profile", live >= 1000 and 200000 <= live_bytes < 220000 and
           blocks - live >= 22 and size - live_bytes >= 5500 + 5 + 11 * 64, text)

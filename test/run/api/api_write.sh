@@ -9,7 +9,7 @@ python3 "$area/api_write.py" "$PROG/own_writer" "$BUILD/examples/server" \
     "$LIBHEAPTAP" || failures=$((failures + 1))
 known copy.heaptap "total allocations=403 allocated_bytes=7000 live_bytes=4000" "losses events=0"
 
-# With a reserve the recorder makes no system calls.
+# With a reserve, the recorder makes no system calls.
 cat >reserved.c <<'END'
 #include <fcntl.h>
 #include <heaptap/heaptap.h>
@@ -38,7 +38,7 @@ same "article: its first line" "heap profile: 5: 11 [5: 11] @ heapprofile" "$(he
 
 if command -v google-pprof >/dev/null; then
     google-pprof --text --show_bytes "$article" article.prof >text 2>err
-    # Function, its bytes and their share, bytes and share with its callees.
+    # Columns: the function's bytes and their share, bytes and share including its callees.
     shares() {
         awk -v name="$1" '$NF == name { print $1, $2, $4, $5 }' text
     }
@@ -46,7 +46,8 @@ if command -v google-pprof >/dev/null; then
     same "google-pprof: a" "4 36.4% 8 72.7%" "$(shares a)"
     same "google-pprof: main" "0 0.0% 11 100.0%" "$(shares main)"
     google-pprof --collapsed "$article" article.prof 2>err |
-        sed -e 's/<[0-9a-f]*>//g' -e 's/.*;main/main/' | sort >collapsed # It adds addresses.
+        # google-pprof adds addresses.
+        sed -e 's/<[0-9a-f]*>//g' -e 's/.*;main/main/' | sort >collapsed
     same "google-pprof --collapsed" "main;a 4|main;a;b 4|main;b 3|" "$(tr '\n' '|' <collapsed)"
     google-pprof --list='^a' --show_bytes "$article" article.prof >list 2>err
     check "google-pprof --list" grep -Eq '^ +4 +4 +[0-9]+: .*arena_alloc\(arena, 1, bytes\);' list

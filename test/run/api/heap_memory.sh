@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # heap_memory.sh: the recorder's memory for objects in a program's heaps. If it fails, a program
 # with many small objects grows without bound, a limit on memory does not hold, or objects that lie
-# close to one another are mixed up.
+# close to one another are confused.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
 count=200000
 slack=$((1024 * 1024)) # Pages of the finest to the coarsest tier, and initial tables.
 
-# number FILE MEMBER: a number of the report's totals or losses, or of the process.
+# number FILE MEMBER: print a number of the report's totals or losses, or of the process.
 number() {
     "$HEAPTAP" report --json "$1" | python3 -c '
 import json, sys
@@ -38,7 +38,7 @@ for size in 1 2 3 4 8 16 24 48 64 100 128 512 1024 4096; do
         "$(number small.heaptap live_bytes)"
 done
 
-# Objects that do not lie side by side: SIZE STRIDE RUN GAP.
+# Objects with gaps between them: SIZE STRIDE RUN GAP.
 while read -r size stride run gap; do
     kind="of $size bytes each $stride bytes, $run by $run with gaps of $gap bytes,"
     record apart.heaptap "$PROG/heap_memory" "$size" $count "$stride" "$run" "$gap"
@@ -57,7 +57,7 @@ done <<'END'
 END
 
 limit=$((8 << 20))
-# SIZE COUNT [STRIDE RUN GAP]
+# Each line is SIZE COUNT [STRIDE RUN GAP].
 for size in '3 3000000' '16 3000000' '64 3000000' '16 2000000 20000' \
     '16 2000000 16 300 1000000'; do
     rm -f limited.heaptap
@@ -74,7 +74,8 @@ for size in '3 3000000' '16 3000000' '64 3000000' '16 2000000 20000' \
         grep -q 'blocks whose free could not be followed' limited.text
 done
 
-# Heaps that get no memory because of the limit: the report names the limit, not their number.
+# Heaps that get no memory because of the limit: the report names the limit, not the number of
+# heaps.
 cat >many_heaps.c <<'END'
 #include <heaptap/heaptap.h>
 int main(void)

@@ -1,4 +1,5 @@
-"""tags.py: heaps, labels and backing in profiles written here byte by byte (docs/format.md 4.3).
+"""tags.py: check heaps, labels and backing in profiles that this script writes byte by byte
+(docs/format.md 4.3).
 
     tags.py HEAPTAP views         every view of a small profile, number by number
     tags.py HEAPTAP exports       the exports for other tools, and the results of pack and diff
@@ -7,9 +8,9 @@
     tags.py HEAPTAP damage        tags in wrong places, with dangling references, without end
     tags.py HEAPTAP make FILE     write the small profile
 
-The profile has one stack, main > handle > parse, whose blocks are malloc's and of two heaps,
-with and without labels, and one whose blocks back the heaps. If this fails, bytes are counted
-for the wrong heap or tenant, twice, or never; or a hostile file is trusted.
+The profile has two stacks. The blocks of main > handle > parse belong to malloc and to two heaps,
+with and without labels; the blocks of the other stack back the heaps. If this fails, bytes are
+counted for the wrong heap or tenant, twice, or never; or a hostile file is trusted.
 """
 import gzip
 import json
@@ -41,7 +42,7 @@ class Tags(Maker):
         self.incompatible, self.rows, self.sites = 1, [], {}
 
     def node(self, parent, frame, site=0, flags=0):
-        """Add a node with SITE for its blocks of up to 32 bytes; returns its id."""
+        """Add a node with SITE for its blocks of up to 32 bytes; return its id."""
         self.rows.append(struct.pack("<QII4I", frame, parent, flags, site, 0, 0, 0))
         return len(self.rows) + 3
 
@@ -49,7 +50,7 @@ class Tags(Maker):
         return self.node(parent, frame, site, TAG)
 
     def heaps(self, rows):
-        """ROWS of (name, made, destroyed, resets), from heap 1 on."""
+        """Add heaps, from id 1 on: ROWS of (name, made, destroyed, resets)."""
         table = bytearray(64)
         for i, (name, made, destroyed, resets) in enumerate(rows):
             table += struct.pack("<II2IQQQQ16x", i + 1, 0, *self.string(name), 7, made, destroyed,
@@ -57,7 +58,8 @@ class Tags(Maker):
         self.segment(HEAPS, bytes(table))
 
     def label_sets(self, rows):
-        """ROWS of bytes, from set 2 on; set 1 is for sets that found no room."""
+        """Add label sets, from id 2 on: ROWS of bytes. Set 1 represents all sets that found no
+        room."""
         table = bytearray(32) + struct.pack("<II2I16x", 1, 0, 0, 0)
         for i, text in enumerate(rows):
             table += struct.pack("<II2I16x", i + 2, 0, *self.string(text))
@@ -88,7 +90,7 @@ def names(m):
 
 
 def small(swapped=False, packed=True):
-    """SWAPPED: the same with other numbers for heaps and labels."""
+    """Return the small profile. SWAPPED exchanges the ids of heaps and of labels."""
     m = Tags(packed)
     names(m)
     heaps = [("parser arena", 2, 1, 3), ("session pool", 1, 0, 0), ("unused arena", 1, 0, 0)]
@@ -102,7 +104,7 @@ def small(swapped=False, packed=True):
     m.tag(acme, TAG_HEAP | arena, 6)
     m.tag(globex, TAG_HEAP | arena, 7)
     m.tag(parse, TAG_HEAP | pool, 8)
-    m.tag(parse, TAG_HEAP | pool, 9)  # A race: the same tag twice.
+    m.tag(parse, TAG_HEAP | pool, 9)  # The same tag twice, as after a race.
     m.tag(grow, TAG_BACKING | arena, 10)
     m.tag(m.tag(grow, TAG_HEAP | arena), TAG_BACKING | pool, 11)
     m.node(parse, GROW, 12)
@@ -295,7 +297,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, value) of a protocol buffer's fields; a value is a number or bytes."""
+    """Yield (number, value) of a protocol buffer's fields; a value is a number or bytes."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -306,7 +308,7 @@ def fields(data):
 
 
 def pprof_samples(path):
-    """(labels, values) of each sample of a profile.proto."""
+    """Return (labels, values) of each sample of a profile.proto."""
     with gzip.open(path) as f:
         top = list(fields(f.read()))
     strings, samples = [v.decode() for n, v in top if n == 6], []
@@ -511,14 +513,16 @@ def real(heaptap, checks):
     check_consumers(heaptap, checks, program)
 
 
-# The short cases of test/prog/own_heaps.c; one fills the table of names, one the table of labels.
+# The short cases of test/prog/own_heaps.c; one fills the table of names, another the table of
+# labels.
 CASES = ("events", "lives", "skip", "nested", "below", "backing", "labels", "many_labels", "names",
          "threads", "arenas", "stop", "nonsense", "full", "limited")
 SUMS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "temporary", "reallocations")
 
 
 def disagreements(raw, d):
-    """Differences between the document D of a report and the tables in api_tables.py's reading."""
+    """Return the differences between the document D of a report and api_tables.py's reading of the
+    tables."""
     pairs = [("total", d["totals"])]
     for h in d["heaps"]:
         name = "" if h["heap"] == "(unnamed heap)" else h["heap"]
@@ -543,12 +547,13 @@ def agree(heaptap, checks):
     for case in CASES:
         if os.path.exists("small.heaptap"):
             os.unlink("small.heaptap")
-        # Not by heaptap run, which packs: the tables must be as the recorder wrote them.
+        # `heaptap run` would pack the profile, but the tables must be as the recorder wrote them.
         env = {**os.environ, "LD_PRELOAD": os.environ["LIBHEAPTAP"],
                "HEAPTAP_OUT": f"{os.getcwd()}/small.heaptap"}
         subprocess.run([sys.argv[3], case], check=False, capture_output=True, timeout=300, env=env)
         raw, d = Profile("small.heaptap"), document(heaptap, "report")
-        # Thousands of names or sets, each compared by a walk over all counters, take too long.
+        # With thousands of names or sets, the comparison takes too long, because each is compared
+        # by a walk over all counters.
         few = len(d["heaps"]) + len(d["labels"]) < 100
         bad = disagreements(raw, d) if few else [
             (field, raw.value("total", field), d["totals"][field]) for field in SUMS
@@ -559,8 +564,8 @@ def agree(heaptap, checks):
 # --- damage --------------------------------------------------------------------------------------
 
 def stack_and(*tags, incompatible=1, heaps=1, sets=1):
-    """A stack with a site of 64 bytes, and a node below it for each of TAGS, with 100 bytes each: a
-    tag or, for 0, a frame."""
+    """Return a profile of a stack with a site of 64 bytes. Below that, it has a node of 100 bytes
+    for each of TAGS: a tag or, for 0, a frame."""
     m = Tags()
     names(m)
     m.incompatible = incompatible
@@ -580,7 +585,7 @@ def stack_and(*tags, incompatible=1, heaps=1, sets=1):
 WRONG = "not where they can be"
 FRAME_BELOW = "no valid parent"
 UNKNOWN = "shown as unknown"
-# The damage, live bytes by heap, and the note.
+# {damage: (tags, live bytes by heap, note)}
 DAMAGE = {
     "a heap of a number that is none": ((TAG_HEAP | 9,), {"malloc": 64, "(unknown heap)": 100},
                                         UNKNOWN),
@@ -681,7 +686,7 @@ def check_evil(heaptap, checks):
 
 
 def many_heaps():
-    """Heaps and sets that all have names as long as the table of strings."""
+    """All heaps and sets have names as long as the table of strings."""
     m, count = Tags(), 60000
     names(m)
     off, size = m.string("a" * (1 << 20))
@@ -699,7 +704,7 @@ def many_heaps():
 
 
 def deep_tags():
-    """A deep stack with a site for each of many sets of labels."""
+    """A deep stack has a site for each of many sets of labels."""
     m, at = Tags(), ROOT
     for i in range(1000):
         at = m.node(at, MODULE | 0x401000 + i)

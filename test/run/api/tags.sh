@@ -14,7 +14,7 @@ tags real "$PROG/two_arenas"
 tags agree "$PROG/own_heaps"
 tags damage
 
-# A heap of the program with the name of malloc's.
+# The program has a heap called malloc.
 cat >named.c <<'END'
 #include <heaptap/heaptap.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_kinds.sh: how `make bench` turns runs into rows, kinds and verdicts (bench/kinds.py,
+# bench_kinds.sh: `make bench` turns runs into rows, kinds and verdicts (bench/kinds.py,
 # bench/figures.py, bench/sections.py, bench/checks.py). If it fails, its tables show unmeasured
-# numbers, or a bar counts as held that is not.
+# numbers, or an exceeded limit counts as kept.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" <<'END' || failures=1

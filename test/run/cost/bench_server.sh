@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench_server.sh: the server of the bench and its client with a constant rate of requests
+# bench_server.sh: the server of the bench, and its client with a constant rate of requests
 # (bench/kv_server.cc, bench/open_loop.c, bench/server_load.py). If it fails, the latencies that
 # `make bench` prints omit unanswered requests, or come from a broken server.
 . "$SRCDIR/test/run/lib.subr"
@@ -51,8 +51,8 @@ class Server:
         return numbers(self.process.stdout.read())
 
 
-# For each request the lengths of verb and key, and the numbers of headers and of fields: 3 + 4 + 1
-# + 2, and 4 + 4 + 1 + 0.
+# Each request counts as the sum of the lengths of verb and key and of the numbers of headers and
+# fields: 3 + 4 + 1 + 2, and 4 + 4 + 1 + 0.
 TEXT = ("POST /set/key1 HTTP/1.1\r\nContent-Length: 11\r\n\r\nab=c d&ef=g"
         "POST /list/key1 HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
 read = replayed(TEXT, 3)
@@ -73,7 +73,7 @@ same("as fast as it can, what was asked is answered", (True, True),
      (more["asked"] > 0, more["asked"] == more["answered"]))
 same("the server has counted the same", 200 + more["asked"], server.end()["requests"])
 
-# A stalled server: a client that waits would have only three slow requests.
+# The server stalls: a client that waits for answers would make only three slow requests.
 server = Server()
 server.process.send_signal(signal.SIGSTOP)
 got = server.ask("3", "0.4", "500")

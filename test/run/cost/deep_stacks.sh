@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # deep_stacks.sh: the number of instructions for one event on a deep stack of Lua or Python, counted
 # by callgrind: at the inner end of a recursion, and while it grows. If it fails, the cost of an
-# event grows with the depth of the recursion, and deep recursions take minutes when they are
-# recorded.
+# event grows with the depth of the recursion, and recording deep recursions takes minutes.
 . "$SRCDIR/test/run/lib.subr"
 need valgrind lua5.4
 case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
@@ -17,12 +16,13 @@ instructions() {
     rm -f deep.heaptap
 }
 
-# within NAME COUNT BOUND
+# within NAME COUNT BOUND: check that COUNT is at most BOUND
 within() {
     check "$1: $2 instructions, at most $3" test "$2" -gt 0 -a "$2" -le "$3"
 }
 
-# costs NAME LANGUAGE DEPTH BOUND COMMAND…: one event at the end of DEPTH calls, and one call more
+# costs NAME LANGUAGE DEPTH BOUND COMMAND…: check the costs of one event at the end of DEPTH calls,
+# and of one more call
 costs() {
     local name=$1 language=$2 depth=$3 bound=$4 events=1000 none end call
     shift 4
@@ -38,7 +38,7 @@ costs "Lua, 2,000 calls" lua 2000 48000 lua5.4 "$area/deep_events.lua"
 costs "Lua, 20,000 calls" lua 20000 48000 lua5.4 "$area/deep_events.lua"
 frames=12 costs "Lua, 2,000, 12 frames" lua 2000 9500 lua5.4 "$area/deep_events.lua"
 if [ -x /usr/bin/python3 ]; then
-    # From 3.12 on each frame takes more reads.
+    # From 3.12 on, each frame needs more reads.
     times=$($python -c 'import sys; print(1 if sys.version_info < (3, 12) else 3)')
     for depth in 2000 6000; do
         costs "Python, $depth calls" python $depth $((times * 105000)) $python \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# instructions.sh: the number of instructions that the recorder adds to a pair of malloc and free,
-# or of heaptap_alloc and heaptap_free, counted by callgrind for the loops of bench/micro.c, against
-# the bounds below. If it fails, a change has made the recorder do much more for each event:
-# `bench/breakdown.py --stages` shows where. Counts do not depend on the load of the machine, but
-# they do on the compiler and on the sizes of libc's frames, so the bounds are generous; lower them
-# when the recorder gets better. A row without a count fails as well.
+# instructions.sh: compare the number of instructions that the recorder adds to a pair of malloc and
+# free, or of heaptap_alloc and heaptap_free, with the bounds below. callgrind counts them for the
+# loops of bench/micro.c. If it fails, a change has made the recorder do much more for each event;
+# `bench/breakdown.py --stages` shows where. Counts depend on the compiler and on the sizes of
+# libc's frames, but not on the load of the machine, so the bounds are generous; lower them when the
+# recorder gets better. A row without a count fails as well.
 . "$SRCDIR/test/run/lib.subr"
 need valgrind python3
 case $(uname -m) in x86_64) ;; *) skip_all "the bounds are for x86-64" ;; esac
@@ -29,7 +29,9 @@ cross-2     357         540
 END
 }
 
-count() { # count LIBRARIES FILE [LOOP…]: what the loops take with these preloaded, into FILE
+# count LIBRARIES FILE [LOOP…]: write the instructions of the loops, with LIBRARIES preloaded, to
+# FILE
+count() {
     python3 "$SRCDIR/bench/breakdown.py" --library "$1" --micro "$BUILD/bench/bin/micro" \
         "${@:3}" >"$2" 2>counted.err || {
         cat counted.err
@@ -37,16 +39,16 @@ count() { # count LIBRARIES FILE [LOOP…]: what the loops take with these prelo
     }
 }
 
-holds() { # holds LOOP BOUND FILE
+holds() { # holds LOOP BOUND FILE: check that the count of LOOP is at most BOUND
     awk -v loop="$1" -v bound="$2" '
         $1 == loop { print loop ": " $2 " instructions added to a pair, bound " bound
                      found = 1; ok = $2 > 0 && $2 <= bound }
         END { exit !(found && ok) }' "$3"
 }
 
-# Stacks that alternate with the cached one have two slots each, by a hash of addresses. With fifty
-# such stacks, three share the same two slots in one layout of memory out of some fourteen, and are
-# walked again and again. So a count above the bound in one layout is repeated in another.
+# Two slots, selected by a hash of addresses, cache the stacks that alternate with the cached one.
+# With fifty such stacks, in about one memory layout in fourteen, three share two slots, and are
+# walked again and again. So if a count exceeds the bound in one layout, it is repeated in another.
 within() {
     holds "$1" "$2" counted && return
     count "$PROG/libelsewhere.so $LIBHEAPTAP" moved "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# intervals.sh: the arithmetic behind the bench's confidence limits (bench/intervals.py). If it
-# fails, the ranges that `make bench` prints are wrong.
+# intervals.sh: the arithmetic of the bench's confidence limits (bench/intervals.py). If it fails,
+# the ranges that `make bench` prints are wrong.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 run_python - "$SRCDIR/bench" <<'END' || failures=1
@@ -24,7 +24,7 @@ e = intervals.estimate([9, 1, 8, 2, 7, 3, 6, 4, 5])
 same("median, limits and minimum of 1 to 9", (5, 2, 8, 1, 9),
      (e.median, e.low, e.high, e.minimum, e.count))
 
-# 4,000 samples from a skewed distribution with a known median: the level must be as announced.
+# 4,000 samples of a skewed distribution with a known median: the level must be as announced.
 r = random.Random(1)
 for n in (6, 15, 30):
     hits = 0

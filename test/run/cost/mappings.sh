@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# mappings.sh: the number of mappings that recording adds to a process. Each costs some system
-# calls, is copied by every fork and undone at every exit, which is most of the cost for a short
-# process. If it fails, memory that every start needs has a separate mapping again: it belongs into
+# mappings.sh: the number of mappings that recording adds to a process. Each mapping costs some
+# system calls; every fork copies it and every exit removes it, which is most of the cost for a
+# short process. If it fails, memory that every start needs has a separate mapping: it belongs into
 # the pool (platform/mem.c), or should be mapped at its first use.
 . "$SRCDIR/test/run/lib.subr"
 
-lines() { # lines FILE [VARIABLE…]: the mappings of a process with these variables, into FILE
+lines() { # lines FILE [VARIABLE…]: write the mappings of a process with these variables to FILE
     env "${@:2}" cat /proc/self/maps >"$1"
 }
 

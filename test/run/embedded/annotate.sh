@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# annotate.sh: Linux programs with annotated blocks, by the library of examples/annotate: the tests
-# in the article of 2014, on their cores, without gdb and addr2line. If it fails, the example in
-# docs/guide/embedded.md breaks programs, or cores of processes with shared libraries show wrong
+# annotate.sh: Linux programs whose blocks the library of examples/annotate annotates: the tests of
+# the article of 2014, on core dumps, without gdb and addr2line. If it fails, the example in
+# docs/guide/embedded.md breaks programs, or dumps of processes with shared libraries show wrong
 # blocks or no names.
 
 . "$SRCDIR/test/run/lib.subr"
@@ -17,19 +17,20 @@ check "the library builds" "${CC:-gcc}" -std=gnu99 -Wall -Wextra -Werror -O2 -g 
 check "the program builds" "${CC:-gcc}" -O1 -g -o program \
     "$SRCDIR/test/embedded/annotated_program.c" -lpthread
 
-# annotated PROGRAM ARGUMENTS...: with the library, and cores allowed.
+# annotated PROGRAM ARGUMENTS...: run PROGRAM with the library, and with core dumps enabled.
 annotated() {
     (ulimit -c unlimited && LD_PRELOAD=$PWD/annotate.so exec "$@")
 }
 
-# blocks_of FUNCTION DIRECTORY OPTIONS...: the blocks in its core below the stack of FUNCTION.
+# blocks_of FUNCTION DIRECTORY OPTIONS...: print the blocks below the stack of FUNCTION in
+# DIRECTORY's core dump.
 blocks_of() {
     local function=$1 core
     core=$(ls "$2"/core* | head -n 1)
     shift 2
     PATH=/nowhere "$HEAPTAP" rawdump --limit 100 "$@" "$core" | /usr/bin/python3 -c '
 import re, sys
-# A stack is its headline, its sizes, then its frames.
+# A stack has a headline, its sizes, then its frames.
 for stack in re.split(r"\n\n", sys.stdin.read()):
     lines = stack.split("\n")
     if len(lines) > 2 and lines[2].split()[0] == sys.argv[1]:
@@ -61,7 +62,7 @@ same "two threads, two stacks" "1024 1024" "$(for f in keep_first keep_second; d
     blocks_of $f threads | sed 's/.*\[1 x\(.*\)\]/\1/'
 done | xargs)"
 
-# A large program, killed.
+# A large program is killed.
 python=$(python3 -c 'import sys; print(sys.executable)')
 mkdir python
 (cd python && ulimit -c unlimited && LD_PRELOAD=$PWD/../annotate.so exec "$python" -c '
@@ -81,7 +82,7 @@ import json
 print(max(count for s in json.load(open("python.json"))["memory"]["sizes"]
           for size, count in s["sizes"] if size == 5000))')"
 
-# Programs behave as without it.
+# Programs behave as without the library.
 for program in "sh -c 'echo x | cat | sort'" "python3 -c 'import json, threading; print(1)'" \
     "perl -e 'print join q(,), sort map { \$_ x 9 } 1 .. 99'" "ls /"; do
     same "as without: ${program%% *}" "$(bash -c "$program" 2>&1)" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# embedded.sh: the embedded allocator keeps its promises with words of 4 and 8 bytes, in both byte
-# orders, with and without guards, behind ld --wrap in a static program with threads, and it
-# compiles as strict C99 without a library. If it fails, a firmware with the two files has a heap
-# that does not work, or blames the wrong block for an overflow.
+# embedded.sh: test the embedded allocator with words of 4 and 8 bytes, in both byte orders, with
+# and without guards, and behind ld --wrap in a static program with threads. It must also compile as
+# strict C99 without a library. If it fails, a firmware with the two files has a heap that does not
+# work, or blames the wrong block for an overflow.
 #
 # Targets without a compiler are skipped; tools/setup embedded installs them.
 
@@ -13,8 +13,8 @@ room=$SRCDIR/src/embedded
 strict="-std=c99 -pedantic -ffreestanding -Wall -Wextra -Wconversion -Wshadow -Wmissing-prototypes
         -Wvla -Werror"
 
-# selftest NAME RUNNER COMPILER FLAGS...: build it and pass its results on. RUNNER may be several
-# words.
+# selftest NAME RUNNER COMPILER FLAGS...: build the self-test and pass its results on. RUNNER may be
+# several words.
 selftest() {
     local name=$1 runner=$2
     shift 2
@@ -31,7 +31,7 @@ selftest() {
     grep -q '^1\.\.done$' "$name.out" || failed "$name: it came to its end"
 }
 
-# compiles NAME COMPILER...: the file alone, as strictly as possible.
+# compiles NAME COMPILER...: compile the file alone, as strictly as possible.
 compiles() {
     local name=$1
     shift
@@ -43,7 +43,7 @@ compiles() {
         -c -o alone.o "$room/heaptap_embedded.c"
 }
 
-# edge NAME COMPILER FLAGS...: steps of a check, where the heap ends with the last block.
+# edge NAME COMPILER FLAGS...: test steps of a check if the heap ends with the last block.
 edge() {
     local name=$1
     shift
@@ -86,7 +86,7 @@ fi
 if command -v arm-none-eabi-gcc >/dev/null; then
     compiles cortex-m arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb
     if command -v qemu-system-arm >/dev/null; then
-        # newlib lacks some calls that nothing makes here, and warns about that at link time.
+        # At link time, newlib warns about calls that it lacks; the program makes none of them.
         selftest on-cortex-m3 "timeout 120 qemu-system-arm -M mps2-an385 -nographic -monitor none
             -serial none -semihosting -kernel" arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 \
             --specs=rdimon.specs -Wl,--section-start=.vectors=0 -Wl,--defsym=stack_end=0x20300000 \
@@ -98,7 +98,7 @@ else
     skipped cortex-m arm-none-eabi-gcc
 fi
 
-# Over the C library's allocator, with threads.
+# The allocator on top of the C library's, with threads.
 wrap=$(for f in malloc free calloc realloc memalign aligned_alloc posix_memalign \
     malloc_usable_size; do echo "-Wl,--wrap=$f"; done)
 if "${CC:-gcc}" -std=gnu99 -Wall -Wextra -Werror -O2 -g -fno-omit-frame-pointer -static -I"$room" \
@@ -111,7 +111,7 @@ else
     sed 's/^/#   /' build.log
 fi
 
-# By the command in docs/guide/embedded.md, which needs only the two files and the configuration.
+# Use the command in docs/guide/embedded.md, which needs only the two files and the configuration.
 mkdir page
 cp "$room"/heaptap_embedded.[ch] page
 cp "$here/embedded_wrapped_config.h" page/CONFIG.h

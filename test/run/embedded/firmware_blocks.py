@@ -3,7 +3,7 @@
     firmware_blocks.py NAME WORD_BYTES BIG OUTERMOST ARGUMENTS...
     firmware_blocks.py NAME WORD_BYTES BIG OUTERMOST --profile FILE
 
-Lines are looked up in the source, so that it can change.
+The script searches the source for line numbers, so the source may change.
 """
 import os
 import subprocess
@@ -29,7 +29,7 @@ WANTED = {
 
 
 def stacks_of(document):
-    """By innermost function and caller: the site."""
+    """Return the site by innermost function and caller."""
     return {(s["stack"][0]["function"], s["stack"][1]["function"]): s for s in document["sites"]}
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# rawdump.sh: heaptap rawdump shows a program's blocks from any copy of its memory: the blocks of
-# test/embedded/firmware.c are known, block by block and line by line. On this machine, on a
-# Cortex-M3 and on a big-endian PowerPC under qemu, from raw images and from cores. If it fails, a
-# device's dump shows wrong blocks, wrong names, or nothing without a reason.
+# rawdump.sh: check that heaptap rawdump shows all known blocks of test/embedded/firmware.c from
+# copies of its memory: raw images and core dumps, of this machine, of a Cortex-M3 and of a
+# big-endian PowerPC under qemu. If it fails, a device's dump shows wrong blocks, wrong names, or
+# nothing without a reason.
 #
 # Targets without a compiler or emulator are skipped; tools/setup embedded installs them.
 
@@ -18,13 +18,13 @@ skipped() {
     echo "ok - $1 # SKIP needs $2: tools/setup embedded"
 }
 
-# holds NAME WORD_BYTES BIG OUTERMOST ARGUMENTS...: rawdump with them shows the firmware's blocks.
+# holds NAME WORD_BYTES BIG OUTERMOST ARGUMENTS...: check that rawdump shows the firmware's blocks.
 holds() {
     check "$1: the blocks, their sizes, functions and lines" \
         run_python "$area/firmware_blocks.py" "$@"
 }
 
-# says NAME WORDS ARGUMENTS...: rawdump fails with status 3 and prints WORDS.
+# says NAME WORDS ARGUMENTS...: check that rawdump fails with status 3 and prints WORDS.
 says() {
     local name=$1 words=$2 said code
     shift 2
@@ -35,14 +35,15 @@ says() {
 
 # --- This machine --------------------------------------------------------------------------------
 
-# Not position independent: a raw image does not record the address where its program was loaded.
+# A program at a fixed address, because a raw image does not record the address where its program
+# was loaded.
 check "it builds" "${CC:-gcc}" $flags -fno-omit-frame-pointer -no-pie -fno-pie -o native \
     $sources "$here/firmware_linux.c"
 base=$(./native native.bin)
 holds raw 8 false main --elf native "native.bin@$base"
 holds "an image whose blocks show its address" 8 false main --elf native native.bin
 holds "names from addr2line" 8 false main --elf native --addr2line addr2line native.bin
-# Within the bytes of the largest block.
+# An address within the largest block.
 middle=$(run_python -c '
 memory = open("native.bin", "rb").read()
 size = (8192).to_bytes(8, "little")
@@ -102,7 +103,7 @@ same "an overflow is shown with its block" "past-end 1023 1023 1" "$(run_python 
 import json
 damage = json.load(open("damaged.json"))["memory"]["damage"]
 print(damage[0]["kind"], damage[0]["first_byte"], damage[0]["block"]["bytes"], len(damage))')"
-# An address of 64 bits is only known if it was given.
+# An address of 64 bits is only known if the user gives it.
 place=$("$HEAPTAP" rawdump --elf damaged damaged.bin |
     sed -n 's/^ *Past the end.* at \(0x[^,]*\),.*/\1/p')
 same "an address derived from blocks is marked" yes "$(case $place in

@@ -3,19 +3,19 @@
 # If it fails, a full disk or a small container crashes or changes a recorded program, or the
 # profile of a program killed by the kernel is missing.
 #
-# Mounts are made in a separate mount namespace, for other users than root in a user namespace as
-# well; a check that needs more rights is skipped with its reason.
+# The script mounts file systems in a separate mount namespace; without root, in a user namespace as
+# well. A check that needs more rights is skipped with its reason.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/namespace.subr"
 
-# recorded NAME COUNT: check out, err and $status of `meddle`.
+# recorded NAME COUNT: check output, stderr and status of `meddle`.
 judged() {
     same "$1: exit status" 7 "$status"
     same "$1: output" "$wanted" "$(cat out)"
     same "$1: messages" "$2 of $2" "$(grep -c '^heaptap: ' err) of $(wc -l <err)"
 }
 
-# shows FILE EXPRESSION: it is true for the report `r`.
+# shows FILE EXPRESSION: check that EXPRESSION is true for the report `r` of FILE.
 shows() {
     report_json "$1" >report.json || return 1
     run_python -c '
@@ -35,13 +35,13 @@ inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -
 went_on='r["losses"]["file_failed"] and any(
     s["size_max"] == 1000 and s["frees"] == 1 for s in r["sites"])'
 
-# Run `meddle none` on a file system of $2 KiB, which it may fill up; the profile is copied out.
+# Run `meddle none` on a file system of $2 KiB, which it may fill up, and copy the profile out.
 small_disk='mount -t tmpfs -o size=$2k none "$1" || exit 90
     (export LD_PRELOAD=$4 HEAPTAP_OUT=$1/p.heaptap; exec "$3" none)
     status=$?
     cp "$1"/p.heaptap copy.heaptap 2>/dev/null
     exit $status'
-# A gate gives no verdict on data that it has not seen.
+# A gate gives no verdict on incomplete data.
 gate='mount -t tmpfs -o size=210k none "$1" || exit 90
     "$2" run --quiet --no-pack -o "$1/p.heaptap" --fail-on peak=1G -- "$3" -c "import json"'
 python=$(python3 -c 'import sys; print(sys.executable)')
@@ -67,7 +67,7 @@ for kib in 210 220 240 280; do
     check "disk of $kib KiB: the loss is shown, the rest is counted" shows copy.heaptap "$went_on"
 done
 
-# The same on a file system with a different block size.
+# Test the same on a file system with a different block size.
 rm -f copy.heaptap image
 ext4='mount -o loop image "$1" || exit 90
     dd if=/dev/zero of="$1/filler" bs=1k count="$2" 2>/dev/null
@@ -96,7 +96,7 @@ else
     skipped "ext4" "needs mkfs.ext4"
 fi
 
-# --- Places that cannot be written ---------------------------------------------------------------
+# --- Directories that cannot be written ----------------------------------------------------------
 
 inside 'mount -t tmpfs -o ro none "$1" || exit 90
     export LD_PRELOAD=$3 HEAPTAP_OUT=$1/p.heaptap; exec "$2" none' \
@@ -108,7 +108,7 @@ check "read-only file system: the message" grep -q 'read-only file system' err
 rm -rf closed && mkdir closed && chmod 555 closed
 drop=()
 [ "$(id -u)" = 0 ] && drop=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-chmod 755 . 2>/dev/null # So that another user can come here.
+chmod 755 . 2>/dev/null # Let another user enter this directory.
 if "${drop[@]}" test -x "$PROG/meddle" -a -x . 2>/dev/null; then
     "${drop[@]}" bash -c 'export LD_PRELOAD=$2 HEAPTAP_OUT=$3/closed/p.heaptap; exec "$1" none' - \
         "$PROG/meddle" "$LIBHEAPTAP" "$PWD" >out 2>err
@@ -119,9 +119,10 @@ else
     skipped "read-only directory" "another user cannot get at the test programs"
 fi
 
-# --- Rights that are given up --------------------------------------------------------------------
+# --- Programs that give up rights ----------------------------------------------------------------
 
-# Without the rights the file cannot be opened again, so it must have its size from the start.
+# Without the rights, the file cannot be opened again, so it must have its final size from the
+# start.
 if [ "$(id -u)" = 0 ]; then
     cat >gives_up.py <<'END'
 import os
@@ -181,7 +182,7 @@ fi
 
 # --- Out of memory -------------------------------------------------------------------------------
 
-# Prints the directory of a new group with a limit of 96 MiB, of either version of cgroups.
+# Print the directory of a new cgroup with a limit of 96 MiB, of either version of cgroups.
 memory_group() {
     local group=/sys/fs/cgroup/memory/heaptap-test-$$
     if [ -d /sys/fs/cgroup/memory ]; then

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# flat.sh: memory and file stay small for runs of any length. If it fails, the recorder grows with
-# events, or a bounded structure (the call tree, the table of modules) is not bounded, or data that
-# no longer fits is lost instead of shortened or charged to "other".
+# flat.sh: check that memory and file stay small for runs of any length. If it fails, the recorder
+# grows with events, or a bounded structure (the call tree, the table of modules) is not bounded, or
+# data that does not fit is lost instead of shortened or charged to "other".
 #
 # FLAT_PAIRS=1000000000 makes the first check arbitrarily long.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 pairs=${FLAT_PAIRS:-1000000}
 
-# resident FILE PERCENT: the resident memory that the program printed there.
+# resident FILE PERCENT: print the resident memory that the program had after PERCENT of the run.
 resident() {
     sed -n "s/^ *$2 % resident_kib //p" "$1.out"
 }
 
-# grown FILE: the growth in KiB in the second half.
+# grown FILE: print the growth in KiB in the second half.
 grown() {
     local half whole
     half=$(resident "$1" 50) whole=$(resident "$1" 100)
@@ -24,7 +24,7 @@ grown() {
     fi
 }
 
-# below NAME LIMIT VALUE
+# below NAME LIMIT VALUE: check that VALUE is below LIMIT
 below() {
     if [ "$3" -le "$2" ]; then
         passed "$1: $3 of at most $2"
@@ -33,14 +33,14 @@ below() {
     fi
 }
 
-# The program's blocks all exist by half time, so from then on nothing may grow: the pages of the
-# history are released when they are full. 128 KiB are for pages that are not full, which are more
-# on a slow machine with more snapshots, for stdio and for the kernel's rounding; one byte a pair
-# would be 500 KB.
+# After half of the run, all blocks of the program exist, so nothing may grow: full pages of the
+# history are released. 128 KiB are for stdio, for the kernel's rounding, and for pages that are not
+# full; a slow machine has more of these, because it takes more snapshots. One byte a pair would be
+# 500 KB.
 record events.heaptap "$PROG/flat" events "$pairs"
 same "events: exit status" 0 "$status"
 below "events: KiB grown in the second half" 128 "$(grown events.heaptap)"
-# On a quiet machine it is 260 KB; a slow one has more snapshots and therefore a larger file.
+# On an idle machine, the file has 260 KB; a slow one takes more snapshots and has a larger file.
 below "events: bytes of the packed profile" 400000 "$(stat -c %s events.heaptap)"
 known events.heaptap "under:descend allocations=$pairs frees=$pairs live_blocks=0" "losses events=0"
 
@@ -67,7 +67,7 @@ counted = recorder["frames_reused"] + recorder["frames_unwound"]
 assert 0.95 * frames < counted <= frames + 100, (counted, frames)
 EOP
 
-# The limit is reached long before the end; after that only counters change.
+# The limit is reached long before the end; after that, only counters change.
 "$HEAPTAP" run --quiet --max-memory 64M -o stacks.heaptap -- "$PROG/flat" stacks 1000000 \
     >stacks.heaptap.out 2>stacks.heaptap.err
 same "stacks: exit status" 0 $?
@@ -83,7 +83,8 @@ for library in libplugin_one.so libplugin_two.so; do
     known modules.heaptap "under:plugin allocations=2000 frees=2000" "losses events=0"
 done
 
-# More loadings than the table of modules holds: frames stay, eventually without their module.
+# More libraries are loaded than the table of modules holds: frames stay, but later ones have no
+# module.
 record places.heaptap "$PROG/flat" places 9000 "$PROG/libplugin_one.so"
 same "places: exit status" 0 "$status"
 known places.heaptap "under:modules allocations>=9000" "losses events=0"

@@ -1,11 +1,11 @@
-"""kill9.py: the loop of kill9.sh.
+"""kill9.py: kill a program at random moments, for kill9.sh.
 
     kill9.py KILLS
 
-A profile may be ahead of the program's own count by the call that had not returned yet, one per
-thread. It is never behind, because it counts an allocation after the allocator has returned.
-Half-applied events may also differ by one per thread in the bytes. The random moments come from
-a fixed seed, but the machine's timing decides where a kill hits."""
+A profile may be ahead of the program's count by one call per thread, which has not returned to the
+program yet. It is never behind, because the recorder counts an allocation when the allocator has
+returned. Bytes may also differ by one event per thread, which was half recorded. The random moments
+come from a fixed seed, but the machine's timing decides where a kill hits."""
 import os
 import random
 import signal
@@ -43,7 +43,7 @@ def one_kill(number, threads, delay):
     process.wait()
     own = own_counts(counts, threads)
     if not os.path.exists(profile) and not any(any(row) for row in own):
-        return [], 0  # Dead before the first allocation had returned.
+        return [], 0  # The program died before the first allocation had returned.
     shown = subprocess.run([os.environ["HEAPTAP"], "report", "--json", "--no-fold", profile],
                            capture_output=True, text=True)
     if shown.returncode != 0:

@@ -1,10 +1,11 @@
-"""reserve.py: a profile whose counters have room for gigabytes, as with a large --reserve.
+"""reserve.py: write and read a profile whose counters have room for gigabytes, as with a large
+--reserve.
 
     reserve.py HEAPTAP SMALL LARGE BYTES
 
-Writes LARGE, which is the recorded profile SMALL with a table of counters of BYTES that is used
-only at its beginning. Reads it: `report` must show the same as for SMALL, and `pack` must make
-it small, in less than LIMIT_KB of memory. Exit 1 if not."""
+LARGE is the recorded profile SMALL with a table of counters of BYTES that is used only at its
+beginning. `report` must show the same for both, and `pack` must make LARGE small, in less than
+LIMIT_KB of memory. Exits with 1 if not."""
 import json
 import os
 import struct
@@ -31,7 +32,7 @@ def enlarge(small, large, size):
 
 
 def run(*arguments):
-    """The command's output; it must succeed without messages, in little memory."""
+    """Return the command's output; it must succeed without messages, in little memory."""
     with open("reserve.out", "w+b") as out, open("reserve.err", "w+b") as err:
         child = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)

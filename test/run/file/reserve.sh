@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# reserve.sh: profiles with room for gigabytes of counters. If it fails, recording a program with
-# such a reserve is useless, since its profile reads as empty, or reading it takes memory and time
-# in proportion to the reserve. The files are sparse: to let the recorder fill 8 GiB takes half a
-# minute.
+# reserve.sh: profiles with room for gigabytes of counters. If it fails, the profile of a program
+# with such a reserve reads as empty, or reading it takes memory and time in proportion to the
+# reserve. The script writes sparse files, because the recorder would take half a minute to fill 8
+# GiB.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -11,14 +11,14 @@ ext2/ext3 | xfs | tmpfs) ;;
 *) skip_all "needs a file system on which holes are known (ext4, xfs, tmpfs)" ;;
 esac
 "$HEAPTAP" run --quiet --no-pack -o small.heaptap -- "$PROG/article" >out 2>err
-# The counters' share of --reserve 8G, and the most that the recorder ever has.
+# The counters' share of --reserve 8G, which is also the recorder's maximum.
 for bytes in 5100273664 8589934592; do
     check "counters of $bytes bytes" python3 "$area/reserve.py" "$HEAPTAP" \
         small.heaptap large.heaptap $bytes
     rm -f large.heaptap
 done
 
-# More than the recorder can reserve. If this fails, the reserve is cut, and nothing says so.
+# The reserve exceeds what the recorder can reserve. If this fails, it is reduced without a message.
 for size in 8589934593 100T 16777215T 18446744073709551615; do
     "$HEAPTAP" run --quiet --reserve $size -o huge.heaptap -- touch ran >out 2>err
     same "--reserve $size: refused, and nothing was run" "2 no" \

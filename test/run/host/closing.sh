@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # closing.sh: a program closes foreign descriptors while tables grow. If it fails, the recorder
-# writes into a file of the program, enlarges it, or closes it; or its own file is damaged, or lacks
-# data without saying so.
+# writes to a file of the program, enlarges it, or closes it; or the profile is damaged, or lacks
+# data without a message.
 #
-# test/fault/inject.c holds the recorder's thread after each of its calls in turn that affect
-# descriptors. Held after every attempt to open its file, the recorder may give up, with a message.
+# test/fault/inject.c holds the recorder's thread after each call that affects descriptors, one kind
+# of call at a time. If the thread is held after every attempt to open its file, the recorder may
+# give up with a message.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
 inject=$BUILD/test/fault/inject
 
-# whole_or_told: succeeds if the profile has all events of the program's main thread, or if it and
-# the message say that it could not grow.
+# whole_or_told: succeeds if the profile has all events of the program's main thread, or if profile
+# and message state that it could not grow.
 whole_or_told() {
     report_json closing.heaptap >closing.json || return 1
     run_python - "$(wc -l <err)" <<'END'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# confined.sh: programs that lock their memory without the right to lock much, that limit their own
-# address space, and that change their root. If it fails, they run otherwise than alone, or
+# confined.sh: programs that lock their memory without the right to lock much, limit their address
+# space, or change their root. If it fails, their behaviour differs from a bare run, or
 # docs/internals/failures.md is wrong about their recordings.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# confined NAME STATUS MESSAGES COMMAND...: output and status match the bare run.
+# confined NAME STATUS MESSAGES COMMAND...: check that output and status match the bare run.
 confined() {
     local name=$1 wanted=$2 messages=$3
     shift 3
@@ -33,7 +33,7 @@ for kib in 300 8000; do
     check "$kib KiB may be locked, before it: no profile" [ ! -e confined.heaptap ]
 done
 
-# A limit that the program sets itself is not used up by the recorder's reservations.
+# The recorder's reservations must not use up a limit that the program sets itself.
 for how in setrlimit setrlimit64 prlimit prlimit64 vfork; do
     confined "512 MiB of address space, by $how" 7 0 "$PROG/limits_itself" $how 512
     KNOWN_PREFIX="$how: " known confined.heaptap "leaf:main allocations>=65 frees=1" \

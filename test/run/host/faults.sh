@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# faults.sh: failures around the recorder never harm the program. If it fails, a program on a
-# machine in trouble crashes, hangs or behaves differently because it is being recorded, or the user
-# gets no message about missing data.
+# faults.sh: check that failures around the recorder never harm the program. If it fails, a program
+# on a machine that lacks resources crashes, hangs or behaves differently because it is recorded, or
+# the user gets no message about missing data.
 #
-# System calls that fail one by one (test/fault/faults.py), limits, sandboxes, descriptors that were
-# reused for another file, files that others removed. FAULTS=all tries every call, not a selection.
+# The failures are system calls that fail one by one (test/fault/faults.py), limits, sandboxes,
+# descriptors that were reused for another file, and files that others removed. FAULTS=all tries
+# every call instead of a selection.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -13,7 +14,7 @@ messages() {
     same "$1: messages" "$2 of $2" "$(grep -c '^heaptap: ' err) of $(wc -l <err)"
 }
 
-# field FILE KEY...: a value of the report.
+# field FILE KEY...: print a value of the report.
 field() {
     report_json "$1" | python3 -c '
 import json, sys
@@ -23,7 +24,7 @@ for key in sys.argv[1:]:
 print(str(v).lower())' "${@:2}"
 }
 
-# lost FILE: succeeds if it says that something is missing.
+# lost FILE: succeeds if FILE's report states that data is missing.
 lost() {
     [ "$(field "$1" losses file_failed)" = true ] || [ "$(field "$1" losses events)" -gt 0 ]
 }
@@ -43,7 +44,8 @@ esac
 
 # --- No memory -----------------------------------------------------------------------------------
 
-# After a failed start no event may cost a system call, even if there was no memory to note it in.
+# After a failed start, no event may cost a system call, even if there was no memory to record that
+# failure.
 "$PROG/grow" >bare.out 2>/dev/null
 bare=$?
 HEAPTAP_OUT=$PWD/none.heaptap "$BUILD/test/fault/inject" --call rt_sigprocmask --errno ENOMEM \
@@ -61,8 +63,7 @@ fi
 
 # --- Limits --------------------------------------------------------------------------------------
 
-# whole_or_lost FILE COUNT: succeeds if it has that many allocations, or says that something is
-# missing.
+# whole_or_lost FILE COUNT: succeeds if FILE has COUNT allocations, or states that data is missing.
 whole_or_lost() {
     local got
     got=$(field "$1" totals allocations) || return 1
@@ -70,7 +71,7 @@ whole_or_lost() {
     [ "$got" -ge "$2" ] || lost "$1"
 }
 
-# limited NAME LIMITS: the program under them, bare and recorded; the bare run is the reference.
+# limited NAME LIMITS: run the program under LIMITS, bare and recorded, and compare.
 limited() {
     local name=$1 limits=$2 bare what="not recorded"
     bash -c "$limits"' || exit 99; exec "$1"' - "$PROG/meddle" >bare.out 2>/dev/null
@@ -118,7 +119,7 @@ limited "locked memory of 64 KiB" "ulimit -l 64"
 
 # --- Programs that do something unkind -----------------------------------------------------------
 
-# unkind NAME MESSAGES ARGUMENTS...: its actions harm the recorder alone.
+# unkind NAME MESSAGES ARGUMENTS...: check that meddle's actions harm the recorder alone.
 unkind() {
     local name=$1 count=$2
     shift 2
@@ -167,7 +168,7 @@ check "stderr became a file: nothing of ours in it" test ! -s data
 same "stderr became a file: the program continues" done "$(cat out)"
 unkind "stderr became a data file" 0 stderr "$PWD/unkind.data"
 check "stderr became a data file: it is empty" test ! -s unkind.data
-# A pipe whose reader is gone, and a full one: no SIGPIPE and no waiting.
+# A pipe whose reader is gone, and a full one: there must be no SIGPIPE and no waiting.
 python3 - "$PROG/meddle" "$LIBHEAPTAP" "$PWD" "$wanted" <<'END' || failures=$((failures + 1))
 import os, subprocess, sys
 program, library, directory, wanted = sys.argv[1:]
@@ -199,7 +200,7 @@ END
 
 # --- Sandboxes -----------------------------------------------------------------------------------
 
-# sandbox NAME MODE RESERVE
+# sandbox NAME MODE RESERVE: check a program that forbids system calls
 sandbox() {
     "$PROG/sandbox" "$2" >bare.out 2>/dev/null
     if [ $? != 9 ]; then
@@ -228,7 +229,7 @@ same "a filter that refuses, with a reserve: nothing lost" 0 "$(field box.heapta
 sandbox "a filter that refuses, without" errno ""
 check "a filter that refuses, without: the loss is shown" lost box.heaptap
 
-# With a reserve the recorder completes a relative path by the working directory of the start.
+# With a reserve, the recorder completes a relative path with the working directory of the start.
 cp "$PROG/liblinkage.so" plugin.so
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=4000000 HEAPTAP_OUT=$PWD/plugin.heaptap \
     "$PROG/linkage" ./plugin.so >out 2>err
@@ -236,7 +237,7 @@ same "a relative plug-in, with a reserve: exit status" 0 $?
 KNOWN_PREFIX="a relative plug-in, with a reserve: " known plugin.heaptap \
     "module:plugin.so,library_alloc allocations=14 allocated_bytes=196"
 
-# A reserve that is too small: later stacks are shortened, and the file does not grow.
+# The reserve is too small: later stacks are shortened, and the file does not grow.
 rm -f small*.heaptap
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_RESERVE=100000 HEAPTAP_OUT=$PWD/small.heaptap \
     "$PROG/grow" 11 20 >out 2>err

@@ -1,8 +1,8 @@
-"""floats.py: no function of the recorder computes in the program's floating-point state.
+"""floats.py: check that no function of the recorder computes in the program's floating-point state.
 
-A function with arithmetic on doubles either sets the recorder's state (ldmxcsr, by
-arch_floats_begin), or only such functions call it. x87 instructions have a state that the recorder
-never sets: only the wrapper of strtold, which passes a long double on, has moves of them.
+A function with arithmetic on doubles must set the recorder's state (ldmxcsr, by arch_floats_begin),
+or be called only by functions that do. x87 instructions use a state that the recorder never sets:
+only moves are permitted, in the wrapper of strtold, which returns a long double.
 """
 import re
 import subprocess
@@ -22,7 +22,7 @@ SETS_STATE = "ldmxcsr"
 
 
 def functions(product):
-    """Name -> (instructions, names that it refers to) of all functions in PRODUCT."""
+    """Return {name: (instructions, names that it refers to)} for all functions in PRODUCT."""
     text = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", product], check=True,
                           capture_output=True, text=True).stdout
     found, now = {}, None
@@ -44,8 +44,8 @@ def functions(product):
 
 
 def exposed(found):
-    """The entries of FOUND that compute, or call what computes, in the program's state; all
-    functions with arithmetic; and those that set a state.
+    """Return the functions of FOUND that compute in the program's state, or call such functions;
+    all functions with arithmetic; and those that set a state.
     """
     computing = {name for name, (code, _) in found.items() if any(map(ARITHMETIC.match, code))}
     guarded = {name for name, (code, _) in found.items() if SETS_STATE in code}

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # floats.sh: the program's floating-point state. If it fails, the recorder's arithmetic kills a
 # program that traps exceptions, or shows a program exceptions that did not happen; or a function of
-# the recorder computes with doubles in the program's state, where nothing else may notice.
+# the recorder computes with doubles in the program's state, which other tests may not notice.
 . "$SRCDIR/test/run/lib.subr"
 need python3 objdump
 
 run_python "$area/floats.py" "$BUILD"/libheaptap*.so "$BUILD"/libheaptap*.a \
     "$BUILD"/musl/libheaptap_static.a || failures=$((failures + 1))
 
-# alike NAME PROGRAM OPTION…: alone and recorded, the program prints the same.
+# alike NAME PROGRAM OPTION…: check that the program prints the same alone and recorded.
 alike() {
     local name=$1 program=$2 state
     shift 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# interrupt.sh: a signal handler that allocates, at every instruction inside the recorder. If it
-# fails, a handler that interrupts the recorder breaks the program, or its events are lost or
-# recorded wrongly.
+# interrupt.sh: run a signal handler that allocates at every instruction inside the recorder. If it
+# fails, a handler that interrupts the recorder breaks the program, or the handler's events are lost
+# or recorded wrongly.
 #
-# test/interrupt/stepper.c sends the signals, test/prog/interrupted.c is the program. Each line of
-# the table is one run: turn number i is interrupted after FIRST + i * STRIDE instructions, so a run
-# covers the whole path. With HEAPTAP_EVERY_INSTRUCTION=1 every instruction is tried; that takes
-# about an hour.
+# test/interrupt/stepper.c sends the signals to test/prog/interrupted.c. Each line of the table is
+# one run: turn number i is interrupted after FIRST + i * STRIDE instructions, so a run covers the
+# whole path. With HEAPTAP_EVERY_INSTRUCTION=1, every instruction is tried, which takes about an
+# hour.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 step=$BUILD/test/interrupt/stepper
@@ -15,8 +15,8 @@ step=$BUILD/test/interrupt/stepper
 "$step" 0 1 "$PROG/interrupted" malloc return 1 >probe.out 2>probe.err
 [ $? -ne 96 ] || skip_all "needs ptrace"
 
-# try EVENT HANDLER FIRST STRIDE TURNS CHECK...
-# In a CHECK {n} is the number of turns, and {2n} is twice that.
+# try EVENT HANDLER FIRST STRIDE TURNS CHECK...: in a CHECK, {n} is the number of turns, and {2n} is
+# twice that.
 try() {
     local event=$1 handler=$2 first=$3 stride=$4 turns=$5 dir=$1-$2-$3 sent inner
     local name="$1, $2, from $3"
@@ -43,7 +43,8 @@ try() {
         "${checks[@]}"
 }
 
-# Each event of event_NAME counts once, at its whole stack; one that a jump cut off may be missing.
+# Each event of event_NAME counts once, at its whole stack; an event that a jump interrupts may be
+# missing.
 whole() {
     echo "whole:event_$1,turn,main allocations=$2 frees=$3 sites=1"
 }
@@ -56,7 +57,7 @@ try malloc fork 6 37 30 "$(whole malloc {n} 0)"
 try malloc jump 4 9 120 "leaf:event_malloc allocations=0..{n} frees=0"
 try free return 0 3 100 "$(whole free {n} {n})"
 try free fork 1 19 15 "$(whole free {n} {n})"
-# Where the thread reads the published state again, as it does after a fork.
+# The signals arrive where the thread reads the published state again, as it does after a fork.
 try free fork 88 0 12 "$(whole free {n} {n})"
 try free jump 1 3 100 "leaf:event_free allocations={n} frees=0..{n}"
 try realloc return 0 12 90 "stack:event_realloc,turn,main allocations={2n} frees={n}"
@@ -73,8 +74,8 @@ try thread jump 90 263 25 "leaf:event_malloc allocations=0..{n} frees=0"
 try fork return 0 1907 12
 try fork jump 400 1907 12
 
-# The children of the runs that interrupt a forked child's first event: each has a separate profile,
-# which contains its events after the signal.
+# These runs interrupt the first event of forked children. Each child has a separate profile, which
+# contains its events after the signal.
 children_are_whole() {
     local file children=0 bad=0
     for file in fork-return-0/*.heaptap; do

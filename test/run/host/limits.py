@@ -1,18 +1,20 @@
-"""limits.py: programs that limit themselves at random, bare and recorded (limits_random.c).
+"""limits.py: run programs that limit themselves at random, bare and recorded (limits_random.c).
 
     limits.py COUNT FIRST DIRECTORY     runs COUNT programs, from seed FIRST on
 
-The recorded run must print the same lines, end with the same status or signal and lose no bytes
-of stderr. Only "pieces" may differ: the program may get less memory, by the recorder's mappings at
-that moment, which the program measures, plus SLACK_MIB. SPARE_MIB of the mappings are for tables
-to grow, and docs/internals/failures.md bounds the rest.
+The recorded run must print the same lines, end with the same status or signal and lose no bytes of
+stderr. Only lines "pieces" may differ: the program may get less memory, by at most SLACK_MIB plus
+the recorder's mappings at that moment, which the program measures. SPARE_MIB of the mappings are
+for tables to grow, and docs/internals/failures.md bounds the rest.
 """
 import os, random, re, subprocess, sys
 
 SPARE_MIB = 16
-SLACK_MIB = 8  # The library, a piece of at most 1 MiB, growth of the heap, and rounding.
+SLACK_MIB = 8  # For the library, a piece of at most 1 MiB, growth of the heap, and rounding.
 THREAD_MIB = 2.6
-THREADS = 3  # Started at each "threads" line; their rows are free only once the kernel has none.
+# Each "threads" line starts as many threads; their rows are free only when the kernel has released
+# the threads.
+THREADS = 3
 MODES = {
     # name: (options, MiB of top levels, MiB of a leaf, MiB of other tables)
     "exact": ([], 64, 2.5, 20),
@@ -51,13 +53,14 @@ def differs(bare, recorded, mode, outer_mib, threads):
     _, limits, spans, tables, spare, data = after
     space = int(limits.split()[1])
     lost = before[0] - after[0]
-    if lost <= 0:  # A heap that could not grow by brk keeps what it has, and serves later pieces.
+    if lost <= 0:  # A heap that could not grow by brk keeps its memory, and serves later pieces.
         return False
     if space == -1:
         return lost > data + SLACK_MIB
-    # Small blocks lie in glibc's heap, in other leaves than large ones.
+    # Small blocks are in glibc's heap, and so in other leaves than large ones.
     tables_most = top + others + THREAD_MIB * threads + leaf * (spans + 2)
-    if mode == "reserve":  # What the ledger of a heap under that limit needs, mapped once for all.
+    # The memory that the ledger of a heap under that limit needs is mapped once.
+    if mode == "reserve":
         tables_most += space / 6
     spare_most = max(SPARE_MIB, space / 64)
     if mode in ("sample", "reserve") and space == outer_mib:
@@ -68,10 +71,11 @@ def differs(bare, recorded, mode, outer_mib, threads):
 
 
 def judge(program, seed, mode, directory):
-    # Limits that nobody reports and that the recorder cannot handle: docs/internals/failures.md.
+    # No call reports these limits to the recorder, so it cannot handle them:
+    # docs/internals/failures.md.
     command = [program, str(seed)] + ["seen"] * (mode in ("sample", "reserve"))
     outer_mib = None
-    if random.Random(seed).random() < 0.2:  # Under a limit from the start.
+    if random.Random(seed).random() < 0.2:  # These have a limit from the start.
         which, mib = random.Random(seed).choice([("v", 700), ("d", 300), ("v", 4000), ("d", 60)])
         outer_mib = mib if which == "v" else None
         command = ["sh", "-c", f'ulimit -{which} {mib << 10}; exec "$@"', "sh", *command]

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # limits.sh: programs that limit their own address space, data, stack, descriptors and files. If it
-# fails, such a program gets less memory than alone, by more than the recorder's tables in use, or
-# sees another error, status or signal.
+# fails, the difference between the memory that such a program gets alone and recorded exceeds the
+# recorder's tables in use, or the program sees another error, status or signal.
 #
 # LIMITS_PROGRAMS=2000 runs 2,000 random programs, from seed LIMITS_SEED on.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# pieces WHICH MIB HOW [OPTION...]: under that limit it gets 40 pieces of 512 KiB, as alone.
+# pieces WHICH MIB HOW [OPTION...]: check that the program gets 40 pieces of 512 KiB under the
+# limit, as alone.
 pieces() {
     local which=$1 mib=$2 how=$3
     shift 3
@@ -26,12 +27,11 @@ for how in libc raw child; do
     pieces AS 150 $how
     pieces AS 150 $how --annotate
 done
-# A recorder that makes no system calls, or does not trace them, follows only the limits that libc
-# sets.
+# A recorder that makes no system calls, or does not trace them, notices only limits that libc sets.
 pieces AS 150 libc --reserve 4M
 pieces AS 150 libc --sample 64K
 
-# A reserve serves a program that fills a limit, and one with a limit far above its use.
+# A reserve serves a program that fills a limit, and a program whose limit is far above its use.
 for mib in 1048576 20480 2048; do
     count=$("$HEAPTAP" run --quiet --force --reserve 64M -o full.heaptap -- \
         "$PROG/limits_itself" full $mib)
@@ -42,7 +42,7 @@ for mib in 1048576 20480 2048; do
         "losses events=0 unknown_frees=0 unrecorded_frees=0 no_thread_events=0"
 done
 
-# Memory that a child of a process that limits itself has mapped stays the child's.
+# If a process limits itself, memory that its child has mapped stays the child's.
 for option in "" --annotate; do
     same "a child limits itself $option" "child 0" \
         "$("$HEAPTAP" run --quiet --force $option -o forked.heaptap -- \
@@ -54,19 +54,19 @@ for option in "" --annotate; do
     pieces AS 150 forked $option
 done
 
-# The tables of a parent with a large heap are not charged to the limit of its child either.
+# The tables of a parent with a large heap are not charged to its child's limit either.
 for option in "" --annotate; do
     pieces DATA 60 grown $option
 done
 
-# The same under a limit from the start, which a parent without a pool has.
+# The same with a limit from the start, under which the parent has no pool.
 for option in "" --annotate; do
     same "a forked child under 700 MiB $option" "40 of 40" \
         "$("$HEAPTAP" run --quiet --force $option -o forked.heaptap -- \
             bash -c "ulimit -Sv 716800; exec $PROG/limits_itself pieces AS 70 forked")"
 done
 
-# The stack grows although nobody has reported the limit, and nothing has failed.
+# The stack grows although no call has reported the limit, and no call has failed.
 for option in "" --annotate --sample=64K; do
     same "the stack under an unseen limit $option" "done
 7" \
@@ -74,8 +74,9 @@ for option in "" --annotate --sample=64K; do
             "$PROG/limits_itself" stack 400; echo $?)"
 done
 
-# A start takes little more than half of the room under a limit, library and first blocks included.
-# space OPTION MIB: print the process's address space in KiB under a limit of MIB, as it sees it
+# A start under a limit uses little more than half of the space, including the library and the first
+# blocks. space OPTION MIB: print the address space in KiB that a process under a limit of MIB
+# observes
 space() {
     "$HEAPTAP" run --quiet --force $1 -o space.heaptap -- \
         bash -c "ulimit -Sv $(($2 << 10)); exec cat /proc/self/status" |

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# preserve.sh: a program observes the same environment with and without recording. If it fails, a
-# program behaves differently because it is being recorded.
+# preserve.sh: compare the environment that a program observes with and without recording. If it
+# fails, a program behaves differently because it is recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 
-# twins NAME COMMAND...: run bare and recorded, both by $prefix; stdout, stderr and status must be
-# equal.
+# twins NAME COMMAND...: run COMMAND bare and recorded, both by $prefix; stdout, stderr and status
+# must be equal.
 twins() {
     local name=$1 bare
     shift
@@ -30,8 +30,8 @@ prefix="env -i"
 twins "with an empty environment" "$PROG/unchanged"
 check "with an empty environment: recorded" test -s twin.heaptap
 prefix=
-# The adapter for Python is an additional mapped library, and its symbol lookups make the recorder
-# write to libc's table of symbols, as in any program that calls dlsym.
+# The adapter for Python is an additional mapped library. Its symbol lookups make the recorder write
+# to libc's table of symbols, as in any program that calls dlsym.
 options=--no-language
 twins "with a signal ignored and one blocked" "$python" -c '
 import os, signal, sys
@@ -43,7 +43,8 @@ twins "errno and contents of the whole family" "$PROG/families"
 twins "stdin" sort -rn
 twins "a pipeline in a shell" sh -c 'sort -n | tail -n 3; exit 5'
 
-# stdout, stdin or stderr closed from the start: no descriptor of the recorder may take their place.
+# stdout, stdin or stderr is closed from the start: the recorder's descriptors must not get these
+# numbers.
 for fd in 0 1 2; do
     bash -c 'eval "exec $2>&-"; "$1"' - "$PROG/unchanged" $fd >bare.out 2>bare.err
     bare=$?
@@ -54,13 +55,13 @@ for fd in 0 1 2; do
     check "descriptor $fd closed: stdout" diff bare.out run.out
 done
 
-# No descriptor, thread or signal handler remains in the program; nothing is inherited from the
-# recorder.
+# No descriptor, thread or signal handler of the recorder remains in the program, and children
+# inherit nothing.
 twins "descriptors and threads" "$python" -c '
 import os
 print(os.listdir("/proc/self/fd"), len(os.listdir("/proc/self/task")))'
 
-# With a reserve the recorder gives up its system calls while signals are blocked.
+# With a reserve, the recorder gives up its system calls while signals are blocked.
 same "signals that are blocked, with a reserve" "$(grep SigBlk /proc/self/status)" \
     "$("$HEAPTAP" run --quiet --reserve 1M -o blocked.heaptap -- grep SigBlk /proc/self/status)"
 
@@ -72,7 +73,7 @@ signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.execv(sys.argv[1], sys.argv[1:])' "$HEAPTAP" run --quiet -o chld.heaptap -- sh -c 'exit 6'
 same "exit status when SIGCHLD is ignored" 6 $?
 
-# A small stack, and a limit on file size that the profile would exceed: the program continues.
+# The stack is small, or a limit on file size is below the profile's: the program continues.
 twins "a stack of 256 KiB" bash -c 'ulimit -s 256; exec "$1" 3 1 3000' - "$PROG/random_mt"
 rm -f limited.heaptap
 bash -c 'ulimit -f 1; LD_PRELOAD=$2 HEAPTAP_OUT=limited.heaptap "$1" 3 1 3000' - \

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# redirected.sh: processes that cannot write a profile and have their stderr in a pipe or file that
-# the program reads, or inherit it from heaptap. If it fails, a recorded program reads heaptap's
+# redirected.sh: processes that cannot write a profile and whose stderr is a pipe or file that the
+# program reads, or is inherited from heaptap. If it fails, a recorded program reads heaptap's
 # messages where it expects its child's, or its user never learns why a profile is missing.
 . "$SRCDIR/test/run/lib.subr"
 need python3 prlimit
 
-# Starts a child whose files may have 1 KB, too little for a profile, and prints its input.
+# Start a child whose files may have 1 KB, too little for a profile, and print the child's output.
 cat >parent.py <<'EOF'
 import os
 import subprocess
@@ -25,12 +25,12 @@ else:
     subprocess.run(child, check=True)
 EOF
 
-# lines: the number of heaptap's lines in err, and of all.
+# lines: print the number of heaptap's lines in err, and of all lines.
 lines() {
     echo "$(grep -c '^heaptap: not recording: the limit on file size' err) of $(wc -l <err)"
 }
 
-# alike WAY: the program prints the same as alone, and heaptap prints nothing.
+# alike WAY: check that the program prints the same as alone, and that heaptap prints nothing.
 alike() {
     rm -rf p.*
     python3 parent.py "$1" "$PROG/holes" >alone 2>err
@@ -62,18 +62,18 @@ inherited "the program itself: the line is there"
 $run python3 parent.py pipe "$PROG/holes" 2>&- >out
 same "heaptap without stderr: what the program reads" "b''" "$(cat out)"
 
-# A run within a run writes its messages to the inner one's stderr.
+# If `heaptap run` runs inside another, it writes its processes' messages to the inner stderr.
 HEAPTAP_STDERR=1:1 $run python3 parent.py inherited "$PROG/holes" >out 2>err
 inherited "a run in a run: the line is there"
 
-# Without `run` the recorder writes to any stderr.
+# Without `heaptap run`, the recorder writes to any stderr.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/hand.heaptap python3 parent.py pipe "$PROG/holes" >out 2>err
 check "by hand: the line is in the pipe" grep -q "^b'heaptap: not recording: " out
 HEAPTAP_STDERR=1:1 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/silent.heaptap \
     prlimit --fsize=1024 "$PROG/holes" >out 2>err
 same "by hand, with another file's numbers: silent" "0 of 0" "$(lines)"
 
-# Adapters that do not know the runtime's version.
+# Adapters that do not know the runtime's version also print messages.
 odd="$LIBHEAPTAP ${LIBHEAPTAP%/*}/libheaptap_python.so $PROG/libodd_python.so"
 touch odd.same odd.other
 for to in same other; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# sigbus.sh: the profile is cut while it is mapped. If it fails, truncating a profile kills the
+# sigbus.sh: truncate a profile while it is mapped. If it fails, truncating a profile kills the
 # program, or the program can observe the guard against that, or the guard changes the program's
-# handling of its SIGBUS; or no view reports that the profile was cut, or data before the cut is
-# lost.
+# handling of its own SIGBUS; or no view reports that the profile was truncated, or data before the
+# cut is lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
 # left FILE BYTES: print the remaining contents of a profile cut to BYTES. The file begins with the
-# texts about the process; stacks and counters follow. At the time of the cut all of these fit into
+# texts about the process; stacks and counters follow. At the time of the cut, all of these fit into
 # 100,000 bytes.
 left() {
     report_json "$1" >left.json || return 1
@@ -34,7 +34,7 @@ for bytes in 0 4096 16384 30000 100000; do
         "$(grep -c '^heaptap: another program truncated the profile' cut.err)"
     if [ $bytes -ge 16384 ]; then
         check "cut to $bytes bytes: the rest can be read" left cut.$bytes.heaptap $bytes
-    else # The header is not even whole.
+    else # The file is cut within the header.
         "$HEAPTAP" report cut.$bytes.heaptap >report.out 2>report.err
         same "cut to $bytes bytes: the reader" 3 $?
         check "cut to $bytes bytes: the reader gives the reason" \
@@ -42,7 +42,7 @@ for bytes in 0 4096 16384 30000 100000; do
     fi
 done
 
-# The program's own SIGBUS stays its own.
+# The program's own SIGBUS keeps its effect.
 for mode in own sent ignored sigaction signal fork; do
     bash -c '"$@"; exit $?' - "$PROG/sigbus" $mode >bare.out 2>/dev/null
     bare=$?

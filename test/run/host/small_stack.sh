@@ -4,7 +4,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# small NAME BYTES MODE: nothing is lost, and the program behaves as alone.
+# small NAME BYTES MODE: check that no event is lost, and that the program behaves as alone.
 small() {
     rm -f small*.heaptap
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/small.heaptap "$PROG/small_stack" "$2" "$3" >out 2>err
@@ -24,7 +24,8 @@ done
 small "what is counted" 4096 later
 known small.heaptap "under:work allocations=4096 frees=4096"
 
-# The profile cannot grow: the message is as long as any path, but is not built on the stack.
+# The profile cannot grow. The message contains the path, which may be long, but must not be built
+# on the stack.
 rm -f small*.heaptap
 (
     ulimit -f 210
@@ -34,7 +35,7 @@ same "the profile cannot grow: exit status" 5 $?
 same "the profile cannot grow: output" done "$(cat out)"
 same "the profile cannot grow: one message" 1 "$(grep -c "^heaptap: the profile cannot grow" err)"
 
-# Annotated blocks, with as many frames as there can be.
+# Blocks are annotated, with the maximum number of frames.
 for bytes in 4096 3072; do
     HEAPTAP_ANNOTATE=255 small "$bytes bytes, annotated" $bytes later
 done
@@ -42,7 +43,8 @@ done
 # docs/internals/failures.md states the same size.
 bare=$("$PROG/small_stack" 65536 paint 2>&1 >/dev/null)
 
-# uses NAME BYTES_MAX [VARIABLE=VALUE]: the recorder uses fewer bytes of the stack.
+# uses NAME BYTES_MAX [VARIABLE=VALUE]: check that the recorder uses at most BYTES_MAX bytes of the
+# stack.
 uses() {
     local used
 

@@ -1,11 +1,11 @@
-"""stack_switches.py: random programs that switch stacks, bare and recorded.
+"""stack_switches.py: run random programs that switch stacks, bare and recorded.
 
     stack_switches.py FIRST LAST
 
-Program number N is `stack_switches N` (test/prog/stack_switches.cc). Recorded, each must print
-and return the same as alone. The profile must have the sums of the function `take` to the byte,
-and no losses. Every fourth has a reserve, so that the recorder makes no system calls. Every
-eighth is sampled; its counts are estimates and not compared.
+Program number N is `stack_switches N` (test/prog/stack_switches.cc). Each program must print and
+return the same alone and recorded. The profile must have the sums of the function `take` to the
+byte, and no losses. Every fourth program has a reserve, so that the recorder makes no system calls.
+Every eighth is sampled; its counts are estimates and not compared.
 """
 import os
 import re
@@ -42,7 +42,7 @@ def taken(report):
 
 
 def wrong_counts(number, path, output):
-    """A sentence about a wrong count or a loss; None if there is none."""
+    """Return a sentence about a wrong count or a loss, or None."""
     report = documents.loads(subprocess.run(
         [os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
         check=True, stdout=subprocess.PIPE).stdout)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# stack_switches.sh: random programs that switch stacks, unmap them and map others at their place.
-# Their unwind tables are right, missing or wrong. If it fails, the recorder kills a program with
-# coroutines by reading a stack that has gone, or loses its events.
+# stack_switches.sh: random programs that switch stacks, unmap them and map other stacks in their
+# place. Their unwind tables are right, missing or wrong. If it fails, the recorder kills a program
+# with coroutines by reading a stack that was unmapped, or loses its events.
 #
 # STACK_SWITCHES is the number of programs; 2,000 take some minutes.
 . "$SRCDIR/test/run/lib.subr"

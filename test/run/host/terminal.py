@@ -1,4 +1,4 @@
-"""terminal.py: `heaptap run` on a terminal, as a shell's job.
+"""terminal.py: test `heaptap run` on a terminal, as a shell's job.
 
     terminal.py FAMILY
 
@@ -27,8 +27,8 @@ class Terminal:
     def __init__(self, *command):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            # Programs that a shell has started in the background ignore these signals, and so would
-            # all programs below.
+            # A shell starts background programs with these signals ignored, and all programs below
+            # would inherit that.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.environ.update(PS1="READY> ", TERM="dumb", HISTFILE="")
@@ -91,12 +91,12 @@ def python(code):
 READY = 'print("be" + "gun", flush=True)'
 GOES_ON = 'import os, signal; ' \
     'signal.signal(signal.SIGCONT, lambda *a: os.write(1, b"re" b"sumed")); '
-# A signal that comes just before Python waits in a call is handled only after that call. So no
-# call below waits longer than 50 ms, and a line is read when it is there.
+# If a signal arrives just before Python waits in a call, Python handles it only after that call. So
+# no call below waits longer than 50 ms, and a line is read when it is there.
 WAITS = 'import time; [time.sleep(0.05) for _ in range(2000)]'
 READS = 'import select; ' \
     '[0 for _ in iter(lambda: bool(select.select([0], [], [], 0.05)[0]), True)]'
-# Until the file `go` is there.
+# Wait until the file `go` exists.
 STAYS = 'import time; [time.sleep(0.05) for _ in iter(lambda: os.path.exists("go"), True)]'
 
 
@@ -159,12 +159,13 @@ def stop_twice_then_background(t, prefix):
         t.expect("Stopped")
         t.send("fg\n")
         t.expect("resumed")
-        time.sleep(0.5)  # heaptap looks 20 ms later whether it has to continue the program.
+        time.sleep(0.5)  # heaptap checks after 20 ms whether it has to continue the program.
     t.send("\x1a")
     t.expect("Stopped")
     t.send("bg\n")
     t.expect("resumed")
-    # The job may end before `wait` starts. Then bash has no %1 left, but keeps the status by pid.
+    # The job may end before `wait` starts. Then bash has no %1 left, but keeps the status by
+    # process id.
     t.send("touch go; wait $!; echo waited=$?\n")
     return int(t.expect(r"\nwaited=(\d+)")[1])
 
@@ -229,7 +230,7 @@ def shown(function, prefix):
     try:
         return function(t, prefix)
     except RuntimeError as error:
-        return error  # It differs each time.
+        return error  # The process id differs each time.
     finally:
         t.close()
 
@@ -243,7 +244,7 @@ def result(name, wanted, got):
 
 
 def hang_up():
-    """The terminal closes; the kernel signals the program once."""
+    """The terminal closes, and the kernel signals the program once."""
     for name in ("hup.bare", "hup.run"):
         code = "import signal, sys, time; n = []; signal.signal(1, lambda *a: n.append(1)); " \
             "signal.signal(18, lambda *a: None); " + READY + \
@@ -277,7 +278,7 @@ def sent(number):
 
 
 def summary_in_background(t):
-    """Where a terminal refuses output of background jobs, heaptap's messages stop it."""
+    """If a terminal refuses output of background jobs, heaptap's messages stop heaptap."""
     t.send(f"stty tostop; {heaptap} run -o summary.heaptap -- ls -d / >/dev/null &\n")
     t.expect(r"\[1\]")
     t.send("wait\n")

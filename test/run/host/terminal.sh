@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # terminal.sh: `heaptap run` between a shell and a program: keys, job control, signals, closed
-# streams, and no terminal. If it fails, a program under heaptap cannot be used from a shell as it
-# can be bare.
+# streams, and no terminal. If it fails, a program under heaptap cannot be used from a shell like a
+# bare one.
 . "$SRCDIR/test/run/lib.subr"
 need python3 setsid
 
 python3 "$area/terminal.py" || failures=$((failures + 1))
 
-# The same status and output as bare, started in unusual ways.
+# Status and output must be the same as bare, if started in unusual ways.
 alike() {
     local name=$1 bare
     shift
@@ -45,11 +45,11 @@ print(signal.alarm(0) > 40)"; echo $?'
 alike "a command in the directory itself" 'PATH=$PATH: $1 ./pwd_here; echo $?'
 alike "a command found by an empty end of PATH" 'PATH=$PATH: $1 pwd_here; echo $?'
 
-# Nobody reads heaptap's messages: only the program's status matters.
+# heaptap's messages have no reader: only the program's status matters.
 "$HEAPTAP" run -o unread.heaptap -- sh -c 'sleep 1; exit 7' 2> >(true)
 same "stderr is a pipe without a reader" 7 $?
 
-# A program that is stopped from elsewhere is just slow.
+# A program that another process stops is just slow.
 "$HEAPTAP" run -q -o slow.heaptap -- sh -c 'echo $$ >slow.pid; sleep 1; exit 7' &
 for _ in $(seq 200); do
     [ -s slow.pid ] && break

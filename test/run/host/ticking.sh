@@ -3,10 +3,10 @@
 # in a handler that the next tick is always pending when it returns, and the program makes no
 # progress.
 #
-# The fastest period depends on the machine. The test takes the shortest period below at which the
-# bare program makes progress with ticks that take 20 microseconds longer. Three allocations took
-# more than that before rules also walked stacks that contain a signal frame. The test only checks
-# that the program finishes, within a hundred times its usual time.
+# The fastest period depends on the machine. The test uses the shortest period below at which the
+# bare program makes progress with ticks that take 20 microseconds longer; three recorded
+# allocations take less than that. The test only checks that the program finishes, within a hundred
+# times its usual time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -23,7 +23,7 @@ for p in 30 40 50 70 100 150 250 400 1000; do
 done
 [ -n "$period" ] || skip_all "ticks of a millisecond are too fast for this machine"
 
-# A machine that was busy with other work for a while may need another try.
+# If the machine was busy with other work for a while, another try may succeed.
 for attempt in 1 2 3; do
     rm -f ticking.heaptap
     timeout 20 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/ticking.heaptap" \
@@ -40,7 +40,8 @@ known ticking.heaptap "leaf:main allocations=1 frees=0" \
     "losses events=0 unknown_frees=0 unwind_failures=0 truncated_stacks=0"
 
 # The same from the first instruction. Not every start is interrupted at a critical place. The ticks
-# end, so a start that does not finish hangs. On a machine where they are too fast, there are fewer.
+# stop after a while, so a start that does not finish has hung. If ticks are too fast for the
+# machine, there are fewer.
 starts=0 status=0 SECONDS=0
 while [ "$status" = 0 ] && [ $starts -lt 100 ] && { [ $starts -lt 5 ] || [ $SECONDS -lt 60 ]; }; do
     timeout 30 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/start.heaptap" "$PROG/ticking_start" \

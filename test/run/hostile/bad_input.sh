@@ -4,8 +4,8 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# refused NAME STATUS COMMAND...: exit STATUS, a sentence (or the usage) on stderr, nothing on
-# stdout.
+# refused NAME STATUS COMMAND...: check for exit status STATUS, a sentence (or the usage) on stderr,
+# and an empty stdout.
 refused() {
     local name=$1 wanted=$2
     shift 2
@@ -55,8 +55,8 @@ check "damaged profiles are refused or shown, never a crash" \
 check "no gate passes because a profile is damaged" \
     python3 "$area/damaged_gates.py" "$HEAPTAP" raw.heaptap good.heaptap
 
-# If a file is cut short before the requested moments, the message states this, because it is the
-# reason that they are missing.
+# If a file is truncated before the requested moments, the message states this, because it is the
+# reason why they are missing.
 "$HEAPTAP" run --quiet --no-pack -o moments.heaptap -- "$PROG/slow_events" 0 40 100 10
 head -c 40960 moments.heaptap >cut.heaptap
 for view in report leaks "report --json" "leaks --json" "timeline --svg cut.svg" \
@@ -78,7 +78,7 @@ cp good.heaptap copy.heaptap
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/copy.heaptap "$PROG/article"
 check "the recorder leaves an existing file alone" cmp good.heaptap copy.heaptap
 
-# Programs that run cannot start.
+# These programs cannot be started.
 refused "run of nothing" 2 "$HEAPTAP" run
 refused "run of a directory" 3 "$HEAPTAP" run -- ./directory
 refused "run of a text file" 3 "$HEAPTAP" run -- ./text.heaptap
@@ -100,7 +100,7 @@ refused "an invalid choice" 2 "$HEAPTAP" report --by colour good.heaptap
 refused "too many arguments" 2 "$HEAPTAP" report good.heaptap good.heaptap
 refused "bad regular expression" 2 "$HEAPTAP" report --filter '(' good.heaptap
 
-# 0 or an empty value would mean the default, or everything.
+# The value 0 or an empty value would mean the default, or everything.
 zero() {
     refused "$*" 2 "$HEAPTAP" "$@"
     check "$*: the message" grep -q ": 0 is none" refused.err
@@ -157,8 +157,8 @@ printf '\n\r\ngood.heaptap\r\n\ngood.heaptap' >list
 same "a list with empty lines and other ends of lines" "1 1" \
     "$(grep -c 'from 1 process' list.out) $(grep -c 'named twice' list.err)"
 
-# unwritten COMMAND...: it reports that its output cannot be written, to a full disk and to a closed
-# pipe.
+# unwritten COMMAND...: check that COMMAND reports that its output cannot be written, to a full disk
+# and to a closed pipe.
 unwritten() {
     "$HEAPTAP" "$@" >/dev/full 2>full.err
     same "$*: a full disk is noticed" "3 1" "$? $(grep -c 'could not be written' full.err)"

@@ -1,9 +1,9 @@
-"""damage.py: cut and change profiles, and check that the command survives.
+"""damage.py: truncate and change profiles, and check that the command survives.
 
     damage.py HEAPTAP PROFILE...
 
-Exit 1 if any damaged profile makes `report` end with another status than 0 (shown as far as it
-is valid) or 3 (refused with a message). Bytes and lengths come from a fixed seed."""
+Exits with 1 if `report` ends with another status than 0 (shown as far as it is valid) or 3 (refused
+with a message) for any damaged profile. Bytes and lengths come from a fixed seed."""
 import random
 import subprocess
 import sys
@@ -12,7 +12,7 @@ CUTS, CHANGES = 25, 60
 
 
 def used_part(data):
-    """Where changes matter: everything but the zeros."""
+    """Offsets of the bytes where changes matter: all that are not zero."""
     return [i for i, byte in enumerate(data) if byte] or [0]
 
 

@@ -1,11 +1,11 @@
-"""damaged_gates.py: cut and change profiles, and check that no gate passes because of it.
+"""damaged_gates.py: truncate and change profiles, and check that no gate passes because of that.
 
     damaged_gates.py HEAPTAP RAW PACKED [NUMBER]
 
-Cut profiles, at each multiple of 4096 bytes and NUMBER random lengths, and packed ones without
-their check or with NUMBER random changes: every gate ends with status 3. RAW with such changes:
-0, 1 or 3, because nothing checks its counters. Exit 1 otherwise. Lengths and bytes come from a
-fixed seed."""
+Every gate must end with status 3 for profiles truncated at each multiple of 4096 bytes and at
+NUMBER random lengths, and for packed profiles without their checksum or with NUMBER random changes.
+For RAW with such changes, the status is 0, 1 or 3, because its counters have no checksum. Exits
+with 1 otherwise. Lengths and bytes come from a fixed seed."""
 import random
 import subprocess
 import sys
@@ -17,7 +17,8 @@ CHECK = 168  # docs/format.md, 2.
 def changed(data, draw):
     out = bytearray(data)
     for _ in range(draw.choice((1, 1, 4, 64))):
-        place = draw.randrange(8, len(data))  # The bytes before identify it as a profile.
+        # The bytes before this offset identify the file as a profile.
+        place = draw.randrange(8, len(data))
         out[place] ^= draw.randrange(1, 256)
     return bytes(out)
 

@@ -1,12 +1,12 @@
-"""hostile.py: profiles from a hostile author, and how the command handles them.
+"""hostile.py: make hostile profiles, and check how the command handles them.
 
     hostile.py HEAPTAP claims          files that claim far more than they hold
     hostile.py HEAPTAP paths           modules and source files that are other kinds of files
     hostile.py HEAPTAP names           names that would drive a terminal or forge lines
     hostile.py HEAPTAP make WHAT FILE  write any of them
 
-Profiles are made byte by byte (maker.py). Each check prints "ok - NAME" or "not ok - NAME"; if
-one fails, a foreign profile can stop, flood, mislead or control its reader.
+The script writes profiles byte by byte (maker.py). Each check prints "ok - NAME" or "not ok -
+NAME"; if one fails, a foreign profile can stop, flood, mislead or control its reader.
 """
 import json
 import os
@@ -84,7 +84,7 @@ def deep_inlined():
 
 
 def long_strings():
-    """Functions whose names are all the ends of one long name."""
+    """The names of the functions are all suffixes of one long name."""
     m, count = Maker(), 2000
     long_name = m.string("a" * (1 << 20))
     m.nodes([(0, 0x401000 + i, 5 + i) for i in range(count)])
@@ -115,8 +115,8 @@ def shared_frames():
 
 
 def long_frames():
-    """Five stacks of 80 calls, with the same 200 functions with long names inlined at each, and
-    accesses. For output.sh, which counts the output of the views."""
+    """Five stacks of 80 calls. At each call, the same 200 functions with long names are inlined;
+    there are accesses as well. For output.sh, which counts the output of the views."""
     m, depth, sites = Maker(), 80, 5
     name = m.string("ab<(std::" * 111)
     m.nodes([(i + 3 if i % depth else 0, 0x401000 + i, 5 + i // depth if i % depth == depth - 1
@@ -289,7 +289,7 @@ def names(heaptap, checks):
                        ("report", ["--json"]), ("leaks", ["--json"])]
         for view, arguments in text_views:
             label = " ".join([kind, view, *arguments])
-            # The profile has no snapshots and takes none. Without symbols it also has no functions.
+            # The profile has no snapshots. Without symbols, it also has no functions.
             refused = view in ("snapshot", "timeline") or (view == "source" and not packed)
             out = check_text(heaptap, checks, label, [view, *arguments, "names.heaptap"],
                              REFUSED if refused else SHOWN)

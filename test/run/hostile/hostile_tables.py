@@ -3,10 +3,10 @@
 
     hostile_tables.py LIBRARY PROGRAM RECORDER COUNT
 
-Started by hostile_tables.sh. COUNT times a few words or bytes of .eh_frame_hdr and .eh_frame are
-changed, to values that lead just outside, far away or backwards, always the same ones; the
-program must print and exit as it does without the recorder. Prints the damages that it did not
-survive.
+Started by hostile_tables.sh. COUNT times, the script changes a few words or bytes of .eh_frame_hdr
+and .eh_frame to values that lead just outside, far away or backwards; the changes are the same in
+each run. The program must print and exit as it does without the recorder. Prints the changes that
+the program did not survive.
 """
 import os
 import random
@@ -18,7 +18,7 @@ VALUES = [0, 1, -1, 8, -0x1000, 0x100000, 0x180000, 0x1fe000, 0x7fffffff, -0x800
 
 
 def tables(library):
-    """(offset, size) of the two sections."""
+    """Return (offset, size) of the two sections."""
     text = subprocess.run(["readelf", "-SW", library], check=True, capture_output=True,
                           text=True).stdout
     rows = [line.replace("[ ", "[").split() for line in text.splitlines()]

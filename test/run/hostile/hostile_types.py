@@ -3,10 +3,10 @@
 
     hostile_types.py HEAPTAP PROGRAM PROFILE COUNT
 
-Started by hostile_types.sh. COUNT times some bytes of the sections that describe types,
-variables and their places are changed, always the same ones; the profile is of the undamaged
-program, and both have the same build id. The report must end, soon, with the same totals. Prints
-the damages that it did not survive.
+Started by hostile_types.sh. COUNT times, the script changes some bytes of the sections that
+describe types, variables and their locations; the changes are the same in each run. The profile is
+of the undamaged program, which has the same build id. The report must end soon, with the same
+totals. Prints the changes that the report did not survive.
 """
 
 import json
@@ -20,7 +20,7 @@ SECONDS_MAX = 100
 
 
 def sections(program):
-    """(offset, size) of the existing ones."""
+    """Return (offset, size) of the sections that exist."""
     text = subprocess.run(["readelf", "-SW", program], check=True, capture_output=True,
                           text=True).stdout
     rows = [line.replace("[ ", "[").split() for line in text.splitlines()]

@@ -4,7 +4,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc g++ readelf
 
-# Without a cache, each report reads all of it.
+# Without a cache, each report reads all of the debug information.
 export XDG_CACHE_HOME=/dev/null/none
 gcc -g -O2 "$SRCDIR/test/prog/typed.c" -o c
 g++ -g -O1 "$SRCDIR/test/prog/typed_classes.cc" -o cc

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # output.sh: every view and every exporter on small profiles that describe very much. If it fails, a
-# file of 24 KB from a stranger takes the machine's memory or fills its disk, or a large profile of
-# an honest program can no longer be read. The output amounts to gigabytes, so it is counted, not
-# kept.
+# file of 24 KB from a stranger uses up the machine's memory or disk, or a large profile of an
+# honest program cannot be read. The output amounts to gigabytes, so it is counted, not stored.
 . "$SRCDIR/test/run/lib.subr"
 need python3 timeout
 
-MEMORY_KB=200000 # Of address space: less than the output.
-SECONDS_MAX=100  # It is one or two each, on an idle machine.
+MEMORY_KB=200000 # Limit on address space, which is less than the output.
+SECONDS_MAX=100  # A view takes one or two seconds on an idle machine.
 corpus=$SRCDIR/test/fuzz/corpus/views
 
-# limited COMMAND...: the command, in bounded memory and time.
+# limited COMMAND...: run COMMAND in bounded memory and time.
 limited() {
     (
         ulimit -v $MEMORY_KB
@@ -18,7 +17,7 @@ limited() {
     )
 }
 
-# written LIMIT_MB VIEW...: a view of $file that ends properly and writes at most that much.
+# written LIMIT_MB VIEW...: check that a view of $file ends properly and writes at most LIMIT_MB.
 written() {
     local limit=$1 bytes
     shift
@@ -29,8 +28,8 @@ written() {
     fi
 }
 
-# all_views FILE LIMIT_MB: every view, except those whose data a profile with heaps, labels, types
-# and history lacks.
+# all_views FILE LIMIT_MB: check every view, except views of data that a profile with heaps, labels,
+# types and history lacks.
 all_views() {
     local file=$1 limit=$2 form by before=$failures
 
@@ -78,7 +77,7 @@ check "names that are not too long together are whole" bash -c \
     '"$1" report --json --limit 2 long_frames.heaptap 2>/dev/null |
         grep -q "\"\(ab<(std::\)\{111\}\""' - "$HEAPTAP"
 
-# Names of 60,000 bytes: 300 GB if they were written.
+# The names have 60,000 bytes: written in full, they would be 300 GB.
 MEMORY_KB=400000
 cp "$corpus/finding_long_frames" longer.heaptap
 for view in "timeline" "timeline --flame out.svg" "leaks --callers 0" "diff longer.heaptap"; do

@@ -1,10 +1,10 @@
-"""scribble.py: write garbage all over a live profile.
+"""scribble.py: write garbage to a live profile.
 
     scribble.py PROFILE KIND
 
-KIND is "control" (only the control words, which are requests) or "all" (any byte that is not
-zero, and its neighbours; the file is not cut, so no page goes away). Seeded, so that a failure
-repeats. Between two rounds the program has time to use the garbage.
+KIND is "control" (only the control words, which are requests) or "all" (any byte that is not zero,
+and its neighbours). The file is not truncated, so no page vanishes. The seed is fixed, so that a
+failure repeats. Between two rounds, the program has time to use the garbage.
 """
 import mmap
 import os
@@ -13,7 +13,7 @@ import sys
 import time
 
 CONTROL_OFF, CONTROL_BYTES, ROUNDS = 640, 64, 300
-BEGIN_OFF = 128  # The bytes before identify the file.
+BEGIN_OFF = 128  # The bytes before this offset identify the file.
 
 
 def garbage(draw):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# security.sh: the promises of docs/internals/security.md, tried from the attacker's side. If it
-# fails, a foreign profile, file, symbol cache or process can make heaptap act against its user's
-# intent. Checks that need root, or a user to become, skip one by one.
+# security.sh: try to break the promises of docs/internals/security.md, from the attacker's side. If
+# it fails, a foreign profile, file, symbol cache or process can make heaptap act against its user's
+# intent. Checks that need root, or another user, are skipped one by one.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -13,7 +13,7 @@ for part in claims paths names; do
     (cd $part && $hostile $part) || failures=$((failures + 1))
 done
 
-# raw FILE PROGRAM: a profile as the recorder leaves it, without symbols.
+# raw FILE PROGRAM: make a profile as the recorder leaves it, without symbols.
 raw() {
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$1 "${@:2}" >/dev/null
 }
@@ -53,7 +53,7 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
     XDG_CACHE_HOME=/dev/null "$HEAPTAP" report --json split.heaptap >split.json 2>/dev/null
     check "its functions still have their symbols" grep -q '"main"' split.json
 
-    # The cache: a library with the build id of another, at another path.
+    # Test the cache with a library that has another library's build id, at another path.
     sed 's/main(void) { return/genuine(void) { return/' victim.c >genuine.c
     echo 'int genuine(void); int main(void) { return genuine(); }' >caller.c
     sed 's/genuine/f_evil_f/' genuine.c >evil.c
@@ -135,7 +135,7 @@ chmod 600 output
 "$HEAPTAP" export -f collapsed -o output kept.heaptap 2>/dev/null
 check "any other file is written as it stands" grep -q main linked_output
 
-# An output follows a link, like the shell's >, but not a link that was found in a directory.
+# An output follows a link, like the shell's >, except for a link that was found in a directory.
 cp kept.heaptap linked_to.heaptap
 for output in "pack -o" "merge -o"; do
     rm -f target.heaptap
@@ -170,7 +170,7 @@ fi
 
 # --- a page in a browser --------------------------------------------------------------------------
 
-# Each attack in the names would change the title or leave a mark in the page.
+# If an attack in the names succeeded, it would change the title or leave a mark in the page.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
     $hostile make names page.heaptap
@@ -245,7 +245,7 @@ fi
 
 # --- the directory of other processes -------------------------------------------------------------
 
-# others NAME STATUS: run something with a child, its profiles to public/NAME.heaptap.
+# others NAME STATUS: run a command with a child, with profiles in public/NAME.heaptap.
 others() {
     "$HEAPTAP" run -o "public/$1.heaptap" -- sh -c 'true & wait' >others.out 2>others.err
     same "the directory of other processes: $1" "$2" $?
@@ -298,7 +298,8 @@ same "profiles are for their user only, whatever the umask" 600 "$modes"
 (umask 0 && LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/open.heaptap "$PROG/article")
 same "also with umask 0" 600 "$(stat -c %a open.heaptap)"
 
-# Growing reopens the file by its name: a file that was put there meanwhile must stay unchanged.
+# To grow, the recorder reopens the file by its name: a file that was put there meanwhile must stay
+# unchanged.
 for trick in file link fifo directory; do
     rm -rf grow go
     mkfifo go
@@ -341,7 +342,7 @@ done
 
 # --- another process writes into a live profile --------------------------------------------------
 
-# scribbled KIND: a busy program while garbage is written into its profile.
+# scribbled KIND: run a busy program while garbage is written into its profile.
 scribbled() {
     rm -f scribbled.heaptap go
     mkfifo go
@@ -366,9 +367,10 @@ scribbled control
 known scribbled.heaptap "losses events=0"
 scribbled all
 
-# --- programs that run with somebody else's rights ------------------------------------------------
+# --- set-user-ID programs ------------------------------------------------------------------------
 
-# The recorder and the program in places that the dynamic linker accepts for such programs.
+# Install the recorder and the program where the dynamic linker accepts them for set-user-ID
+# programs.
 system_library=/usr/lib/libheaptap_secure_test.so
 clean_up() {
     rm -f "$system_library"

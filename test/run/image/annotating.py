@@ -51,7 +51,7 @@ def ends_alike(alignment, size_bytes):
     command = [DOUBLE_FREE, str(alignment), str(size_bytes)]
     name = "freed twice: alignment %s, %s bytes" % (alignment, size_bytes)
     bare, got = run(command), run(command, recorded(name, "--annotate"))
-    # Longer blocks are freed to another list, which has another message.
+    # glibc frees longer blocks to another list, with another message.
     tell(bare[:2] == got[:2] == (-6, "") and "double free" in bare[2] and
          "double free" in got[2], name + ": glibc finds the double free", bare, got)
     said = subprocess.run([heaptap, "report", name + ".heaptap"], capture_output=True, text=True)
@@ -92,13 +92,13 @@ def same():
 
 
 def place(frame):
-    """Calls in one line are one frame in documents, at any address."""
+    """Return the key of a frame: calls in one line have the same key, at any address."""
     return (frame["function"], frame["file"], frame.get("line")) if frame.get("line") else (
         frame["function"] or frame["address"])
 
 
 def by_stack(document, frames):
-    """The innermost FRAMES of C -> blocks and bytes."""
+    """Return {the innermost FRAMES of a stack in C: (blocks, bytes)}."""
     got = {}
     for site in document["sites"]:
         key = tuple(place(f) for f in site["stack"]
@@ -109,8 +109,8 @@ def by_stack(document, frames):
 
 
 def both_tell_the_same(name, command, **environment):
-    """rawdump, which reads only the memory, against core, which reads the ledger as well, with the
-    profile and without it."""
+    """Compare rawdump, which reads only the memory, with core, which also reads the ledger, with
+    the profile and without it."""
     dump = dumps.crash(library, name, name + ".heaptap", command, {**ANNOTATED, **environment})
     if dump is None:
         tell(False, name + " leaves a dump")
@@ -224,7 +224,7 @@ def odd_alignments():
 
 
 def found():
-    """Damage that the program itself detects, and the findings of `heaptap check` in it."""
+    """Check damage that the program itself detects, and the findings of `heaptap check` in it."""
     program = os.path.join(programs, "overflows")
     for how, kind, size in (("free", "end", "1"), ("realloc", "end", "8"),
                             ("free", "start", "4")):
@@ -250,7 +250,7 @@ def found():
                                 "--", program, "7", "end", "8", "wait"], text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     culprit = waiting.stdout.readline().strip()
-    # The program has replaced heaptap's child; the profile identifies the process.
+    # The program has replaced heaptap's child by exec; the profile identifies the process.
     pid = None
     for _ in range(200):
         header = run([heaptap, "report", "--json", "look.heaptap"])

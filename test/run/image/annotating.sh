@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# annotating.sh: `heaptap run --annotate`: programs behave as without it, each block carries the
-# facts that the profile has, and damage is reported with its culprit. If it fails, the option
-# breaks programs, or names the wrong culprit.
+# annotating.sh: `heaptap run --annotate`: programs behave as without it, each block has the facts
+# of the profile, and damage is reported with its culprit. If it fails, the option breaks programs,
+# or names the wrong culprit.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -34,7 +34,7 @@ def shown(*arguments, **more):
 
 
 def document(*arguments):
-    """The JSON of the dump, with its stacks written out."""
+    """Return the JSON of the dump, with its stacks written out."""
     got = run("core", "--json", "--no-fold", *arguments)
     assert got.returncode == 0, got.stderr
     return documents.loads(got.stdout)
@@ -60,8 +60,8 @@ def compressed(dump):
 
 
 def cut_short(dump):
-    """A dump by gdb, with its notes at the end: when cut anywhere, it is reported as cut, whether
-    the recorder's memory is in the rest or not."""
+    """Test a dump by gdb, with its notes at the end. If it is cut anywhere, it is reported as
+    truncated, whether the rest has the recorder's memory or not."""
     with open(dump, "rb") as source:
         data = source.read()
     for percent in range(5, 100, 15):
@@ -82,7 +82,7 @@ def digest(path):
 
 
 def check_outputs(dump):
-    """An output replaces no input, whatever name it has, and no recorded profile."""
+    """An output never replaces an input, whatever its name, or a recorded profile."""
     os.symlink(dump, "dump.link")
     os.link("eight.heaptap", "hard.heaptap")
     shutil.copy("eight.heaptap", "other.heaptap")
@@ -148,7 +148,8 @@ def moments():
 
 
 def aborts():
-    """The block at which malloc aborts is named, or none. No case names another block."""
+    """Check that the block at which malloc aborts is named, or none; no case names another block.
+    """
     if not os.confstr("CS_GNU_LIBC_VERSION"):
         print("ok - aborts of malloc # SKIP the C library is not glibc")
         return
@@ -205,7 +206,7 @@ def aborts():
 
 
 def check_names_freed():
-    """--check blames the freed block that overflowed, as the cause of the abort does."""
+    """--check blames the freed block that overflowed, and so does the cause of the abort."""
     dump = "dump_abort_large_overflow/" + os.listdir("dump_abort_large_overflow")[0]
     got = run("core", "--check", "--json=nested", "--no-fold", dump)
     found = json.loads(got.stdout)
@@ -223,15 +224,15 @@ ALLOCATORS = ["libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc.so.4",
 
 
 def allocator(name):
-    """The path of the library NAME, or None."""
+    """Return the path of the library NAME, or None."""
     known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout
     return next((line.split()[-1] for line in known.split("\n") if line.split()[:1] == [name]),
                 None)
 
 
 def sizes():
-    """Blocks of allocators whose sizes a dump does not have: the sums of stacks are exact, and so
-    are the sizes that follow from them. No block reaches into the next one."""
+    """Test blocks of allocators whose sizes a dump does not have: the sums of stacks are exact, and
+    so are the sizes that follow from them. No block reaches into the next one."""
     truth = {"small": [1, 24], "large": [3000, 4001, 5000], "single": [5001], "equal": [777] * 5}
     for name in ALLOCATORS:
         path = allocator(name)
@@ -325,7 +326,7 @@ def crashes():
 
 
 def first_memory(data):
-    """The end of a dump's first piece of memory: the program itself."""
+    """Return the end of a dump's first piece of memory, which is the program itself."""
     at, = struct.unpack_from("<Q", data, 32)
     each, count = struct.unpack_from("<HH", data, 54)
     for i in range(count):
@@ -372,7 +373,8 @@ def refused():
     with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid)) as children:
         child = children.read().strip()
     got = sites("--pid", child)
-    # Only registers, which nobody reads here, distinguish the thread's empty cache from a block.
+    # Only registers distinguish the thread's empty cache from a block, and no registers are read
+    # here.
     tell(got == {"[allocated before the fork]": (2, 56 + 648)},
          "a child that has allocated nothing", got)
     parent.end()
@@ -395,8 +397,8 @@ def refused():
 
 
 def carried():
-    """The profile of an annotated dump is missing: all queries have the same answers, except for
-    the stacks of freed blocks and the names of threads. The output of -o is never taken for the
+    """Remove the profile of an annotated dump: all queries have the same answers, except for the
+    stacks of freed blocks and the names of threads. The output of -o is never taken for the
     profile."""
     dump = dumps.crash(library, "dump_carried", "carried.heaptap", [BLOCKS, "freed"],
                        {"HEAPTAP_ANNOTATE": "15"})
@@ -431,7 +433,7 @@ def carried():
 
 
 def memory(*arguments):
-    """The document heaptap-memory, with its stacks written out."""
+    """Return the document heaptap-memory, with its stacks written out."""
     got = run("core", "--json=nested", "--no-fold", *arguments)
     assert got.returncode == 0, got.stderr
     found = json.loads(got.stdout)
@@ -447,7 +449,7 @@ def check_leaks(what, where, reached=13):
     leaks = memory("--leaks", *where)["reachability"]
     got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
     # A list of 5, a ring of 2, and a block of 1000 bytes are lost. Reachable are a list of 10, a
-    # block by a thread-local variable, a block by an interior pointer, and main's.
+    # block by a thread-local variable, a block by an interior pointer, and main's block.
     tell(got["lost"] == (3, 32 + 32 + 1000), what + ": nothing points to them", got)
     tell(got["lost_through_others"] == (5, 4 * 32 + 32), what + ": lost with others", got)
     tell(got["reached"][0] == reached, what + ": reached", got)
@@ -461,7 +463,7 @@ def check_leaks(what, where, reached=13):
 
 
 def coroutine():
-    """If a coroutine's stack is a block, memory behind it counts as heap; main's stack still counts
+    """If a coroutine's stack is a block, memory after it counts as heap; main's stack still counts
     as stack."""
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
     program.asleep()
@@ -477,7 +479,8 @@ def coroutine():
 
 
 def check_vectors(what, names, where):
-    """Each block that a vector register holds is reached, and the register is named."""
+    """Check that each block that a vector register points to is reached, and that the register is
+    named."""
     leaks = memory("--leaks", *where)["reachability"]
     tell(sum_of(leaks, "lost") == (1, 399), what + ": only the lost block is lost", leaks)
     at = {b["size"]: b["address"] for b in memory("--blocks", *where)["blocks"]}
@@ -526,8 +529,8 @@ def held():
 
 
 def births():
-    """The thread and the time of a block's allocation, as far as a ledger with five bytes a block
-    can show."""
+    """Check the thread and the time of a block's allocation, as precisely as a ledger with five
+    bytes a block can record them."""
     program = dumps.Waiting(library, "births.heaptap", [BLOCKS, "births"], lines=4)
     places = [["--pid", str(program.pid)]]
     if dumps.have_gcore():
@@ -543,7 +546,7 @@ def births():
             tell(tids == [int(tid)], name + "its thread", birth, tid)
             low = birth["from_ns"]
             high = birth["to_ns"] if birth["to_ns"] is not None else float("inf")
-            slack = 30000000 # Tolerance between two clocks; one has ticks.
+            slack = 30000000 # Tolerance between two clocks, of which one advances in ticks.
             before, after = int(before) - start, int(after) - start
             tell(low <= after + slack and before - slack <= high, name + "its time", birth, before,
                  after)
@@ -551,7 +554,7 @@ def births():
             later = birth["later_blocks"]
             tell(later == (7 if who == "late" else None), name + "the number of later blocks",
                  birth)
-        # A second lies between the two allocations.
+        # A second passes between the two allocations.
         tell(windows["early"][1] <= windows["middle"][0], "their times are distinct", windows)
         text = shown("--block", program.lines[3].split()[1], *where)
         tell("which has allocated 7 blocks since\n" in text, "its thread in words", text)
@@ -559,7 +562,7 @@ def births():
 
 
 def rebuilt():
-    """A variable has the name from the program that was dumped, and no other."""
+    """A variable gets its name from the dumped program, and from no other."""
     if not dumps.have_gcore():
         print("ok - a program built anew # SKIP there is no gcore")
         return
@@ -574,7 +577,7 @@ def rebuilt():
     tell("kept + 8 in core_blocks" in holders(), "a program as it was", holders())
     with open("core_blocks", "rb") as file:
         data = bytearray(file.read())
-    note = data.find(b"\3\0\0\0GNU\0") # The offset of the build id.
+    note = data.find(b"\3\0\0\0GNU\0") # Offset of the build id.
     if note >= 0:
         data[note + 8] ^= 1
         with open("built", "wb") as file:
@@ -645,8 +648,8 @@ def blocks():
 
 
 def growing():
-    """A process that makes new stacks all the time: each of its blocks has the right stack, and its
-    profile is not called damaged because it changes while it is read."""
+    """Dump a process that makes new stacks all the time: each of its blocks has the right stack,
+    and its profile is not called damaged because it changes while it is read."""
     program = dumps.Waiting(library, "growing.heaptap", [BLOCKS, "growing"])
     others, said = [], []
     for i in range(5):
@@ -665,7 +668,7 @@ def growing():
 
 
 def seen(name, least):
-    """The number of allocations in the copy in the file NAME, once that is at least LEAST."""
+    """Return the number of allocations in the copy in file NAME, once that is at least LEAST."""
     while True:
         report = run("report", "--json", name)
         count = json.loads(report.stdout)["totals"]["allocations"] if report.returncode == 0 else 0
@@ -676,10 +679,10 @@ def seen(name, least):
 
 def in_pieces():
     """A large profile in memory is copied in pieces: no call takes long, and if the program is
-    killed at any time, the remaining file is whole."""
+    killed at any time, the remaining file is complete."""
     alone = {"HEAPTAP_SELF_CONTAINED": "1", "LD_PRELOAD": library}
     longest = []
-    # On a busy machine any single call may be slow; a slow recorder is slow each time.
+    # On a busy machine, any single call may be slow; a slow recorder is slow each time.
     while len(longest) < 4 and min(longest, default=15000) >= 15000:
         got = subprocess.run([BLOCKS, "calls"], capture_output=True, text=True,
                              env=dict(os.environ, HEAPTAP_OUT="calls.heaptap", **alone))
@@ -706,7 +709,7 @@ def in_pieces():
 
 
 def lost():
-    """A file that cannot be reached for a while gets the rest later."""
+    """A file that cannot be opened for a while gets the rest later."""
     program = subprocess.Popen(
         [BLOCKS, "stacks"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=dict(os.environ, HEAPTAP_OUT=os.path.abspath("lost.heaptap"), LD_PRELOAD=library,
@@ -735,7 +738,7 @@ def counters_of(document_):
 
 
 def grown():
-    """Copies are made while other threads let the tables grow; the last one has everything."""
+    """Copies are made while tables grow because of other threads; the last copy is complete."""
     for i in range(4):
         got = run("run", "--self-contained-core", "-o", "grown%d.heaptap" % i, BLOCKS, "stacks")
         report = run("report", "--json", "grown%d.heaptap" % i)
@@ -775,9 +778,9 @@ select 'ready' from (select b from t order by length(b), b desc) limit 1;
 
 
 def foreign():
-    """Other projects' programs, each run once with a file and once without. The file of the one run
+    """Run other projects' programs, each once with a file and once without. The file of the one run
     and the dump of the other have equal counters for each stack."""
-    # Isolated: it does not look for modules among the files in this directory.
+    # Isolated mode keeps it from searching this directory for modules.
     programs_ = {"python3": [os.path.realpath(sys.executable), "-S", "-I", "-c", PYTHON_WORK]}
     if shutil.which("sqlite3"):
         programs_["sqlite3"] = ["sqlite3", "-batch", "-init", "/dev/null", ":memory:"]
@@ -937,8 +940,8 @@ os.kill(os.getpid(), signal.SIGSEGV)
 
 
 def interpreter():
-    """Python, killed, with all its blocks from malloc: thousands of stacks have names, without gdb
-    and addr2line."""
+    """Kill Python with all its blocks from malloc: thousands of stacks have names, without gdb and
+    addr2line."""
     if not dumps.kernel_dumps():
         print("ok - python3 # SKIP the kernel writes dumps elsewhere")
         return
@@ -953,7 +956,7 @@ def interpreter():
     for site in sites_:
         stack = [(f["function"], ".so" in (f["module"] or "")) for f in site["stack"]]
         program += any(function and not shared for function, shared in stack)
-        # Everything but the common beginning of all stacks.
+        # The stacks without their common beginning.
         library_ += any(function and shared for function, shared in stack[:-3])
     numbers = {"stacks": len(sites_), "program": program, "library": library_, "seconds": took}
     print("# python3 killed by SIGSEGV:", numbers)

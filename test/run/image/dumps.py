@@ -1,4 +1,4 @@
-"""dumps.py: programs that are run and dumped. Imported, not run."""
+"""dumps.py: run programs and dump them. Imported, not run."""
 import glob
 import os
 import resource
@@ -37,8 +37,8 @@ def crash(library, directory, profile, command, options=()):
 
 
 class Waiting:
-    """A recorded program that prints "ready" and then waits for a line; before that it may print
-    LINES other lines. It gets ASKS as input first."""
+    """A recorded program that gets ASKS as input, prints LINES other lines and "ready", and then
+    waits for a line."""
 
     def __init__(self, library, profile, command, options=(), lines=0, asks=""):
         environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
@@ -55,7 +55,7 @@ class Waiting:
         assert self.process.stdout.readline() == "ready\n"
 
     def asleep(self):
-        """Wait until it blocks: on its way there, registers may hold anything."""
+        """Wait until the program blocks: before, registers may have any value."""
         for _ in range(1000):
             with open("/proc/%d/stat" % self.pid) as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "S":

@@ -1,15 +1,15 @@
-"""fork_trials.py: a forked child's inherited blocks. Random trials with test/prog/fork_core.c.
+"""fork_trials.py: find a forked child's inherited blocks, in random trials with
+test/prog/fork_core.c.
 
     fork_trials.py HEAPTAP PROGRAMS LIBRARY [FIRST]
 
-Each trial is a program that allocates, forks up to three times and continues in the last child,
-whose memory `heaptap core` reads: from a dump, or from the running process. The program has
-recorded which blocks live and which of them are lost. A trial fails if a block is missing, is
-listed too often, has a wrong size or is smaller than an inherited one must be, or if the number
-of lost blocks differs. Some run with annotations or on jemalloc, whose inherited blocks are not
-known: no block that they keep may be reported as lost. Some dumps are self-contained: the totals
-count inherited blocks there as well. FORK_TRIALS is the number of trials, from
-seed FIRST on.
+Each trial is a program that allocates, forks up to three times and continues in the last child.
+`heaptap core` reads the child's memory from a dump, or from the running process. The program has
+recorded its live and its lost blocks. A trial fails if a block is missing, is listed too often, has
+a wrong size or is smaller than an inherited block must be, or if the number of lost blocks differs.
+Some trials use annotations or jemalloc, whose inherited blocks are unknown: no block that these
+keep may be reported as lost. Some dumps are self-contained: there, the totals count inherited
+blocks as well. FORK_TRIALS is the number of trials, from seed FIRST on.
 """
 import json
 import os
@@ -26,8 +26,9 @@ heaptap, programs, library = sys.argv[1:4]
 first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 trials = int(os.environ.get("FORK_TRIALS", "24"))
 PROGRAM = os.path.join(programs, "fork_core")
-THREAD_BLOCKS = 2  # libc allocates these for a thread.
-CACHE_BYTES = 648  # Of a thread; while empty, only registers distinguish it from a block.
+THREAD_BLOCKS = 2  # Sizes of blocks that libc allocates for a thread.
+# Size of a thread's cache; while empty, only registers distinguish it from a block.
+CACHE_BYTES = 648
 
 
 def document(*arguments):
@@ -38,7 +39,7 @@ def document(*arguments):
 
 
 def read_truth(path):
-    """Address -> (size, depth, kept), and the numbers at the end."""
+    """Return {address: (size, depth, kept)}, and the numbers at the end."""
     blocks, numbers = {}, {}
     for line in open(path):
         words = line.split()
@@ -50,7 +51,7 @@ def read_truth(path):
 
 
 def wrong_blocks(truth, numbers, got, allocator):
-    """The errors in the list of blocks, as text."""
+    """Return the errors in the list of blocks, as text."""
     seen = set()
     extra = 0
     for block in got:
@@ -81,7 +82,7 @@ def wrong_blocks(truth, numbers, got, allocator):
 
 
 def wrong_totals(got):
-    """The totals and the sites count every block of the list."""
+    """Check that the totals and the sites count every block of the list."""
     count = len(got["blocks"])
     sums = got["totals"]["live_blocks"], got["memory"]["blocks"]
     return None if sums == (count, count) else "%d blocks, but in total %s" % (count, sums)
@@ -100,7 +101,7 @@ def wrong_reach(truth, numbers, got, allocator):
 
 
 def read(directory, what, process):
-    """The trial's two documents, of a dump or of the process."""
+    """Return the trial's two documents, of a dump or of the process."""
     if what == "dump":
         process.wait()
         core = next(n for n in os.listdir(directory) if n.startswith("core"))
@@ -134,7 +135,7 @@ def trial(seed, what, allocator, contained):
         blocks, numbers = read_truth(truth)
         numbers["stopped"] = what == "dump"
         inherited = leaks["memory"]["inherited"]
-        # A child whose parent has allocated nothing inherits nothing.
+        # If a parent has allocated nothing, its child inherits no block.
         if inherited is None and any(depth != numbers["own"] for _, depth, _ in blocks.values()):
             return "no child"
         if inherited is not None and inherited["complete"] != (allocator != "jemalloc"):

@@ -1,14 +1,15 @@
-"""overflow_trials.py: find the block whose owner wrote out of bounds. Random trials with
+"""overflow_trials.py: find the block whose owner wrote out of bounds, in random trials with
 test/prog/overflows.c.
 
     overflow_trials.py HEAPTAP PROGRAMS LIBRARY [TRIALS]
 
-In each trial a program has 64 blocks. The owner of one writes 1, 8 or 64 bytes past its end,
-before its beginning, past its end where the next block has been freed, or over all of the next
-block and into the one behind that. Then the program dies, and `heaptap core --check` reads the
-dump. The trial succeeds if the first damage that is shown names the function that had allocated
-the block. With TRIALS (200 for the table in docs/guide/overflows.md) the table of all ways is
-printed; without it a few of each are run and checked. If it fails, the wrong function is blamed.
+In each trial, a program has 64 blocks. The owner of a block writes 1, 8 or 64 bytes past its end,
+before its beginning, past its end where the next block has been freed, or over the next block and
+into the block after that. Then the program dies, and `heaptap core --check` reads the dump. The
+trial succeeds if the first reported damage names the function that allocated the block. With TRIALS
+(200 for the table in docs/guide/overflows.md), the script prints the table of all kinds of
+overflows; without it, it runs and checks a few of each kind. If it fails, the wrong function is
+blamed.
 """
 import json
 import os
@@ -31,7 +32,7 @@ MODES = {"annotation and guards": {"HEAPTAP_ANNOTATE": "15", "HEAPTAP_GUARD": "8
 
 
 def blamed(document):
-    """The function named in the first damage."""
+    """Return the function named in the first damage."""
     for damage in document["check"]["damaged"]:
         block = damage["block"]
         if damage["neighbour"] is not None and damage["neighbour"]["address"] == damage["culprit"]:

@@ -14,7 +14,7 @@ PROGRAM = os.path.join(programs, "long_calls")
 LEAKS = ["core", "--leaks", "--pid"]
 WHOLE = {"recv": "2000 0", "write": "1048576 0", "send": "1048576 0", "readv": "1000 0",
          "ring": "0 0"}
-# Seizes a process without stopping it.
+# This program seizes a process without stopping it.
 TRACER = """
 import ctypes, sys
 sys.exit(1) if ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), 0, 0) else print("traces")
@@ -28,8 +28,8 @@ def look(command, process):
 
 
 def outcome(kind, command, *alone):
-    """The result of a call of KIND during which COMMAND examined the process; None if there is no
-    such kind here."""
+    """Return the result of a call of KIND during which COMMAND examined the process; None if there
+    is no such kind here."""
     try:
         program = dumps.Waiting(library, "%s_%s.heaptap" % (kind, command[0]),
                                 [PROGRAM, kind, *alone])

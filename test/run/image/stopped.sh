@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # stopped.sh: the result of a system call that `heaptap check` or `heaptap core --leaks --pid`
-# interrupts, and their output when another process traces the program. If it fails, looking at a
-# program changes the results of its system calls.
+# interrupts, and the commands' output when another process traces the program. If it fails,
+# examining a program changes the results of the program's system calls.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

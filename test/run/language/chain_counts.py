@@ -1,5 +1,5 @@
-"""chain_counts.py: chains of frames and their counts, from a report and from a program that has
-counted its own. Imported, not run.
+"""chain_counts.py: read chains of frames and their counts, from a report and from the counts of a
+program. Imported, not run.
 """
 import collections
 import sys
@@ -8,7 +8,7 @@ SHOWN = 10
 
 
 def read(path, separator):
-    """A Counter of the chains in the file at PATH, whose lines are a count and a chain."""
+    """Return a Counter of the chains in the file at PATH, whose lines are a count and a chain."""
     right = collections.Counter()
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -18,7 +18,7 @@ def read(path, separator):
 
 
 def judge(found, right):
-    """Print the chains that differ, and exit: with 1 if any do, or if there are no chains."""
+    """Print the chains that differ, and exit: with 1 if any differ, or if there are no chains."""
     wrong = [text for text in found.keys() | right.keys() if found[text] != right[text]]
     for text in sorted(wrong)[:SHOWN]:
         print(f"{found[text]} instead of {right[text]}: {text[:400]}")

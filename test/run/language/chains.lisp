@@ -1,8 +1,9 @@
 ;;; chains.lisp: functions that call each other at random, allocate, and record their callers.
 ;;;
-;;; Each function puts its name on *chain*, a special variable. At a moment to compare it counts
-;;; the chain, and then makes a bit vector; there are no others. Interpreted, and compiled
-;;; with (debug 3), ECL's own list of frames must agree; *other* counts the differences.
+;;; Each function puts its name on *chain*, a special variable. At a moment to compare, the program
+;;; counts the chain and then makes a bit vector; it makes no other bit vectors. In interpreted
+;;; code, and in code compiled with (debug 3), ECL's own list of frames must equal *chain*; *other*
+;;; counts the differences.
 (defpackage chains (:use cl))
 (in-package chains)
 
@@ -20,7 +21,7 @@
   (setf *seed* (mod (+ (* *seed* 1103515245) 12345) 2147483648))
   (mod (ash *seed* -8) n))
 
-;;; The chain by ECL's own list of frames, innermost first.
+;;; Return the chain by ECL's own list of frames, innermost first.
 (defun ihs-chain ()
   (let ((chain nil))
     (loop for i from 1 to (si::ihs-top)
@@ -58,7 +59,7 @@
 
 (defun f0 (d) (in (f0) (mark) (act (1+ d)) (mark)))
 
-;;; Through functions of ECL that call back.
+;;; These calls go through functions of ECL that call back.
 (defun f1 (d)
   (in (f1)
     (case (chance 6)
@@ -70,7 +71,7 @@
       (t (sort (list 3 1 2) (lambda (a b) (in (lambda) (mark) (< a b))))))
     (mark)))
 
-;;; Left by throw, error and return.
+;;; These functions are left by throw, error and return.
 (defun f2 (d)
   (in (f2)
     (case (chance 4)
@@ -89,7 +90,7 @@
       (catch 'out (throw 'out nil)))
     (mark)))
 
-;;; Local functions; one is recursive.
+;;; These are local functions; one is recursive.
 (defun f4 (d)
   (in (f4)
     (labels ((inner (n) (in (inner) (if (> n 0) (inner (1- n)) (act (1+ d))) (mark)))

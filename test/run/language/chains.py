@@ -2,11 +2,11 @@
 
     chains.py REPORT TRUTH FIRST NAME...
 
-REPORT is JSON. A line of TRUTH is a count and the frames from the innermost out: function:line
-of a named one, and the C functions that the program records. The report's stacks with a C
-function whose name begins with toy_leaf count; they are compared by their named frames and the
-functions NAME. FIRST is the number of frames to compare, from the innermost on: where stacks are
-too deep for a profile, the outer ones are cut. 0 means all.
+REPORT is JSON. A line of TRUTH is a count and the frames from the innermost outwards: function:line
+of a frame of the language, and the C functions that the program records. The script compares the
+report's stacks with a C function whose name begins with toy_leaf, by their frames of the language
+and the functions NAME. FIRST is the number of frames to compare, from the innermost on, because a
+profile truncates deep stacks; 0 means all.
 """
 import collections
 import sys
@@ -21,7 +21,7 @@ def chain(stack, names, first):
         if frame.get("language"):
             kept.append(f"{frame['function']}:{frame['line']}")
         elif frame["function"] == "toy_leaf_deep" and kept:
-            continue  # It is recursive.
+            continue  # The function is recursive.
         elif frame["function"] in names:
             kept.append(frame["function"])
     return " ".join(kept[:first])

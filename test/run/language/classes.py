@@ -2,10 +2,11 @@
 
     classes.py FEWER TRUTH MORE TRUTH
 
-FEWER and MORE are JSON of `bins --classes`. Starting allocates the same in both, so the
-difference is due to the additional widgets: three conses for each, one in the list of weak
-pointers, one in the list of red ones; one float; one structure; one weak pointer, whose class is
-"others", and two bignums for each random number that needs them. A cons has no further bytes.
+FEWER and MORE are JSON of `bins --classes`. The start of ECL allocates the same in both, so the
+difference is due to the additional widgets. Each widget has three conses, a float and a structure,
+a cons in the list of weak pointers, and a weak pointer, whose class is "others". A red widget has
+another cons in the list of red ones. A random number that needs bignums has two. A cons has no
+further bytes.
 """
 import json
 import sys

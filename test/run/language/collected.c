@@ -1,13 +1,13 @@
-/* collected.c: a program on the collector libgc that tracks its objects and the survivors.
+/* collected.c: allocate from the collector libgc, and track the objects and the survivors.
  *
  *     collected OBJECTS THREADS [plain|incremental|fork]
  *
- * With incremental the collector works in steps. With fork a child starts after the first run,
- * does the same again, and prints its rows to the file "child".
+ * With incremental, the collector works in steps. With fork, a child starts after the first run,
+ * runs the same again, and writes its rows to the file "child".
  *
  * Each function that allocates has a row: the number and bytes of the objects that it made, and a
- * link for each object, which the collector itself clears when it finds the object dead. After a
- * last collection the rows are printed: function, objects, bytes, surviving objects, surviving
+ * link for each object. The collector clears a link when it finds the object dead. After a last
+ * collection, the program prints the rows: function, objects, bytes, surviving objects, surviving
  * bytes. */
 #define GC_THREADS
 #include <gc/gc.h>
@@ -26,7 +26,7 @@ enum { ROWS = 18, LINKS = 1 << 21 };
 struct row {
     const char *name;
     unsigned long count, bytes, freed_bytes, freed;
-    unsigned char *links; /* From malloc, so the collector does not scan them. */
+    unsigned char *links; /* The links come from malloc, so the collector does not scan them. */
     unsigned *sizes;
     unsigned used;
 };
@@ -37,7 +37,7 @@ static struct row rows[ROWS] = {{.name = "keep"},      {.name = "drop"},   {.nam
                                 {.name = "typed"},     {.name = "debugged"}, {.name = "of_kind"},
                                 {.name = "finalized"}, {.name = "disclaimed"}, {.name = "freed"},
                                 {.name = "laid_out"},  {.name = "replaced"}};
-void *kept[1 << 18]; /* Not static, or the compiler notices that it is never read. */
+void *kept[1 << 18]; /* Not static; otherwise the compiler notices that it is never read. */
 static void *strongs[1 << 18];
 
 static void
@@ -50,11 +50,12 @@ note(unsigned r, void *p, size_t bytes)
     __atomic_fetch_add(&row->bytes, bytes, __ATOMIC_RELAXED);
     row->links[8 * i] = 1;
     row->sizes[i] = (unsigned)bytes;
-    // Not cleared before the object ends. Other links are cleared when a finalizer is due.
+    // This kind of link is not cleared before the object ends. Other links are cleared when a
+    // finalizer is due.
     GC_register_long_link((void **)(row->links + 8 * i), p);
 }
 
-/* Exported, but in no public header. */
+/* This function is exported, but declared in no public header. */
 void *GC_malloc_kind(size_t bytes, int kind);
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -90,7 +91,7 @@ drop_big(unsigned i)
     note(3, p, 5000 + i % 70000);
 }
 
-/* The collector never ends these; two of three are freed. */
+/* The collector never frees these objects; the program frees two in three. */
 NOINLINE static void
 strong(unsigned i)
 {
@@ -106,7 +107,8 @@ strong(unsigned i)
     }
 }
 
-/* Three allocations: each realloc ends the block of the previous one, the collector the last. */
+/* Make three allocations: each realloc ends the block of the previous one, and the collector the
+ * last. */
 NOINLINE static void
 grow(unsigned i)
 {
@@ -318,8 +320,8 @@ run(unsigned threads)
         pthread_join(ids[t], NULL);
 }
 
-/* Overwrite the used part of the stack, and the callee-saved registers: the collector would take
- * stale values there for pointers. */
+/* Overwrite the used part of the stack, and the callee-saved registers; otherwise, the collector
+ * would mistake stale values there for pointers. */
 NOINLINE static void
 drop_all(void)
 {
@@ -377,7 +379,7 @@ print_rows(FILE *out)
     }
 }
 
-/* Run again in a forked child, which counts its own objects only. */
+/* Run again in a forked child, which counts only its own objects. */
 static int
 child(unsigned threads)
 {

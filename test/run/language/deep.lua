@@ -1,6 +1,6 @@
 -- deep.lua: a chain of three thousand functions that were never called before, each with many
--- values, so that Lua's stack becomes so large that it is mapped, and moves while functions are
--- called that have no name yet.
+-- values. Lua's stack becomes so large that it is mapped separately, and moves while functions are
+-- called whose names the recorder does not know yet.
 local names = {}
 for i = 1, 150 do names[i] = "v" .. i end
 local values = "local " .. table.concat(names, ",") .. " = 1\n"

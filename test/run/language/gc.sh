@@ -18,7 +18,7 @@ rows() {
     check "$1: objects" run_python "$area/rows.py" "$1.json" "$3"
 }
 
-# try NAME OBJECTS THREADS [MODE]
+# try NAME OBJECTS THREADS [MODE]: record ./collected, and compare the profile with its rows
 try() {
     mkdir "$1"
     LD_PRELOAD=$LIBHEAPTAP:$BUILD/libheaptap_gc.so HEAPTAP_OUT=$PWD/$1/%n.heaptap \
@@ -26,7 +26,7 @@ try() {
     same "$1: exit status" 0 $?
     same "$1: errors" "" "$(cat "$1.err")"
     same "$1: the program's own hook" "hook 1" "$(tail -1 "$1.truth")"
-    # The more there is to scan, the less often the collector works.
+    # The more memory the collector has to scan, the less often it works.
     same "$1: data that is scanned" "filter 1" "$(tail -2 "$1.truth" | head -1)"
     rows "$1" "$1/1.heaptap" "$1.truth"
     "$HEAPTAP" timeline --json "$1/1.heaptap" >"$1.timeline"
@@ -45,8 +45,8 @@ try steps 4000 4 incremental
 try forked 4000 0 fork
 rows child forked/2.heaptap child
 
-# A plug-in opened with RTLD_LOCAL brings its own libgc, which RTLD_NEXT does not find. A plug-in
-# with ECL is recorded as a program on libgc, because the adapter looks for ECL only at start-up.
+# A plug-in opened with RTLD_LOCAL has its own libgc, which RTLD_NEXT does not find. A plug-in with
+# ECL is recorded as a program on libgc, because the adapter searches for ECL only at start-up.
 # local_plugin NAME ADAPTER DEFINE LIBRARY
 local_plugin() {
     local name=$1 adapter=$2
@@ -73,7 +73,7 @@ print([totals[k] for k in ("allocations", "allocated_bytes", "frees", "freed_byt
         "$(cat local-list-$adapter.out)"
 done
 
-# Pictures and charts have the collections, in merged and packed files as well.
+# Pictures and charts show the collections, also for merged and packed files.
 "$HEAPTAP" timeline one/1.heaptap >one.text
 check "timeline: a line of collections" grep -Eq '^ +gc +[1-9+ ]+$' one.text
 same "timeline: no names of collections" 0 "$(grep -c '↑ collection' one.text)"

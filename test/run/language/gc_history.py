@@ -1,4 +1,4 @@
-"""gc_history.py: compare the views of a collector's work with the program's counts.
+"""gc_history.py: compare views of collections with the program's counts.
 
     gc_history.py REPORT TIMELINE TEXT TRUTH
     gc_history.py --sum REPORT TRUTH...

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gcl.sh: GNU Common Lisp, relinked with heaptap_gcl.c, which intercepts its allocation. If it
-# fails, the instructions for GCL in docs/guide/lisp.md do not work, or objects are missed, counted
-# twice, or end too early.
+# fails, the instructions for GCL in docs/guide/lisp.md do not work; or objects are missed, counted
+# twice, or counted as freed while they are live.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcl gcc objcopy
 

@@ -2,10 +2,11 @@
 
     gcl_counts.py compiled|interpreted FEWER TRUTH MORE TRUTH LEAKS FUNCTIONS CALLGRAPH
 
-FEWER and MORE are JSON of `bins --classes`, a TRUTH is how many widgets were red and blue, and
-how many of the random numbers needed objects in GCL; the other files are JSON of the larger run.
-Starting allocates the same in both, so the difference is due to the additional widgets: three
-conses for each and one in the list of red ones, a float, a structure, a symbol; red ones live.
+FEWER and MORE are JSON of `bins --classes`. A TRUTH has the numbers of red and blue widgets, and of
+the random numbers that needed objects in GCL. The other files are JSON of the larger run. The start
+of GCL allocates the same in both, so the difference is due to the additional widgets. Each widget
+has three conses, a float, a structure and a symbol; a red widget is live and has another cons in
+the list of red ones.
 
 GCL's interpreter makes four conses and an object for each call and each LET, and three conses
 for each variable in it. None of them is kept, except for LENIENT objects, which stale words on
@@ -14,7 +15,8 @@ the C stack still reach when the collector looks, in either run.
 import json
 import sys
 
-# Variables of each call for a widget, of a red one, a blue one, and of LET in the producer.
+# Number of variables of each call: for a widget, for a red one, for a blue one, and of LET in the
+# producer.
 CALLS = {"MAKE-ONE": 2, "MAKE-PARTS": 1, "WEIGH": 1, "MAKE-WIDGET": 4, "MAKE-COLOR": 1}
 CONS_BYTES = 16
 LENIENT = 20

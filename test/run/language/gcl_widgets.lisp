@@ -1,13 +1,13 @@
 ;;; gcl_widgets.lisp: the producer and consumer of mprof's paper, for GCL.
 ;;;
-;;; A widget is a structure with a list of three conses, a float and a new symbol. Red
-;;; ones are kept, in a list; blue ones are used once and dropped.
+;;; A widget is a structure with a list of three conses, a float and a new symbol. Red widgets are
+;;; kept in a list; blue widgets are used once and dropped.
 (defstruct widget color parts weight name)
 
 (defvar *red* nil)
 (defvar *blue* 0)
 (defvar *big* 0)
-(defvar *limit* (floor (expt 2 61) 1103515245)) ; Products of more are not immediate.
+(defvar *limit* (floor (expt 2 61) 1103515245)) ; Larger products are not immediate.
 (proclaim '(notinline make-parts weigh make-one make-red-widget make-blue-widget consume
                        f g recur))
 

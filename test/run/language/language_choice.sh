@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# language_choice.sh: which adapters heaptap run puts into a program, and its messages about them.
-# If it fails, scripts are shown as their interpreter without a message, or a program gets a useless
-# library.
+# language_choice.sh: the choice of adapters that heaptap run puts into a program, and its messages
+# about them. If it fails, scripts are shown as their interpreter without a message, or a program
+# gets a useless library.
 . "$SRCDIR/test/run/lib.subr"
 need lua5.4
 
-preloaded() { # preloaded OPTION...: what LD_PRELOAD is in the Lua that is run so
+preloaded() { # preloaded OPTION...: print LD_PRELOAD of a Lua that runs with OPTION
     rm -rf one.heaptap one.processes
     "$HEAPTAP" run --quiet -o one.heaptap "$@" 2>one.err
 }
@@ -36,7 +36,7 @@ same "an unknown name is refused" 2 $?
 check "with the names that there are" \
     grep -q 'there are adapters for lua, python, ecl and gc only' one.err
 
-# The first frames that people see.
+# These are the first frames that people see.
 cat >fill.lua <<'END'
 local kept = {}
 local function fill()
@@ -59,7 +59,7 @@ sed -i 's/100/200/' fill.lua
 "$HEAPTAP" run --quiet -o more.heaptap -- lua5.4 fill.lua 2>/dev/null
 "$HEAPTAP" diff --peak fill.heaptap more.heaptap >diff.txt 2>/dev/null
 check "and a difference" grep -q 'string.rep' diff.txt
-# The interpreter is shown only on request, and then entirely.
+# The interpreter is shown only on request, and then with all frames.
 native() {
     "$HEAPTAP" export -f collapsed --metric alloc "$@" fill.heaptap 2>/dev/null | grep ';fill'
 }
@@ -68,7 +68,7 @@ check "a script's functions are exported" sh -c 'echo "$1" | grep -q "main-chunk
 check "without the interpreter" sh -c '! echo "$1" | grep -q lua_pcallk' - "$(native)"
 check "which is shown with --native" sh -c 'echo "$1" | grep -q lua_pcallk' - "$(native --native)"
 
-# Every format with source places has the script's.
+# Every format that has source lines has the script's lines.
 for format in dhat callgrind pprof speedscope chrome firefox csv flamegraph heaptrack; do
     "$HEAPTAP" export -f $format -o exported.$format fill.heaptap 2>/dev/null
 done
@@ -84,7 +84,7 @@ check "a flame graph has a colour for the language" \
 "$HEAPTAP" export -f collapsed --metric alloc fill.heaptap >folded.txt 2>/dev/null
 same "no function of the recorder's own is in it" 0 "$(grep -c 'begin;\|lua_code' folded.txt)"
 
-# With an unknown Lua, C functions are shown, and a message.
+# With an unknown Lua, C functions are shown, and a message is printed.
 record future.heaptap "$PROG/lua_future"
 same "a program with an unknown Lua runs as without heaptap" 2 "$(cat future.heaptap.out)"
 same "and its version is reported once" \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # lisp.sh: Lisp on ECL, interpreted and compiled. If it fails, stacks show Lisp functions that did
-# not run, or in a wrong order, or objects of Lisp have a wrong type, or end when they did not.
+# not run, or in a wrong order; or objects of Lisp have a wrong type, or are counted as freed while
+# they are live.
 . "$SRCDIR/test/run/lib.subr"
 need python3 ecl
 adapter=$BUILD/libheaptap_ecl.so
@@ -29,7 +30,8 @@ compile() {
 }
 
 # chains NAME FILE WITH-ECL'S-OWN: record random calls, and compare the profile's chains with those
-# that the program counted. If WITH-ECL'S-OWN is t, compare the latter with ECL's own list, too.
+# that the program counted. If WITH-ECL'S-OWN is t, also compare the program's chains with ECL's own
+# list.
 chains() {
     lisp "$1" "(load \"$2\")" "(setf chains::*ihs* $3)" "(chains::run 7500 7)"
     same "$1: ECL's own chains" "other 0" "$(tail -1 "$1.out")"
@@ -47,8 +49,8 @@ check "run: Lisp has types" grep -q 'lisp cons' run.text
 chains interpreted "$area/chains.lisp" t
 compile chains "$area/chains.lisp"
 chains compiled "$PWD/chains.fas" nil
-# At debug level 3 SIDE is inlined into its caller, and its entry in ECL's own list of frames lies
-# in the caller's C frame.
+# At debug level 3, SIDE is inlined into its caller, and its entry in ECL's own list of frames is in
+# the caller's C frame.
 { echo '(declaim (optimize (debug 3)))'
   sed "s/(funcall (if (= 0 (chance 2)) #'act #'side) (1+ d))/(if (= 0 (chance 2)) (act (1+ d)) \
        (funcall #'side (1+ d)))/" "$area/chains.lisp"; } >debug.lisp
@@ -82,7 +84,7 @@ cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
 
-# A program that marks an interval itself, with heaptap:with-profile.
+# The program marks an interval itself, with heaptap:with-profile.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
     '(setf *k* (heaptap:with-profile ("building") (widgets::produce 5000) (heaptap:present-p)))' \
     '(print *k*)'

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# lisp_bad.sh: ECL in adverse conditions: damaged lists of frames, a full heap, an ECL of another
-# version, one inside of a C program with threads, a fork and a second start. If it fails, the
+# lisp_bad.sh: ECL in adverse conditions: damaged lists of frames, a full heap, an unknown version
+# of ECL, ECL inside of a C program with threads, a fork and a second start. If it fails, the
 # adapter crashes programs, or reports nonsense about them.
 . "$SRCDIR/test/run/lib.subr"
 need python3 ecl gcc ecl-config
 adapter=$BUILD/libheaptap_ecl.so
 [ -f "$adapter" ] || skip_all "libecl-dev is not installed, so there is no adapter for Lisp"
 
-counts() { # counts NAME PROFILE HEAP FUNCTION=COUNT...
+# counts NAME PROFILE HEAP FUNCTION=COUNT...: check the number of objects that each FUNCTION made
+counts() {
     "$HEAPTAP" report --json --no-fold --native "$2" >report.json 2>hints
     check "$1" run_python "$area/lisp_counts.py" report.json "${@:3}"
 }
@@ -35,7 +36,7 @@ record fork ./host fork
 quietly fork "1
 done 3"
 counts "fork: the parent" fork "lisp bit-vector" WORK=1000 WORK-B=0
-# ECL 24 forks once more to run a program, so the child is the first of the remaining ones.
+# ECL 24 forks once more to run a program, so the child is the first of the remaining processes.
 child=$(ls fork.processes/*.host.*.heaptap | sort -t. -k4,4n | head -n 1)
 counts "fork: the child" "$child" "lisp bit-vector" WORK=0 WORK-B=2000
 
@@ -45,7 +46,7 @@ quietly exhaust "exhausted 8"
 counts "exhaust: structures" exhaust "lisp structure" EXHAUST::WORK=8000
 counts "exhaust: strings" exhaust "lisp string" EXHAUST::WORK=8000
 
-# An ECL that reports another version.
+# This ECL reports another version.
 library=$(ldd "$(command -v ecl)" | sed -n 's/.*=> \(.*libecl\.so\.[^ ]*\).*/\1/p')
 name=$(basename "$library")
 other=libecl.so.99.${name#libecl.so.*.}

@@ -2,8 +2,8 @@
 
     lisp_chains.py REPORT TRUTH HEAP PACKAGE NAME...
 
-REPORT is JSON. A line of TRUTH is a count and names of functions from the innermost out. The
-report's objects of HEAP count; their stacks are compared by the functions NAME of PACKAGE, and
+REPORT is JSON. A line of TRUTH is a count and names of functions from the innermost outwards. The
+script compares the stacks of the report's objects of HEAP, by the functions NAME of PACKAGE, and
 LAMBDA; the function (SETF X) is SETF-X.
 """
 import collections
@@ -25,7 +25,7 @@ def chain(stack, package, names):
     return " ".join(found)
 
 
-# Names without a known package in compiled code.
+# Names without a known package occur in compiled code.
 LOCAL = {"LAMBDA", "INNER", "OUTER", "SIDE"}
 
 

@@ -1,4 +1,5 @@
-"""lisp_counts.py: compare how many objects of a Lisp type each function made, by a report.
+"""lisp_counts.py: compare the number of objects of a Lisp type that each function made with a
+report.
 
     lisp_counts.py REPORT HEAP FUNCTION=COUNT...
 

@@ -1,5 +1,5 @@
-;;; lisp_exhaust.lisp: exhaust the heap in several ways, and continue. A failure is thrown out of
-;;; the functions that allocate.
+;;; lisp_exhaust.lisp: exhaust the heap in several ways, and continue. A failure leaves the
+;;; functions that allocate by a throw.
 (defpackage exhaust (:use cl))
 (in-package exhaust)
 

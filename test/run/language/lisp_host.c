@@ -1,12 +1,12 @@
-/* lisp_host.c: a C program with ECL embedded, which strains it.
+/* lisp_host.c: a C program with ECL embedded, used in unusual ways.
  *
  *     lisp_host damage     allocate while ECL's list of frames is damaged in all ways
  *     lisp_host again      boot, shut down, boot again
  *     lisp_host threads    two threads of C and two of Lisp
  *     lisp_host fork       a child continues to use Lisp
  *
- * The allocating Lisp function is called WORK, or WORK-A and WORK-B; it returns the
- * amount. */
+ * The allocating Lisp function is called WORK, or WORK-A and WORK-B; it returns the number of
+ * objects. */
 #include <ecl/ecl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -51,16 +51,16 @@ damage(void)
 
     munmap(hole + PAGE, PAGE);
     memset(f, 0, sizeof f);
-    // Another list, and one at an unmapped address.
+    // The list of frames is replaced by another list, or by an unmapped address.
     allocate(NULL);
     allocate((void *)1);
     allocate((void *)(hole + PAGE));
     allocate((void *)((char *)__builtin_frame_address(0) + ((size_t)1 << 30)));
     allocate((void *)-(size_t)8);
-    // Misaligned, and across the end of memory.
+    // The list of frames is misaligned, or reaches beyond the end of memory.
     allocate((void *)((char *)top + 1));
     allocate((void *)(hole + PAGE - 8));
-    // In a circle: of one, and of two without a function.
+    // The list of frames is a circle of one frame, or of two frames without a function.
     f[0] = (struct ecl_ihs_frame){.next = &f[0], .function = ECL_NIL};
     allocate(&f[0]);
     f[0].next = &f[1];
@@ -71,7 +71,8 @@ damage(void)
     // The next frame is unmapped.
     f[0].next = (void *)((char *)&f[0] + ((size_t)1 << 31));
     allocate(&f[0]);
-    // An object that is no function, at an unmapped address, and with an unmapped name.
+    // The frame's function is another kind of object, is at an unmapped address, or has an unmapped
+    // name.
     f[0] = (struct ecl_ihs_frame){.next = top, .function = (cl_object)0x123456780};
     allocate(&f[0]);
     f[0].function = (cl_object)(hole + PAGE - 4);
@@ -84,7 +85,7 @@ damage(void)
     string.self = (void *)(hole + PAGE - 4);
     string.fillp = (cl_index)1 << 40;
     symbol.hpack = ECL_NIL;
-    f[0].index = 1; // Another function, at another address.
+    f[0].index = 1; // The frame's function is replaced by another function, at another address.
     f[0].function = (cl_object)(memcpy(hole, &symbol, sizeof symbol));
     allocate(&f[0]);
     munmap(hole, PAGE);

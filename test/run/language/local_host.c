@@ -1,7 +1,6 @@
-/* local_host.c: a program that loads a plug-in locally, and with PLUGIN
- * that plug-in, which alone needs libgc: 1,000 objects of 100 bytes, every
- * second one freed. With PLUGIN_ECL it needs ECL, and prints the length of
- * a list.
+/* local_host.c: a program that loads a plug-in with RTLD_LOCAL and, compiled with PLUGIN defined,
+ * that plug-in. Only the plug-in needs libgc: it makes 1,000 objects of 100 bytes and frees every
+ * second one. With PLUGIN_ECL, it needs ECL, and prints the length of a list.
  *
  *     local_host PLUGIN */
 #if defined PLUGIN

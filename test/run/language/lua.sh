@@ -9,8 +9,8 @@ need python3
 adapter=$BUILD/libheaptap_lua.so
 tried=0
 
-# moments LUA SEED COUNT: record moments.lua, and compare the profile's chains with those that it
-# wrote.
+# moments LUA SEED COUNT: record moments.lua, and compare the profile's chains with those that the
+# script wrote.
 moments() {
     local lua=$1 seed=$2 count=$3 dir=$1-$2
     mkdir "$dir"
@@ -22,7 +22,7 @@ moments() {
     check "$dir: chains" run_python "$area/moments.py" "$dir/json" "$dir/truth"
 }
 
-# deep LUA: check the output of deep.lua, and its status.
+# deep LUA: check the output and the status of deep.lua.
 deep() {
     LD_PRELOAD="$LIBHEAPTAP $adapter" HEAPTAP_OUT=$PWD/deep-$1.heaptap "$1" "$area/deep.lua" 2>&1 |
         tr '\n' ' '
@@ -52,7 +52,7 @@ types() {
 host() {
     local lua=$1 dir=host-$1
     mkdir "$dir"
-    # The object that is linked first has static functions in front of its public ones.
+    # The object that is linked first has static functions before its public ones.
     ar p "$(cc -print-file-name="lib$lua.a")" lauxlib.o >"$dir/lauxlib.o" 2>"$dir/ar.err"
     if ! cc -O1 -g -I"/usr/include/$lua" -o "$dir/host" "$area/lua_host.c" "$dir/lauxlib.o" \
         -Wl,-E "-l:lib$lua.a" -lm -ldl 2>"$dir/cc.err"; then
@@ -69,7 +69,7 @@ host() {
 
 # chunks PROGRAM VERSION: record a program in which functions of Lua get the addresses of earlier
 # ones. PROGRAM is pool if Lua's allocator is a private pool, or shared if another thread has loaded
-# them.
+# the functions.
 chunks() {
     local program=$1 lua=$2 dir=$1-$2
     mkdir "$dir"
@@ -84,7 +84,7 @@ chunks() {
     check "$lua, $program: chunks" run_python "$area/lua_pool.py" "$dir/json"
 }
 
-# moves VERSION: run deep.lua in a program whose allocator moves blocks in its own way.
+# moves VERSION: run deep.lua in a program whose allocator moves blocks differently from realloc.
 moves() {
     local lua=$1 dir=moves-$1 how
     mkdir "$dir"

@@ -1,11 +1,10 @@
-/* lua_host.c: a program with Lua linked in, with a custom allocator that sums.
+/* lua_host.c: a program with Lua linked in, with a custom allocator that counts.
  *
  *     lua_host SCRIPT
  *
- * Three states: two that run one after the other, each in a separate C function, and one
- * in a C function that the second calls. Prints for each the number of its allocations,
- * their bytes, and the bytes of those that were freed. A fourth has Lua's default
- * allocator. */
+ * There are three states: two run one after the other, each in a separate C function, and the third
+ * runs in a C function that the second calls. For each, the program prints the number of its
+ * allocations, their bytes, and the freed bytes. A fourth state has Lua's default allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ host_alloc(void *ud, void *p, size_t old_bytes, size_t bytes)
     return realloc(p, bytes);
 }
 
-/* Calls its argument back. */
+/* Call the argument back. */
 int
 host_spawn(lua_State *l)
 {
@@ -61,7 +60,7 @@ run(lua_State *l, const char *script, const char *what)
     return failed;
 }
 
-/* A separate state, in a function that another state calls. */
+/* Run a separate state, in a function that another state calls. */
 int
 host_inner(lua_State *outer)
 {

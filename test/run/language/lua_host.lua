@@ -10,7 +10,7 @@ end
 local function turn(k)
   local sum = 0
   for i = 1, 5 do
-    local s = (what .. "%09d"):format(k * 10 + i) -- No two are equal.
+    local s = (what .. "%09d"):format(k * 10 + i) -- All these strings differ.
     sum = sum + #string.rep(s, 20)
     coroutine.yield(sum)
   end
@@ -37,7 +37,7 @@ kept = nil
 collectgarbage()
 if inner then inner(script) end
 
--- One function that is called from C and then from Lua, with nothing allocated between.
+-- C calls this function, and then Lua does, with no allocation in between.
 local function make() return {} end
 local function call() local made = make() return made end
 local function by_c() pcall(make) end

@@ -2,21 +2,22 @@
 
     lua_host.py REPORT NATIVE SUMS
 
-REPORT is JSON, NATIVE the same with the frames of Lua's own functions.
+REPORT is JSON, and NATIVE the same report with the frames of Lua's C functions.
 """
 import collections
 import sys
 
 import documents
 
-# The stack of the block that spawn makes in the innermost state, from the outermost function in.
+# Stack of the block that spawn makes in the innermost state, from the outermost function inwards.
 BIG = ["main", "host_second", "run", "main-chunk", "host_inner", "run", "main-chunk", "host_spawn",
        ":35", "string.rep"]
 TURNS = 5000
-INSIDE = ["string.rep", "14", "coroutine.resume", "23"]  # Line or name, from the innermost out.
+# Lines or names, from the innermost outwards.
+INSIDE = ["string.rep", "14", "coroutine.resume", "23"]
 MADES = 100
 MADE = ["41", "42", "44"]  # Followed by host_spawn.
-# Static functions of the object that is linked first, in front of its public ones.
+# Static functions of the object that is linked first, before its public ones.
 STATIC = {"pushfuncname", "pushglobalfuncname", "findfield", "resizebox", "getS", "getF"}
 LUA = ("lua_", "luaV_", "luaD_", "luaL_", "luaM_", "luaH_", "luaC_", "host_alloc")
 
@@ -26,7 +27,7 @@ def names(site):
 
 
 def owner(stack, owners):
-    """The innermost function of the program that has a state."""
+    """Return the innermost function of the program that has a state."""
     return next((name for name in stack if name in owners), None)
 
 
@@ -36,8 +37,8 @@ def is_big(stack):
 
 
 def place(frame):
-    """The line. Lua 5.1 has none where a function first makes a table; then use the line where the
-    function is defined, which is in its name."""
+    """Return the line. Lua 5.1 has no line where a function first makes a table; then return the
+    line where the function is defined, which is in its name."""
     return str(frame["line"] or frame["function"].rpartition(":")[2])
 
 

@@ -1,10 +1,9 @@
-/* lua_moves.c: a program with Lua linked in, with an allocator that moves blocks its own
- * way.
+/* lua_moves.c: a program with Lua linked in, whose allocator moves blocks differently from realloc.
  *
  *     lua_moves SCRIPT head|copy
  *
- * With head it puts a size in front of each block, so that realloc gets another address than
- * Lua has; with copy a growing block is copied to a new one. */
+ * With head, the allocator puts a size in front of each block, so realloc's address differs from
+ * Lua's. With copy, it copies a growing block to a new one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* lua_pool.c: a program with Lua linked in, with a first-fit pool.
  *
- * A thousand chunks, each loaded when the one before has been
- * collected, which puts it, its code and its call at the same
- * addresses: chunk0 to chunk9 in turn. Each calls a C function, which
- * alone calls malloc. */
+ * The program loads a thousand chunks, chunk0 to chunk9 in turn. Each is loaded after the previous
+ * chunk was collected, so the chunk, its code and its call record get the same addresses. Each
+ * chunk calls a C function, and only that function calls malloc. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ enum { POOL_BYTES = 1 << 24, CLASSES = 4096 };
 
 static _Alignas(16) char pool[POOL_BYTES];
 static size_t used;
-static void *free_of[CLASSES]; /* By size in words of 16 bytes: a list. */
+static void *free_of[CLASSES]; /* Lists of free blocks, by size in words of 16 bytes. */
 
 void *blocks[1000];
 int block_count;

@@ -1,10 +1,9 @@
 /* lua_shared.c: a program with one state of Lua and two threads that take turns.
  *
- * One thread collects garbage and loads a chunk, in a coroutine; the other calls it.
- * Chunks are chunk0 to chunk9 in turn. Each chunk calls a C function, and the
- * calling thread allocates nothing else. Each is loaded eight times. From then on a
- * called chunk lies at the address of an earlier one, code included, in 5.1 and
- * 5.4. */
+ * One thread collects garbage and loads a chunk, in a coroutine; the other calls the chunk, chunk0
+ * to chunk9 in turn. Each chunk calls a C function, and the calling thread allocates nothing else.
+ * After each chunk was loaded eight times, a called chunk and its code have the address of an
+ * earlier chunk, in 5.1 and 5.4. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>

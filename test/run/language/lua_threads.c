@@ -1,9 +1,8 @@
-/* lua_threads.c: four threads, each with a separate state of Lua and an allocator that sums.
+/* lua_threads.c: run four threads, each with a separate state of Lua and an allocator that counts.
  *
  *     lua_threads SCRIPT
  *
- * Prints for each the function that runs it, the number of its allocations and their
- * bytes. */
+ * For each, prints the function that runs it, the number of its allocations and their bytes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

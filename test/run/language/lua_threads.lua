@@ -1,4 +1,4 @@
--- lua_threads.lua: two hundred coroutines that take turns, twenty times.
+-- lua_threads.lua: run two hundred coroutines in turn, twenty times.
 local kept = {}
 local function turn()
   for i = 1, 20 do

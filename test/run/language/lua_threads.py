@@ -1,8 +1,8 @@
-"""lua_threads.py: compare what threads' states of Lua allocated with their allocators' sums.
+"""lua_threads.py: compare the allocations of threads' states of Lua with their allocators' sums.
 
     lua_threads.py REPORT NATIVE SUMS
 
-REPORT is JSON, NATIVE the same with the frames of Lua's own functions.
+REPORT is JSON, and NATIVE the same report with the frames of Lua's C functions.
 """
 import collections
 import sys

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# lua_threads.sh: states of Lua in threads, each with coroutines. If it fails, one thread's script
-# is charged with another's allocations, or shown with the frames of another's state.
+# lua_threads.sh: states of Lua in threads, each with coroutines. If it fails, the script of one
+# thread is charged with the allocations of another thread, or is shown with the frames of another
+# state.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 tried=0

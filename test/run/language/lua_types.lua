@@ -1,5 +1,5 @@
--- lua_types.lua: known numbers of objects of each type, in functions named after them. Also in a
--- coroutine, whose state has the same allocator. It prints the number of each.
+-- lua_types.lua: make known numbers of objects of each type, in functions named after the types,
+-- and also in a coroutine, whose state has the same allocator. Prints the number of each type.
 local kept = {}
 local function table_(n) for _ = 1, n do kept[#kept + 1] = {} end end
 local function string_(n) for i = 1, n do kept[#kept + 1] = ("%060d"):format(i) end end

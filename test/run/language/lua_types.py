@@ -2,8 +2,8 @@
 
     lua_types.py REPORT MADE
 
-REPORT is JSON. A line of MADE is a function, a type and the number of objects of it that the
-function made, itself or by a function of Lua's library.
+REPORT is JSON. A line of MADE is a function, a type, and the number of its objects that the
+function made, directly or by a function of Lua's library.
 """
 import collections
 import sys

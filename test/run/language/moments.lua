@@ -1,7 +1,7 @@
--- moments.lua SEED MOMENTS FILE: calls, errors, coroutines, callbacks and tail calls at random, and
--- at MOMENTS of them a block of known size is allocated; FILE counts the chains of calls that
--- debug.getinfo returns then. The innermost function is always string.rep. The chain of a resumed
--- state continues with the chain of the state that resumed it.
+-- moments.lua SEED MOMENTS FILE: make calls, errors, coroutines, callbacks and tail calls at
+-- random. At MOMENTS of them, allocate a block of known size, and count the chain of calls that
+-- debug.getinfo returns then in FILE. The innermost function is always string.rep. The chain of a
+-- resumed state continues with the chain of the state that resumed it.
 local seed, moments, file = tonumber(arg[1]), tonumber(arg[2]), arg[3]
 local BYTES = 5000
 local getinfo, rep, format = debug.getinfo, string.rep, string.format
@@ -13,7 +13,7 @@ local function random(n)
   return math.floor(seed / 65536) % n
 end
 
--- The chain of the function that calls this, from LEVEL on.
+-- Return the chain of calls of the function that calls this, from LEVEL on.
 local function chain(level)
   local parts = {}
   while true do
@@ -28,7 +28,7 @@ local function chain(level)
   if co and not main and parents[co] then
     return table.concat(parts, " ") .. " [C] " .. parents[co]
   end
-  parts[#parts] = nil -- The program's own.
+  parts[#parts] = nil -- Drop the outermost frame, which is the program's own.
   return table.concat(parts, " ")
 end
 
@@ -132,22 +132,22 @@ local words = {}
 for i = 1, 2000 do words[i] = "word" end
 words = table.concat(words)
 
--- 5.1 keeps all strings in one table, which grows at some moment: it must have room for those of
--- many moments, and be full enough not to shrink.
+-- 5.1 keeps all strings in one table, which grows at some moment. The table must have room for the
+-- strings of many moments, and be full enough not to shrink.
 local strings = {}
 for i = 1, 140000 do strings[i] = "string " .. i end
 for i = 70001, 140000 do strings[i] = nil end
 
--- The collector's own memory is allocated between moments. A full collection restarts it
--- in 5.1, so it must be stopped each time. Otherwise it shrinks stacks of coroutines
--- inside string.rep, at a time that depends on addresses, which order tables,
--- and on the length of this file's name.
+-- The collector's own memory is allocated between moments. A full collection restarts the collector
+-- in 5.1, so it must be stopped each time. Otherwise it shrinks stacks of coroutines inside
+-- string.rep, at a time that depends on addresses, which order tables, and on the length of this
+-- file's name.
 local function collect()
   collectgarbage()
   collectgarbage("stop")
 end
 
--- A thousand coroutines that take turns.
+-- Resume a thousand coroutines in turn.
 local many = {}
 for i = 1, 1000 do
   many[i] = coroutine.create(function()

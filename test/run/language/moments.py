@@ -1,9 +1,9 @@
-"""moments.py: compare the chains of a profile of moments.lua with Lua's own.
+"""moments.py: compare the chains in a profile of moments.lua with Lua's own list of calls.
 
     moments.py REPORT TRUTH
 
-REPORT is JSON. All stacks whose innermost named frame is string.rep count. Each call of it makes
-the same blocks and no others, because the collector does not run then.
+REPORT is JSON. The script compares all stacks whose innermost frame of Lua is string.rep. Each call
+of string.rep makes the same blocks and no others, because the collector does not run then.
 """
 import collections
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # python.sh: Python programs under the adapter for CPython, with each installed version: the
-# recorded objects match its own counter. If it fails, objects are missing or counted twice, or the
-# program behaves differently.
+# recorded objects must match the interpreter's counter. If it fails, objects are missing or counted
+# twice, or the program behaves differently.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 . "$SRCDIR/test/run/language/pythons.subr"
@@ -24,8 +24,8 @@ balance() {
         "$name.blocks"
 }
 
-# early NAME PYTHON [MALLOC]: record a program while tracemalloc is active, which starts before the
-# interpreter has begun.
+# early NAME PYTHON [MALLOC]: record a program while tracemalloc is active from before the
+# interpreter's start.
 early() {
     PYTHONMALLOC=${3:-} recorded "$1" "$2" -X tracemalloc=25 -c '
 import tracemalloc

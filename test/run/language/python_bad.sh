@@ -102,7 +102,7 @@ done
 check "crash: its live objects" \
     run_python "$area/python_held.py" crash.json "$PWD/crash.py" 2 3000000
 
-# An unknown version: reported once, and left untouched.
+# An unknown version is reported once, and left untouched.
 LD_PRELOAD="$LIBHEAPTAP $adapter $PROG/libodd_python.so" HEAPTAP_OUT=$PWD/odd.heaptap \
     /bin/true 2>odd.err
 same "unknown version: status" 0 $?
@@ -110,8 +110,8 @@ same "unknown version: the message" \
     "heaptap: Python 3.99.1 is not supported, so its functions are not shown; 3.9 to 3.13 are" \
     "$(cat odd.err)"
 
-# An old version, without the functions that the adapter looks up. Its main function is one that
-# only old versions have.
+# An old version lacks the functions that the adapter looks up. The main function of this program
+# exists only in old versions.
 cat >old_python.c <<'END'
 long PyType_Type[2], PyCode_Type[2] = {1, 0};
 const char *Py_GetVersion(void) { return "3.7.16 (default)"; }
@@ -127,7 +127,7 @@ check "older version: the message" grep -q \
     "^heaptap: Python 3.7.16 is not supported, so its functions are not shown; 3.9 to 3.13 are$" \
     old.err
 
-# A shell script in place of the interpreter, like pyenv's.
+# A shell script replaces the interpreter, like pyenv's.
 printf '#!/usr/bin/env bash\n# "$PYENV_ROOT/libexec/pyenv"\nexec "%s" "$@"\n' "$python" >tool
 chmod +x tool
 "$HEAPTAP" run -q -o tool.heaptap -- ./tool -c '

@@ -1,9 +1,9 @@
-"""python_balance.py: live objects at snapshots against the interpreter's own counter.
+"""python_balance.py: compare live objects at snapshots with the interpreter's counter.
 
     python_balance.py HEAPTAP PROFILE BLOCKS
 
-BLOCKS is the output of python_blocks.py on stderr: for each snapshot its name and the tables of
-the allocator. The one by size class counts, in arenas only.
+BLOCKS is the output of python_blocks.py on stderr: for each snapshot, its name and the tables of
+the allocator. Only the table by size class is compared, for objects in arenas.
 """
 import json
 import subprocess

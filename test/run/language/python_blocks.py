@@ -2,7 +2,7 @@
 
     python_blocks.py LIBRARY
 
-LIBRARY is libblocks.so, which writes that to stderr.
+LIBRARY is libblocks.so, which writes this report to stderr.
 """
 import ctypes
 import json

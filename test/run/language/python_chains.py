@@ -2,8 +2,8 @@
 
     python_chains.py REPORT TRUTH
 
-REPORT is JSON. Its blocks of 400,000 bytes and a head count: their Python frames, innermost
-first.
+REPORT is JSON. The script compares the Python frames, innermost first, of all blocks of 400,000
+bytes plus an object's header.
 """
 import collections
 import sys

@@ -1,12 +1,12 @@
-"""python_compare.py: live blocks at snapshots, by stack, compared with tracemalloc's traces.
+"""python_compare.py: compare live blocks at snapshots, by stack, with tracemalloc's traces.
 
     python_compare.py HEAPTAP PROFILE TRUTH [REUSED]
 
-TRUTH is the output of python_traced.py. tracemalloc sees objects in arenas, and malloc's blocks
-that came through the adapter (larger objects) or raw_traced of libtraced.so (raw memory).
-malloc's other blocks, for C code and for tracemalloc's own tables, belong to no domain of the
-interpreter. With REUSED it has charged objects from free lists to the code that took them: then
-only sums must be the same.
+TRUTH is the output of python_traced.py. tracemalloc traces objects in arenas, and malloc's blocks
+that came through the adapter (larger objects) or through raw_traced of libtraced.so (raw memory).
+malloc's other blocks, for C code and for tracemalloc's tables, belong to no domain of the
+interpreter. With REUSED, tracemalloc has charged objects from free lists to the code that took
+them: then only sums must be equal.
 """
 import collections
 import subprocess
@@ -16,14 +16,14 @@ import documents
 
 FRAMES = 25
 SHOWN = 10
-# The blocks that allocated_blocks finds in addition: the int object of the count; the table of
-# arenas and the two levels of the map of arenas, which has more parts if arenas lie on both sides
-# of a gibibyte.
+# Number of blocks that allocated_blocks counts in addition: the int object of the count; the table
+# of arenas; and the two levels of the map of arenas, which has more parts if arenas are on both
+# sides of a gibibyte.
 ARENAS_AND_COUNT = range(4, 7)
 
 
 def read(path):
-    """For each stretch the interpreter's count of blocks, and (bytes, blocks) by stack."""
+    """Return for each stretch the interpreter's count of blocks, and (bytes, blocks) by stack."""
     stretches = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -68,7 +68,7 @@ def living(report, name):
 
 
 def allocated_blocks(report):
-    """The blocks in sys.getallocatedblocks, and ARENAS_AND_COUNT more."""
+    """Return the number of blocks in sys.getallocatedblocks, and ARENAS_AND_COUNT more."""
     return sum(site["live_blocks"] for site in report["sites"]
                if site["heap"] == "Python objects" or
                any((frame["module"] or "").endswith("/libheaptap_python.so")

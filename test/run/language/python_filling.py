@@ -1,9 +1,9 @@
-"""python_filling.py: many stacks, with totals that are known by the function that allocates.
+"""python_filling.py: allocate from many stacks, with known totals for each allocating function.
 
     python_filling.py COUNT THREADS
 
-Each of THREADS threads (0: the first one alone) makes COUNT arrays of 5,000 bytes and some in
-leaf_a, leaf_b and leaf_c in turn, each from a new stack.
+Each of THREADS threads (0: the first one alone) makes COUNT arrays of somewhat more than 5,000
+bytes in leaf_a, leaf_b and leaf_c in turn, each from a new stack.
 """
 import sys
 import threading

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# python_filling.sh: a Python program with more stacks than the call tree holds; the tree is made
+# python_filling.sh: a Python program with more stacks than fit into the call tree, which is made
 # small. If it fails, later allocations are charged to no function or to a wrong one, or stacks
-# differ when the interpreter's functions are dropped from them to save room.
+# differ when the recorder drops the interpreter's functions from them to save room.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 [ -e "${LIBHEAPTAP%/*}/libheaptap_python.so" ] || skip_all "no adapter for Python was built"
 
 "$HEAPTAP" run --quiet -o any.heaptap -- python3 -c pass 2>&1 | grep -q "another version" &&
     skip_all "this version of Python is not known"
-# The interpreter itself, not a script that looks for it.
+# The interpreter itself, not a script that searches for it.
 python=$(python3 -c 'import sys; print(sys.executable)')
 
-# fill NAME NODES COUNT THREADS
+# fill NAME NODES COUNT THREADS: record python_filling.py with a call tree of NODES nodes
 fill() {
     HEAPTAP_NODES=$2 PYTHONHASHSEED=0 "$HEAPTAP" run --quiet --no-pack -o "$1.heaptap" -- \
         "$python" "$area/python_filling.py" "$3" "$4" >out 2>err

@@ -2,7 +2,7 @@
 
     python_held.py REPORT FILE LINE BYTES
 
-REPORT is JSON, of a snapshot or of a whole run, where the peak counts.
+REPORT is JSON, of a snapshot or of a whole run; for a whole run, the bytes at the peak are checked.
 """
 import sys
 

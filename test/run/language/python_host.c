@@ -1,5 +1,5 @@
-/* python_host.c: a program that has CPython inside, begins and ends it three times, and once has a
- * second interpreter. Needs no headers. */
+/* python_host.c: a program with CPython inside, which begins and ends the interpreter three times,
+ * and once runs a second interpreter. Needs no headers. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# python_host.sh: a C program with CPython inside, which it restarts after its end, with each
-# version whose library is installed. If it fails, embedding programs are recorded without their
-# Python functions, or only until the interpreter has ended once.
+# python_host.sh: a C program with CPython inside, which restarts the interpreter after its end,
+# with each version whose library is installed. If it fails, embedding programs are recorded without
+# their Python functions, or only until the interpreter has ended once.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -34,7 +34,7 @@ made = [sum(site["allocations"] for site in report["sites"]
         for name in ("inside", "second")]
 lost = {key: n for key, n in report["losses"].items() if n}
 print(made, lost)
-# A number as text, and a repetition of it, are two objects; small numbers need no new ones.
+# A number as text, and a repetition of it, are two objects; small numbers need no new objects.
 sys.exit(not (239_000 < made[0] < 241_000 and 79_500 < made[1] < 80_500) or lost != {})
 END
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # python_module.sh: heaptap.py: python3 -m heaptap, labels and snapshots from a program, and the
-# plug-in for pytest, which labels each test. If it fails, the only way to record without knowing
-# the command's own is broken, or a test is charged with another one's allocations.
+# plug-in for pytest, which labels each test. If it fails, recording without the heaptap command is
+# broken, or a test is charged with another test's allocations.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 export PYTHONPATH=$SRCDIR/src/python PYTHONDONTWRITEBYTECODE=1 HEAPTAP

@@ -1,16 +1,16 @@
-"""python_moments.py: a program that does at random the same things as Python programs, and knows
-its stacks.
+"""python_moments.py: call functions at random in every way that Python programs do, and record the
+stacks.
 
     python_moments.py SEED MOMENTS TRUTH [THREADS]
 
-At each moment it takes a block that is larger than all others and gives it back, on the line
-where it has just asked the interpreter for the stack. TRUTH gets a line for each different
-stack: its count, then function, line and file of each frame from the innermost on.
+At each moment, the program allocates and frees a block that is larger than all others, on the line
+where it has just queried the interpreter's stack. TRUTH gets a line for each different stack: its
+count, then function, line and file of each frame from the innermost on.
 
-SEED chooses some of the WAYS; greenlets are one more where they are installed. After EPISODES
-different descents they repeat: a program has far fewer stacks than moments here, and the
-recorder has room for a million nodes. For the same reason a module is imported only where it is
-used: imports alone go through tens of thousands of stacks.
+SEED selects some of the WAYS; greenlets are another way if they are installed. After EPISODES
+different descents, the descents repeat, because the recorder has room for only a million nodes. For
+the same reason, a module is imported only where it is used: imports alone have tens of thousands of
+stacks.
 """
 import collections
 import contextlib
@@ -49,14 +49,14 @@ SIZE = 400_000
 EPISODES = 12
 DEPTH = 6  # Maximum nesting of WAYS.
 CHOSEN = 9  # Number of WAYS that a program uses.
-DEEP = 60  # Calls, so that with the C frames of 3.9 a stack fits into a profile.
+DEEP = 60  # Maximum number of calls, so that a stack with the C frames of 3.9 fits into a profile.
 truth = collections.Counter()
 local = threading.local()
 lock = threading.Lock()
 
 
 def now():
-    """The stack of the caller, by its frames, and a check that the traceback module agrees."""
+    """Return the stack of the caller, by its frames, and check that the traceback module agrees."""
     frame, frames = sys._getframe(1), []
     summary = traceback.extract_stack(frame) if local.left % 10 == 0 else None
     while frame is not None:
@@ -230,7 +230,7 @@ def coroutines(depth):
 
 
 def fresh_code(depth):
-    """Code objects that come and go, all with one name, file and first line."""
+    """Run code objects that are created and freed, all with one name, file and first line."""
     lines = local.random.randrange(1, 9)
     space = {"now": now, "SIZE": SIZE, "go_on": go_on, "depth": depth}
     name = local.random.choice(("made", "done"))
@@ -279,7 +279,7 @@ async def awaited(depth):
 
 
 def event_loop(depth):
-    """Tasks of asyncio, which its C code steps, and asynchronous generators."""
+    """Run tasks of asyncio, which its C code steps, and asynchronous generators."""
     async def ticks():
         try:
             for i in range(2):
@@ -305,7 +305,7 @@ def event_loop(depth):
 
 
 def thrown_into(depth):
-    """Generators that get values, exceptions, and their end."""
+    """Pass values and exceptions to generators, and end them."""
     def inner():
         try:
             while True:
@@ -331,7 +331,7 @@ def thrown_into(depth):
 
 
 def through_more_c(depth):
-    """Methods and callbacks that C modules call."""
+    """Run methods and callbacks that C modules call."""
     class Ordered:
         def __init__(self, n):
             self.n = n
@@ -408,7 +408,7 @@ def finalized():
 
 
 def collected(depth):
-    """Objects that end in a collection; some are made while others are being collected."""
+    """Let objects end in a collection; make some while others are being collected."""
     for _ in range(30):
         Circle()
     gc.collect()
@@ -497,7 +497,7 @@ def generated_methods(depth):
 
 
 def evaluated(depth):
-    """Expressions and modules compiled from text."""
+    """Run expressions and modules compiled from text."""
     space = {"now": now, "SIZE": SIZE, "go_on": go_on, "depth": depth}
     eval("[(now(), bytes(SIZE)) for _ in (1, 2)]", space)
     eval("(lambda: (\n\n now(), bytes(SIZE)))()", space)
@@ -508,7 +508,7 @@ def evaluated(depth):
 
 
 def imported(depth):
-    """A module runs inside the import machinery, which is frozen into the interpreter."""
+    """Run a module inside the import machinery, which is frozen into the interpreter."""
     if threading.current_thread() is threading.main_thread():
         try:
             __import__("moments_module")
@@ -527,7 +527,7 @@ def deep(depth):
 
 
 def profiled(depth):
-    """A debugger's or profiler's hooks: functions that are called at each event."""
+    """Run a debugger's or profiler's hooks, which are called at each event."""
     def on_event(frame, event, _argument):
         if frame.f_code is target.__code__ and local.left > 0:
             sys.setprofile(None)
@@ -591,7 +591,8 @@ with open({path!r}, "w") as file:
 
 
 def another_interpreter(depth):
-    """Python sees the functions that run in a sub-interpreter, but not their callers outside."""
+    """Python's list of frames has the functions that run in a sub-interpreter, but not their
+    callers outside."""
     if interpreter is None or threading.current_thread() is not threading.main_thread():
         return go_on(depth)
     with tempfile.TemporaryDirectory() as directory:
@@ -634,8 +635,9 @@ def generated_row(x):
 
 
 def greenlets(depth):
-    """Each has a separate C stack, which the library copies to and from the place where it last
-    ran. A greenlet that is begun by another one saves the rest of that one's stack elsewhere."""
+    """Run greenlets. Each has a separate C stack, which the library copies to and from the place
+    where it last ran. When a greenlet begins another one, the rest of its own stack is saved
+    elsewhere."""
     made = []
 
     def key(number):
@@ -688,7 +690,7 @@ def run(seed, moments):
 
 
 def choose(seed):
-    """The ways that this program uses, with their requirements."""
+    """Return the ways that this program uses, with their requirements."""
     global chosen
     chosen = random.Random(seed).sample(WAYS, CHOSEN) + [greenlets] * (greenlet is not None)
     for module in [module for way in chosen for module in NEEDED.get(way, ())]:

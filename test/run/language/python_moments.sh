@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# python_moments.sh: each installed version of CPython runs programs that do at random the same
-# things as Python programs: recursion, generators, coroutines, exceptions, callbacks through C,
-# code that is made and thrown away, sub-interpreters, threads. At random moments the stack in the
-# profile equals the interpreter's own. If it fails, stacks show functions that did not run, or at a
-# wrong line.
+# python_moments.sh: run random programs with each installed version of CPython: recursion,
+# generators, coroutines, exceptions, callbacks through C, code that is created and freed,
+# sub-interpreters, threads. At random moments, the stack in the profile must equal the
+# interpreter's own. If it fails, stacks show functions that did not run, or at a wrong line.
 #
-# PYTHON_MOMENTS=N is the number of moments for each version, 600 by default. From 1,000 on there
+# PYTHON_MOMENTS=N is the number of moments for each version, 600 by default. From 1,000 on, there
 # are N / 1,000 programs with 1,000 moments each, then one program with all N. PYTHONS="python3.9
-# ..." chooses versions.
+# ..." selects versions.
 . "$SRCDIR/test/run/lib.subr"
 . "$SRCDIR/test/run/language/pythons.subr"
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so
 count=${PYTHON_MOMENTS:-600}
 
-# moments NAME PYTHON SEED MOMENTS [THREADS]
+# moments NAME PYTHON SEED MOMENTS [THREADS]: record python_moments.py, and compare the stacks
 moments() {
     local name=$1 python=$2
     shift 2

@@ -1,5 +1,5 @@
-/* python_offsets.c: compares the structures of the CPython whose headers it is compiled with to the
- * adapter's offsets. Prints the differences. */
+/* python_offsets.c: compare the structures of the CPython whose headers it is compiled with with
+ * the adapter's offsets, and print the differences. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #if PY_VERSION_HEX < 0x030b0000
@@ -28,7 +28,7 @@ compare(const char *name, size_t believed, size_t right)
 
 #define AT(member, type, field) compare(#member, l->member, offsetof(type, field))
 
-/* The adapter's offsets of frames, and the sizes that it reads. */
+/* Compare the adapter's offsets in frames, and the sizes that it reads. */
 static void
 compare_reach(const struct python_layout *l)
 {

@@ -1,10 +1,10 @@
-"""python_scribble.py: a Python program that allocates while its frames are damaged.
+"""python_scribble.py: allocate while Python's frames are damaged.
 
     python_scribble.py LIBRARY
 
 LIBRARY is libscribble.so. Links, code objects, instructions and marks in frames of functions, of
-generators, and in C frames each get values that garbage may have. Prints how many blocks of
-300,000 bytes there were.
+generators, and in C frames are overwritten with values that garbage may have. Prints the number of
+blocks of 300,000 bytes.
 """
 import ctypes
 import sys
@@ -32,7 +32,7 @@ def word(at):
 
 
 def garbage(at):
-    """Values that a word at AT may hold."""
+    """Return values that a word at AT may have."""
     edge = library.edge()
     return [0, 1, 8, 4095, 4096, 4104, 1 << 46, (1 << 47) - 8, 1 << 47, (1 << 64) - 8,
             0xdeadbeefdeadbeef, at, at & -16, edge, edge - 8, edge - 64, edge - 128, edge - 4096,
@@ -47,7 +47,7 @@ def damage(at, size=8, values=None):
 
 
 def frame_at(frame):
-    """The address of the interpreter's frame."""
+    """Return the address of the interpreter's frame."""
     return id(frame) if minor < 11 else word(id(frame) + 24)
 
 
@@ -57,7 +57,7 @@ def damage_frame(frame):
         damage(at + place)
     for place in marks:
         damage(at + place, 1, (0, 1, 2, 3, 4, 255))
-    # A circle.
+    # This makes a circle of links.
     damage(at + link, 8, [frame_at(frame), frame_at(sys._getframe())])
 
 
@@ -75,7 +75,7 @@ def generator():
     yield many
 
 
-# With 100 variables its frame is too large for the interpreter's data stack chunk.
+# With 100 variables, the function's frame is too large for the interpreter's data stack chunk.
 exec("def wide():\n" + "".join(f"    v{i} = {i}\n" for i in range(100)) +
      "    damage_frame(sys._getframe())\n    yield v0\n")
 

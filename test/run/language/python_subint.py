@@ -1,4 +1,5 @@
-"""python_subint.py: the cost of 20,000 more objects in a sub-interpreter. See python_subint.sh.
+"""python_subint.py: measure the cost of 20,000 more objects in a sub-interpreter. See
+python_subint.sh.
 
     python_subint.py PYTHON LABEL [calls]
 
@@ -31,7 +32,7 @@ INJECT = os.environ["BUILD"] + "/test/fault/inject"
 
 
 def sleeps(python, count):
-    """Voluntary context switches of the recorded process."""
+    """Return the voluntary context switches of the recorded process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
     subprocess.run([python, *OPTIONS, str(count)], check=True,
                    env={**os.environ, "LD_PRELOAD": " ".join(LIBRARIES),
@@ -40,7 +41,8 @@ def sleeps(python, count):
 
 
 def looks(python, count):
-    """The recorder's system calls that probe memory; None where tracing is forbidden."""
+    """Return the number of the recorder's system calls that probe memory, or None if tracing is
+    forbidden."""
     done = subprocess.run([INJECT, "--call", "rt_sigprocmask", "--errno", "EPERM", "--n", "0",
                            "--count", "calls", "--preload", ":".join(LIBRARIES), "--", python,
                            *OPTIONS, str(count)],

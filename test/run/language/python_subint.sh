@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# python_subint.sh: Python in a sub-interpreter, each version. If it fails, the recorder makes a
-# system call or sleeps for each object of a sub-interpreter, and the program takes a hundred times
-# as long.
+# python_subint.sh: a sub-interpreter of each version of Python. If it fails, the recorder makes a
+# system call or sleeps for each object of a sub-interpreter, and the program becomes a hundred
+# times slower.
 #
 # Two runs differ by 20,000 objects. The numbers of the recorder's probes of memory, and of the
 # process's sleeps, may each differ by less than 2,000.
@@ -10,7 +10,7 @@ need python3
 . "$area/pythons.subr"
 
 tried=0
-what=calls # In the first one that is tried.
+what=calls # Only the first version tried is measured this way.
 for python in $pythons; do
     "$python" -c 'import _xxsubinterpreters' 2>/dev/null ||
         "$python" -c 'import _interpreters' 2>/dev/null || continue

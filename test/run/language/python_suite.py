@@ -2,10 +2,10 @@
 
     python_suite.py HEAPTAP PYTHON MODULE...
 
-Each file is run by `python -m test -v` as anybody would, and by `heaptap run`. The status and
-each line of stdout and stderr must be the same, except for times, process ids, addresses and
-names of temporary files (blurred), and for lines that begin with "heaptap: ", which are shown. A
-row is printed for each file; for those that differ also the lines.
+Each file is run by `python -m test -v`, bare and by `heaptap run`. The status and each line of
+stdout and stderr must be the same, except for times, process ids, addresses and names of temporary
+files, which are blurred, and for lines that begin with "heaptap: ", which are shown. The script
+prints a row for each file, and the lines that differ.
 """
 import difflib
 import os
@@ -23,7 +23,7 @@ LIMIT_S = 900
 DIFFERENT = [
     (re.compile(r"^(== |0:\d\d:\d\d |Total duration|Using random seed|Raised RLIMIT).*\n", re.M),
      ""),
-    (re.compile(r"^test_\w+ passed in .*\n", re.M), ""),  # Only of tests that take 30 s.
+    (re.compile(r"^test_\w+ passed in .*\n", re.M), ""),  # Printed only by tests that take 30 s.
     (re.compile(r"(\d+(\.\d+)? ?(s|sec|ms|seconds|min)\b ?)+"), "TIME"),
     (re.compile(r"0x[0-9a-fA-F]+"), "ADDRESS"),
     (re.compile(r"/tmp/[\w.\-æ/]+"), "FILE"),
@@ -40,7 +40,7 @@ def blurred(text):
 
 
 def run(command, directory):
-    """Its status and output, and the number of heaptap's lines in it."""
+    """Return the test's status and output, and the number of heaptap's lines in it."""
     own = os.path.join(directory, "work")
     os.makedirs(own, exist_ok=True)
     began = time.monotonic()

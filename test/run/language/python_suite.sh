@@ -2,7 +2,7 @@
 # python_suite.sh: test files of Python's standard library, alone and recorded. If it fails, a
 # Python program behaves or prints differently when it is recorded.
 #
-# PYTHON_SUITE=all takes 30 files instead of a few, and PYTHON_SUITE="test_re ..." those.
+# PYTHON_SUITE=all runs 30 files instead of a few; PYTHON_SUITE="test_re ..." selects files.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 few="test_sys test_gc test_coroutines test_heapq"

@@ -2,13 +2,13 @@
 
     python_traced.py MODULE [LIBRARY TRUTH REUSE]
 
-MODULE is such as test_json. With no further argument it only runs them, with or without
-tracemalloc, as -X tracemalloc chooses. LIBRARY is libtraced.so. The run has three stretches;
-each ends with a snapshot of the same name, and its allocations carry that name as a label. TRUTH
-gets two kinds of lines, separated by tabs: the name and sys.getallocatedblocks(); and for each
-stack that tracemalloc has traced the name, bytes, blocks, and file and line of its frames,
-innermost first; it keeps 25. REUSE is 1 if tracemalloc should charge objects from free lists to
-the line that took them, its default, 0 if not.
+MODULE is a test module, such as test_json. With no further argument, the script only runs it,
+traced if -X tracemalloc is given. LIBRARY is libtraced.so. The run has three stretches; each ends
+with a snapshot, whose name is also the label of the stretch's allocations. TRUTH gets two kinds of
+lines, with tabs between the fields: name and sys.getallocatedblocks(); and, for each stack that
+tracemalloc has traced, name, bytes, blocks, and file and line of up to 25 frames, innermost first.
+REUSE is 1 if tracemalloc should charge objects from free lists to the line that took them, its
+default, and 0 if not.
 """
 import ctypes
 import functools
@@ -60,11 +60,12 @@ class Nothing:
 
 
 def add_up(traces, of_traces):
-    """(bytes, blocks) by stack, except for the list TRACES itself, which is traced as well."""
+    """Return (bytes, blocks) by stack, except for the list TRACES itself, which is traced as well.
+    """
     stacks = {of_traces: [-sys.getsizeof([]), -1]}
     for _domain, size, frames, _count in traces:
         row = stacks.setdefault(frames, [0, 0])
-        row[0] += max(size, 1)  # As the interpreter requests it from malloc.
+        row[0] += max(size, 1)  # The size that the interpreter requests from malloc.
         row[1] += 1
     return stacks
 

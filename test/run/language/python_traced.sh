@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # python_traced.sh: five programs of the standard library's tests, recorded and traced by
-# tracemalloc in one run. The live blocks at three moments have the same bytes, counts and stacks of
-# 25 frames, and their number equals the interpreter's count. If it fails, a line of a Python
-# program is charged with another line's allocations.
+# tracemalloc in one run. At three moments, heaptap and tracemalloc must have the same live blocks:
+# bytes, counts and stacks of 25 frames; and their number must equal the interpreter's count. If it
+# fails, a line of a Python program is charged with another line's allocations.
 #
 # One difference is by design. tracemalloc charges an object from the interpreter's free lists to
 # the code that took it, heaptap to the code that allocated its memory. The test makes tracemalloc
@@ -10,7 +10,7 @@
 # leaves that word as it is, and does not compare stacks.
 #
 # PYTHON_TRACED="test_heapq ..." selects other programs. Some have so many stacks that the call tree
-# becomes full, which is reported; the blocks in "other stacks" then are missing in the comparison.
+# becomes full, which is reported; then the blocks in "other stacks" are missing in the comparison.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 adapter=${LIBHEAPTAP%/*}/libheaptap_python.so

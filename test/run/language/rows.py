@@ -2,8 +2,8 @@
 
     rows.py REPORT TRUTH
 
-REPORT is JSON; its objects in libgc's heaps count. A line of TRUTH is a function, its objects,
-their bytes, and those still live: objects and bytes. Other lines are ignored.
+REPORT is JSON; its objects in libgc's heaps are compared. A line of TRUTH is a function, the number
+and bytes of the objects, and the number and bytes of live ones. Other lines are ignored.
 """
 import sys
 

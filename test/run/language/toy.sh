@@ -25,22 +25,23 @@ try short 1 2000 0
 try long 2 400000 0
 try threads 3 60000 4
 try child 4 60000 0 fork
-# Deep stacks. If a stack has more frames than a profile records, the inner frames are compared.
+# These stacks are deep. If a stack has more frames than a profile records, the inner frames are
+# compared.
 try deep 5 40000 0 120
 try deep_threads 6 15000 2 120
 frames=100 try cut 7 20000 0 120 50
 frames=1024 try too_deep 8 40000 0 400 150
-# An adapter that needs the C frames to place its frames.
+# This adapter needs the C frames to place its frames.
 adapter=placed try placed 9 200000 0 6
 adapter=placed try placed_deep 10 40000 0 120
 adapter=placed try placed_threads 11 15000 2 120
 adapter=placed frames=1024 try placed_too_deep 12 40000 0 400 150
-# An adapter that returns the number of unchanged outer frames.
+# This adapter returns the number of unchanged outer frames.
 adapter=again try again 13 200000 0 6
 adapter=again try again_deep 14 40000 0 120
 adapter=again try again_threads 15 15000 2 120
 adapter=again frames=1024 try again_too_deep 16 40000 0 400 150
-# An adapter that does both.
+# This adapter does both.
 adapter=placed_again try placed_again 17 200000 0 6
 adapter=placed_again try placed_again_deep 18 40000 0 120
 adapter=placed_again try placed_again_threads 19 15000 2 120

@@ -1,7 +1,7 @@
 ;;; widgets.lisp: the producer and consumer of mprof's paper, in Lisp.
 ;;;
-;;; A widget is a structure with a list of three conses and a float in it. Red ones are kept, blue
-;;; ones are used once and dropped. After a collection, weak pointers show the survivors.
+;;; A widget is a structure with a list of three conses and a float in it. Red widgets are kept,
+;;; blue widgets are used once and dropped. After a collection, weak pointers show the survivors.
 ;;; Intermediate random numbers occasionally become bignums.
 (defpackage widgets (:use cl))
 (in-package widgets)
@@ -15,7 +15,7 @@
 
 (declaim (notinline make-parts weigh make-one make-red-widget make-blue-widget consume f g))
 
-;;; Prevent tail calls, which in compiled code replace the caller on the stack.
+;;; Prevent tail calls, which replace the caller on the stack in compiled code.
 (defmacro stay (form)
   `(multiple-value-prog1 ,form (incf (third *made*))))
 

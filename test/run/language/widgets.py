@@ -2,16 +2,15 @@
 
     widgets.py REPORT TRUTH compiled|interpreted LEAKS FUNCTIONS CALLGRAPH
 
-All JSON; the last three of `leaks --paths`, `functions` and `callgraph`. All objects that
-PRODUCE made are compared, by class. The number of objects made is exact, and so are live
-structures. The collector keeps every object that a stale word seems to reference, which can be a
-cons or a float of a dead widget. So more conses and floats may be live than belong to live
-widgets: an old word on the C stack keeps a list, which the interpreter makes for each call, and
-a widget has 43 conses.
+All files but TRUTH are JSON; the last three come from `leaks --paths`, `functions` and `callgraph`.
+The script compares all objects that PRODUCE made, by class. The number of objects made is exact,
+and so is the number of live structures. More conses and floats may be live than belong to live
+widgets, because the collector keeps every object that a stale word seems to reference. A stale word
+on the C stack may keep a list that the interpreter made for a call, and a widget has 43 conses.
 
 ECL's interpreter makes two conses for each variable that a call binds. Its arithmetic functions
-begin with 0 or 1, so two floats make two products, and a bignum and another number two sums. So
-these must be there as well.
+begin with 0 or 1, so two floats make two products, and a bignum and another number make two sums.
+These objects are expected as well.
 """
 import collections
 import json
@@ -22,8 +21,8 @@ import documents
 LENIENT = 60
 CLASSES = {"lisp cons": "c", "lisp double-float": "f", "lisp structure": "s",
            "lisp weak-pointer": "o", "lisp bignum": "o"}
-# Variables that a call binds: its parameters, and three for INCF on a list's element, or one for
-# INCF on a variable. In PRODUCE, count and the variables of DOTIMES, and one in each round.
+# Number of variables that a call binds: its parameters, and three for INCF on a list's element, or
+# one for INCF on a variable. In PRODUCE, count and the variables of DOTIMES, and one in each round.
 BINDS = {"MAKE-ONE": 2 + 3, "MAKE-COLOR": 1 + 3, "MAKE-PARTS": 1 + 3, "WEIGH": 1 + 3,
          "MAKE-WIDGET": 3, "CONSUME": 1 + 3, "ROUND": 1, "RED": 3, "BIG": 1, "PRODUCE": 4,
          "F": 1 + 3}
@@ -49,7 +48,7 @@ def rows(path, table, name):
 
 
 def counts_under(report, function):
-    """Objects made and live by class, and by color and class, of stacks with FUNCTION."""
+    """Return objects made and live by class, and by color and class, of stacks with FUNCTION."""
     made, live = collections.Counter(), collections.Counter()
     for site in report["sites"]:
         names = [frame["function"] for frame in site["stack"] if frame.get("language")]
@@ -83,7 +82,7 @@ def compare_classes(report, red, blue, left_blue, big, binds):
                     each[letter] * count)
             compare(f"{letter} of {color} kept", live[f"{letter} of {color}"], held * left,
                     0 if letter == "s" else LENIENT)
-    # Nothing of another kind.
+    # There are no objects of another class.
     compare("other", sum(count for key, count in made.items() if key[0] not in CLASSES.values()),
             0)
     return each

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # containers.sh: processes in other namespaces, with another root and by other users, examined from
-# here by their id here. If it fails, heaptap on the host of a container reports that nothing is
-# recorded there, or shows another container's numbers, or no names.
+# here by their process id in this namespace. If it fails, heaptap on the host of a container
+# reports that the process is not recorded, or shows another container's numbers, or no names.
 . "$SRCDIR/test/run/lib.subr"
 need python3 unshare
 
@@ -10,7 +10,7 @@ skipped() {
     echo "ok - $1 # SKIP $2"
 }
 
-# until_there FILE: wait up to ten seconds.
+# until_there FILE: wait up to ten seconds until FILE exists.
 until_there() {
     local _
     for _ in $(seq 200); do
@@ -19,8 +19,8 @@ until_there() {
     done
 }
 
-# until_counting FILE: wait until `counted` has counted in it, so that it is being recorded; the
-# file is there before its first allocation.
+# until_counting FILE: wait until `counted` has counted an event in FILE, so that it is being
+# recorded. The file exists before the first allocation.
 until_counting() {
     local _
     for _ in $(seq 200); do
@@ -29,8 +29,8 @@ until_counting() {
     done
 }
 
-# host_pid PROFILE: the process that maps that file, by our number; waits up to ten seconds for it.
-# Other tests on this machine may have profiles with that name elsewhere.
+# host_pid PROFILE: print our number of the process that maps PROFILE; waits up to ten seconds for
+# it. Other tests on this machine may have profiles with the same name in other directories.
 host_pid() {
     local _ pid path
     path=$(printf '%s' "$PWD/$1" | sed 's/[]\.*^$[]/\\&/g')
@@ -41,12 +41,13 @@ host_pid() {
     done
 }
 
-# told_of NUMBERS: check that the report identifies the process. That may take two lines.
+# told_of NUMBERS: check that the report identifies the process; it may do so in two lines.
 told_of() {
     grep -q "^pid $1 " report.txt && grep -q "running for" report.txt
 }
 
-# looked_at NAME PID INNER: every way to examine PID. INNER is its number there, if it differs.
+# looked_at NAME PID INNER: examine PID in every way. INNER is its number in its namespace, if it
+# differs.
 looked_at() {
     local name=$1 pid=$2 shown=$2
     [ "$2" = "$3" ] || shown="$2 ($3 in its namespace)"
@@ -118,7 +119,7 @@ else
     skipped "a user namespace too" "it cannot be made here"
 fi
 
-# Two that are started together have the same numbers and may have the same start.
+# Two processes that are started together have the same numbers and may have the same start time.
 if unshare --kill-child -pf true 2>/dev/null; then
     rm -f one two
     for which in one two; do
@@ -155,8 +156,8 @@ else
     skipped "two containers" "they cannot be made here"
 fi
 
-# A separate root: the program, the recorder and their libraries, and nothing else, not even /proc.
-# The profile's path is missing here, or names another file.
+# A separate root has only the program, the recorder and their libraries, and lacks even /proc. The
+# profile's path does not exist here, or names another file.
 jail=$PWD/jail
 mkdir -p "$jail/bin" "$jail/tmp"
 cp "$PROG/counted" "$jail/bin/only_there"
@@ -169,8 +170,8 @@ for file in $(ldd "$PROG/counted" "$LIBHEAPTAP" "$jail/bin/env" | grep -o '/[^ :
     cp -L "$file" "$jail$file"
 done
 
-# links_stay_inside NAME PID: a link in place of PID's program leads to a file below its root. The
-# file of that path here is another one.
+# links_stay_inside NAME PID: check that a link in place of PID's program leads to a file below its
+# root, although another file has that path here.
 links_stay_inside() {
     local name=$1 pid=$2 outside=$PWD/outside
     if ! python3 - <<'END'
@@ -231,8 +232,8 @@ else
     skipped "a separate root" "chroot is not permitted here"
 fi
 
-# Only a mount namespace, which contains the program: its process id is the same, its files are not.
-# The file with that path here is another one.
+# Only the mount namespace differs, and it contains the program: its process id is the same, its
+# files are not. Another file has the program's path here.
 mkdir private
 printf 'not this one' >private/only_private
 cat >private.sh <<END
@@ -258,7 +259,7 @@ else
 fi
 wait $runner 2>/dev/null
 
-# Another user's process, and the view of such a user on this one.
+# Another user's process is examined, and another user examines this process.
 other="setpriv --reuid 65534 --clear-groups"
 others=$(mktemp -d -p /tmp)
 chmod 777 "$others"
@@ -305,7 +306,7 @@ fi
 
 rm -rf "$others"
 
-# A process whose first thread has ended looks dead to readers of that thread alone.
+# If its first thread has ended, a process looks dead to readers of that thread alone.
 rm -f begun
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/first.heaptap "$PROG/first_ends" begun &
 pid=$!

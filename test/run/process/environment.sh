@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# environment.sh: the settings of a run reach the recorder when libc does not provide them: before
-# libc is initialised, and after the program has cleared its environment. If it fails, the profile
-# is not where -o says, or options of the run are ignored. linked.sh tests the same for a linked
-# recorder.
+# environment.sh: check that the settings of a run reach the recorder when libc does not provide
+# them: before libc is initialised, and after the program has cleared its environment. If it fails,
+# the profile is not where -o says, or options of the run are ignored. linked.sh tests the same for
+# a linked recorder.
 . "$SRCDIR/test/run/lib.subr"
 need python3 readelf
 
-# one NAME FILE SPEC...: FILE is the only profile here and beside it, and matches SPEC.
+# one NAME FILE SPEC...: check that FILE is the only profile in this directory and beside it, and
+# matches SPEC.
 one() {
     local name=$1 file=$2
     shift 2
@@ -14,7 +15,7 @@ one() {
     KNOWN_PREFIX="$name: " known "$file" "$@" "losses events=0 unknown_frees=0"
 }
 
-# With an auditor the dynamic linker allocates before libc is initialised.
+# With an auditor, the dynamic linker allocates before libc is initialised.
 mkdir audited && cd audited || exit 1
 LD_AUDIT=$PROG/libauditor.so LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=audited.heaptap \
     HEAPTAP_FRAMES=1 "$PROG/cleared"
@@ -23,7 +24,7 @@ one audited audited.heaptap "leaf:work allocations=100 allocated_bytes=2000" \
     "under:main allocations=0"
 cd ..
 
-# A loader that is started by hand shifts its arguments. Functions have no names then.
+# If a loader is started by hand, it shifts the program's arguments. Functions have no names then.
 loader=$(readelf -l "$PROG/cleared" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 mkdir by_hand && cd by_hand || exit 1
 HEAPTAP_OUT=by_hand.heaptap "$loader" --audit "$PROG/libauditor.so" --preload "$LIBHEAPTAP" \

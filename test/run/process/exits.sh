@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# exits.sh: every way to end. If it fails, a profile depends on how a process ends, or `heaptap run`
-# does not end like the program.
+# exits.sh: end processes in every way. If it fails, a profile depends on how a process ends, or
+# `heaptap run` does not end like the program.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -9,20 +9,21 @@ for mode in return exit _exit quick_exit pthread_exit abort segv term kill exec;
     bare=$?
     record $mode.heaptap "$PROG/exits" $mode
     same "$mode: exit status" "$bare" "$status"
-    # On return the C library may free its own blocks; on exec the image is another one.
+    # On return, the C library may free its blocks; on exec, the image is another one.
     KNOWN_PREFIX="$mode: "
     known $mode.heaptap "leaf:take allocations=200000 allocated_bytes=4800000" \
         "leaf:take frees=100000 freed_bytes=2400000" \
         "losses events=0 unknown_frees=0"
 done
 
-# returncode COMMAND...: as its parent sees it, which a shell would hide.
+# returncode COMMAND...: print the status that the parent gets, which a shell would hide.
 returncode() {
     python3 -c 'import subprocess, sys
 print(subprocess.run(sys.argv[1:]).returncode)' "$@" 2>/dev/null
 }
 
-# A signal that ends the program also ends `heaptap run`: not exit status 128 + n, but that signal.
+# A signal that ends the program also ends `heaptap run`: it dies by the signal, instead of exiting
+# with 128 + n.
 for mode in abort segv term kill; do
     bare=$(returncode "$PROG/exits" $mode)
     run=$(returncode "$HEAPTAP" run --quiet -o signal.$mode.heaptap -- "$PROG/exits" $mode)

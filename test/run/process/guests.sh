@@ -168,8 +168,8 @@ for how in vfork clone; do
     same "$how: a truncated profile does not end the program" 0 $?
 done
 
-# A thread whose first event comes from its guest keeps its row when the guest has ended, and a
-# guest takes no row from a live thread.
+# If a guest makes its thread's first event, the thread keeps its row when the guest has ended; and
+# a guest never uses the row of a live thread.
 cat >rows.c <<'END'
 #define _GNU_SOURCE
 #include <pthread.h>

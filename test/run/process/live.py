@@ -1,10 +1,10 @@
-"""live.py: report a live process again and again.
+"""live.py: report a live process many times.
 
     live.py NAME PID LOOKS
 
-Each report must succeed, its sites and threads must add up to its totals, counters never fall
-from look to look but rise over all, and none of the process's threads may be found stopped or
-traced, either while a report is made or between two."""
+Each report must succeed, and its sites and threads must add up to its totals. Counters must never
+fall from report to report, and must rise over all. No thread of the process may be stopped or
+traced, while a report is made or between two."""
 import os
 import subprocess
 import sys
@@ -45,7 +45,7 @@ def disagreements(report):
             total = sum(row[key] for row in report[part])
             if part != "sizes" and total != report["totals"][key]:
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
-            # The size bins are separate counters, and are read at another moment.
+            # The size bins are separate counters, which are read at another moment.
             if part == "sizes" and abs(total - report["totals"][key]) > max(1 << 20, total // 10):
                 yield f"{part} add up to {total} {key}, totals say {report['totals'][key]}"
     if report["totals"]["peak_bytes"] < report["totals"]["live_bytes"]:
@@ -55,14 +55,14 @@ def disagreements(report):
 
 
 def disturbed(pid):
-    """The threads of the process that are stopped or traced at this moment."""
+    """Return the threads of the process that are stopped or traced at this moment."""
     found = []
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8", errors="replace") as f:
                 fields = dict(line.split(":\t", 1) for line in f if ":\t" in line)
         except (FileNotFoundError, ProcessLookupError):
-            continue # It has ended.
+            continue # The thread has ended.
         letter, tracer = fields["State"][0], fields["TracerPid"].strip()
         if letter in "Tt" or tracer != "0":
             found.append(f"thread {tid} is in state {letter}, traced by {tracer}")

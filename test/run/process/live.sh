@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# live.sh: reports of a running process. If it fails, a live report is inconsistent, refused, or
+# live.sh: reports of a running process. If it fails, a live report is inconsistent or refused, or
 # stops or disturbs its process.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq gcc
 
-# child_of PID: the program that `heaptap run` has started.
+# child_of PID: print the pid of the program that `heaptap run` has started.
 child_of() {
     pgrep -P "$1" | head -n 1
 }
 
-# until_there FILE: wait up to ten seconds.
+# until_there FILE: wait up to ten seconds until FILE exists.
 until_there() {
     local _
     for _ in $(seq 200); do
@@ -18,8 +18,9 @@ until_there() {
     done
 }
 
-# looked_at_often NAME COMMAND...: threads that wait in system calls do not notice that COMMAND PID
-# stops them, and a timeout of 200 ms expires although COMMAND stops them more often than that.
+# looked_at_often NAME COMMAND...: check that threads waiting in system calls do not notice that
+# COMMAND PID stops them, and that a timeout of 200 ms expires although COMMAND stops them more
+# often than that.
 looked_at_often() {
     local name=$1 _
     shift
@@ -62,7 +63,7 @@ for _ in $(seq 200); do
     pid=$(child_of $runner) && [ "$(cat "/proc/$pid/comm")" = idle ] && break
     sleep 0.05
 done
-sleep 0.2 # Until its libraries are loaded.
+sleep 0.2 # Wait until the program's libraries are loaded.
 for view in report "html -o idle.html" "snapshot --wait 1"; do
     [[ $view != html* ]] || [ -s "$BUILD/gen/page.html" ] || {
         echo "ok - html of a process without allocations # SKIP heaptap was built without the page"
@@ -90,13 +91,13 @@ check "a snapshot that waits: the profile is packed" \
     bash -c '! grep "still being" ending.err && [ "$(od -An -tu4 -j32 -N4 ending.heaptap)" -eq 3 ]'
 wait $asker
 
-# Four threads that do nothing but allocate and free.
+# Four threads allocate and free all the time.
 "$HEAPTAP" run --quiet -o counted.heaptap -- "$PROG/counted" counts 4 &
 runner=$!
 until_there counts
 pid=$(child_of $runner)
 python3 "$area/live.py" "four busy threads" "$pid" 40 || failures=$((failures + 1))
-# Nothing removes the file from the process that writes it.
+# No command removes the file of a process that writes to it.
 for out in counted.heaptap ./counted.heaptap "$PWD/counted.heaptap"; do
     "$HEAPTAP" pack -o "$out" "$pid" >pack.out 2>&1
     same "pack over the profile of a running process" 3 $?
@@ -110,10 +111,10 @@ same "four busy threads: ended by the signal, not by us" 143 $?
 known counted.heaptap "losses events=0" "under:count_alloc allocations>=100000"
 
 # A copy beside the profile is an earlier state of the process, not another process. Without the
-# original it is a profile like any other.
+# original, it is a profile like any other.
 mkdir beside
-# beside PROGRAM...: run it so that it has children or none, and copy the profile of the running
-# one.
+# beside PROGRAM...: run PROGRAM so that it has children or none, and copy the profile while it
+# runs.
 beside() {
     rm -rf counts beside/*
     (cd beside && exec "$HEAPTAP" run -o l.heaptap -- "$@" 2>../summary) &
@@ -130,7 +131,7 @@ beside() {
     same "copies beside it are made" 3 "$(cd beside && ls now.heaptap later.heaptap moment.heaptap |
         wc -l)"
 }
-# listed DIRECTORY: the number of processes in its report.
+# listed DIRECTORY: print the number of processes in its report.
 listed() {
     "$HEAPTAP" report --json "$1" 2>/dev/null | python3 -c '
 import json, sys
@@ -161,7 +162,7 @@ check "the summary has each once" grep -q "^heaptap: $others others\? in l.proce
 same "files of other processes stay in place" 3 \
     "$(cd beside && ls now.heaptap later.heaptap moment.heaptap | wc -l)"
 
-# A profile that the program has written itself is a program's file.
+# heaptap treats a profile that the program has written itself like any file.
 mkdir written
 (cd written && "$HEAPTAP" run -o l.heaptap -- bash -c 'exec "$0" heaptap >own.heaptap 2>own.log' \
     "$PROG/own_writer") 2>summary
@@ -202,8 +203,8 @@ same "the running one has taken it" 1 "$(grep -c 'from now on' asked)"
 same "and the others are not mentioned" "" "$(cat asked.err)"
 kill -TERM "$pid"
 wait $runner 2>/dev/null
-# A process that keeps its profile in memory maps no file. It is found nevertheless, with everything
-# it has recorded: the copy in the file would have nothing after so few events.
+# A process that keeps its profile in memory maps no file. It is found nevertheless, with all its
+# data; the copy in the file would be empty after so few events.
 cat >holds.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

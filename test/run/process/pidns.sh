@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pidns.sh: a recorded process in another pid namespace, as in a container. If it fails, such a
-# process is taken for ended: it gets no requests, and packing its profile removes the file that it
+# process is considered ended: it gets no requests, and packing its profile removes the file that it
 # still records into, so that later events are lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3 unshare
@@ -9,7 +9,7 @@ apart="unshare -pf --mount-proc"
 $apart true 2>/dev/null || apart="unshare -Urpf --mount-proc"
 $apart true 2>/dev/null || skip_all "pid namespaces cannot be made here"
 
-# The program's id in our namespace.
+# Print the program's id in our namespace.
 host_pid() {
     local status
     for status in /proc/[0-9]*/status; do
@@ -60,7 +60,7 @@ check "when it has ended it can be packed" "$HEAPTAP" pack live.heaptap
 check "in place" [ "$inode" != "$(stat -c %i live.heaptap)" ]
 check "and is whole" "$HEAPTAP" report --at again live.heaptap
 
-# A program on a file system that only its namespace has: names come from there.
+# The program is on a file system that only its namespace has: names come from there.
 cat >own.sh <<END
 mount -t tmpfs none own || exit 77
 cp $PROG/counted own/only_here
@@ -86,8 +86,9 @@ else
 fi
 wait $runner 2>/dev/null
 
-# On an overlay the kernel does not know the writers of a file, and in a container we do not see all
-# processes. The last process of the profile was killed, so its file does not record an end either.
+# On an overlay, the kernel does not know the writers of a file, and in a container we do not see
+# all processes. The last process of the profile was killed, so its file does not record an end
+# either.
 cat >inside.sh <<END
 mkdir -p lower upper work merged
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged || exit 77

@@ -1,10 +1,10 @@
-"""processes.py: the work of each process of a session, one line a profile, sorted.
+"""processes.py: print the work of each process of a session, one line a profile, sorted.
 
     processes.py DIRECTORY|FILE...
 
-A line has the program, how it came to be ("forked" or "image"), and the numbers of
-test/prog/family that are not 0: allocations whose innermost function is parent, child, later or
-grow, frees of its blocks made in parent or child, frees of inherited blocks, and lost events."""
+A line has the program, its origin ("forked" or "image"), and the numbers of test/prog/family that
+are not 0: allocations whose innermost function is parent, child, later or grow, frees of its blocks
+made in parent or child, frees of inherited blocks, and lost events."""
 import collections
 import os
 import subprocess

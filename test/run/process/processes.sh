@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# processes.sh: processes of every kind, each image with a separate profile that has exactly its
-# numbers; which are recorded, where their profiles lie, and that nothing else is left. If it fails,
-# a child is counted as its parent, a process is lost, or the user's directory is littered.
+# processes.sh: processes of every kind. Each image has a separate profile with exactly its numbers;
+# the script also checks which processes are recorded, where their profiles are, and that no other
+# files are left. If it fails, a child is counted as its parent, a process is lost, or the user's
+# directory is littered.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 what="python3 $area/processes.py"
@@ -10,7 +11,7 @@ first="family image later=10 parent=100"
 forked="family forked child=50 inherited=30"
 image="family image child=50"
 
-# kinds MODE WANTED [ARGUMENT]: a session of `family MODE ARGUMENT` has the lines WANTED.
+# kinds MODE WANTED [ARGUMENT]: check that a session of `family MODE ARGUMENT` has the lines WANTED.
 kinds() {
     mkdir "$1"
     timeout 300 "$HEAPTAP" run --quiet -o "$1/" -- "$family" "$1" ${3:+"$3"} >"$1.out" 2>"$1.err"
@@ -43,7 +44,7 @@ kinds quiet "$first"
 kinds generations "$(lines "$forked later=10" "family forked child=50 freed=30 later=10" \
     "family forked child=50 freed=30 later=10" "$first")"
 
-# The shell between may allocate or not.
+# The shell in between may allocate or not.
 for mode in system popen; do
     mkdir $mode
     "$HEAPTAP" run --quiet -o $mode/ -- "$family" $mode
@@ -62,7 +63,7 @@ check "nobody: one message at most" test "$(wc -l <nobody.err)" -le 1
 kinds nobody_reused "$first" "$PWD/nobody.file"
 check "nobody_reused: nothing in the file that has descriptor 2 now" test ! -s nobody.file
 
-# A root without the profile's directory: the existing data stays, and is marked as cut.
+# A root without the profile's directory: the existing data stays, and is marked as incomplete.
 mkdir root
 kinds_chroot() {
     mkdir chroot
@@ -81,7 +82,7 @@ else
     echo "ok - chroot # SKIP not permitted here"
 fi
 
-# Many forks while other threads allocate, start, end, and tables grow.
+# The program forks many times while other threads allocate, start and end, and tables grow.
 mkdir threads
 timeout 600 "$HEAPTAP" run --quiet --no-pack -o threads/ -- "$family" threads 1000 2>threads.err
 same "threads: exit status" 0 $?
@@ -89,7 +90,7 @@ same "threads: a profile for each process" 1001 "$(find threads -name '*.heaptap
 same "threads: the parent's are all there" "family image grow=1000 later=10 parent=100" \
     "$($what "threads/$(ls -S threads | head -n 1)")"
 
-# A process that dies at any moment while it starts leaves a profile or nothing. The last one is
+# If a process dies at any moment while it starts, it leaves a profile or no file. The last one is
 # running.
 mkdir dying
 for seconds in $(seq -f 0.0%g 30) 300; do
@@ -108,7 +109,7 @@ only_profiles() {
 }
 check "killed while starting: only profiles are left" only_profiles dying
 
-# Without -o: one file for one process, a directory beside it for the others.
+# Without -o, one process gets one file; further ones get a directory beside it.
 mkdir place
 run_here() {
     (cd place && rm -rf ./* && "$HEAPTAP" run "$@" 2>../place.err >../place.out)
@@ -142,7 +143,7 @@ run_here sh -c 'exit 3'
 same "exit status" 3 $?
 
 # The run's main process gets the requested name: the program that the first process became by exec,
-# or the child of a shell that did the work; all others are in the directory.
+# or the child of a shell that did most of the work. All others are in the directory.
 cat >execs.sh <<'E'
 #!/bin/bash
 x=$(echo 1)
@@ -214,7 +215,7 @@ same "report: a line for each process" "$(lines "110 family" "50 family")" "$(ta
 check "report: within 80 columns" test "$("$HEAPTAP" report fork 2>/dev/null | wc -L)" -le 80
 pid=$("$HEAPTAP" report fork 2>/dev/null | awk '$3 == 50 {print $1}')
 check "--only PID" grep -q "^pid $pid " <("$HEAPTAP" report --only "$pid" fork)
-# A target with room for one profile gets the sum: 160 allocations, as merge has it.
+# A target that holds only one profile gets the sum: 160 allocations, as merge prints them.
 "$HEAPTAP" merge -o sum.heaptap fork >merge.out
 "$HEAPTAP" report sum.heaptap >view.out 2>view.err
 check "report: others are not mentioned of a sum" bash -c '! grep "its run" view.err'
@@ -289,8 +290,8 @@ done
 same "killed while packing: no other files" "" "$(ls packing | grep -v '\.heaptap$')"
 check "killed while packing: profiles" only_profiles packing
 
-# The process is in another mount namespace, where the profile has the same path; the file is found
-# through the process.
+# In the process's mount namespace, the profile has the same path; heaptap finds the file through
+# the process.
 if unshare -m true 2>/dev/null; then
     rm -f done
     mkdir inner

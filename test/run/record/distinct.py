@@ -3,15 +3,15 @@
 
     distinct.py COUNT WHOLE.json BOUNDED.json FEW.json
 
-WHOLE has COUNT + 1 stacks of 27 functions. In BOUNDED some are cut; the bytes and calls of these
+WHOLE has COUNT + 1 stacks of 27 functions. In BOUNDED, some are truncated: their bytes and calls
 are the losses, and whole stacks have the rest. FEW has the 5 innermost frames of each stack.
 """
 import json
 import sys
 
 LIMIT = 16 << 20
-LEAVES = 2  # Functions that most stacks end in.
-CALLS = 2   # Places of a call in descend.
+LEAVES = 2  # Number of functions that most stacks end in.
+CALLS = 2   # Number of call sites in descend.
 
 
 class Report:
@@ -38,7 +38,7 @@ class Report:
         return sum(n for n, cut in zip(self.sites[key], self.sites["shortened"]) if cut)
 
     def leaf(self, name):
-        """Calls, bytes and live blocks of a function."""
+        """Return calls, bytes and live blocks of a function."""
         return tuple(sum(n for n, leaf in zip(self.sites[key], self.leaves) if leaf == name)
                      for key in ("allocations", "allocated_bytes", "live_blocks"))
 
@@ -75,5 +75,6 @@ assert LIMIT / 2 < bounded.recorder["memory_bytes"] <= LIMIT, bounded.recorder
 assert few.losses["shortened_stacks"] == few.losses["truncated_stacks"] == 0, few.losses
 assert not any(few.sites["shortened"])
 assert {few.depth(i) for i in range(len(few.sites["stack"]))} == {5}
-# A leaf, its only call, another one that depends on the leaf, and two from either place.
+# The 5 frames are a leaf, its only call, a call that depends on the leaf, and two calls with two
+# possible sites each; in addition, there is leaf_last.
 assert len(few.sites["stack"]) == LEAVES * CALLS ** 2 + 1, len(few.sites["stack"])

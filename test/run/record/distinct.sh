@@ -3,7 +3,7 @@
 # the profile of a program with many stacks lacks their outer callers, or a limit on memory changes
 # its sums, or its report states a wrong amount of truncated stacks.
 #
-# DISTINCT_STACKS=3000000 takes three million stacks instead of 300,000.
+# DISTINCT_STACKS=3000000 makes three million stacks instead of 300,000.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""few_frames.py: check that a recording of N frames equals a whole one whose stacks are cut.
+"""few_frames.py: check that a recording of N frames equals a whole one whose stacks are truncated.
 
     few_frames.py N WHOLE.json FEW.json      two reports of the same program, --no-fold
 
-Frames are physical ones: inlined functions belong to one. Sites whose innermost N frames are the
-same are one site in the recording of N frames, with the sums of their counters.
+A frame is a physical frame, with its inlined functions. Sites whose innermost N frames are the same
+are one site in the recording of N frames, with the sums of their counters.
 """
 import collections
 import os

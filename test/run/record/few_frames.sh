@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# few_frames.sh: recording only the innermost frames of stacks. If it fails, such a profile differs
-# from a whole one after cutting its stacks.
+# few_frames.sh: record only the innermost frames of stacks. If it fails, such a profile differs
+# from a whole one whose stacks are truncated.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-same_as_cut() { # same_as_cut N PROGRAM ARGUMENT…
+# same_as_cut N PROGRAM ARGUMENT…: compare recordings of PROGRAM with N frames and with all frames
+same_as_cut() {
     local n=$1
     shift
     rm -f whole.heaptap few.heaptap
@@ -21,7 +22,7 @@ for n in 1 2 5; do
     check "$n frames of C++ containers" same_as_cut $n "$PROG/containers"
 done
 check "2 frames on other stacks" same_as_cut 2 "$PROG/coroutine"
-# More frames than an alternate stack has checks for.
+# 16 frames are more than an alternate stack's checks cover.
 check "16 frames of a deep stack" same_as_cut 16 "$PROG/deep" 300
 "$HEAPTAP" report few.heaptap >text 2>err
 check "the report states the number of frames" grep -q "stacks are cut to 16 innermost frames" text

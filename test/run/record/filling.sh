@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# filling.sh: programs with more stacks than the call tree holds; the tree is made small. If it
+# filling.sh: programs with more stacks than fit into the call tree, which is made small. If it
 # fails, allocations after the tree is full are charged to no function or to a wrong one, or the
 # report does not state that their stacks are shortened.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# fill NAME NODES COUNT THREADS
+# fill NAME NODES COUNT THREADS: record filling.c with a call tree of NODES nodes
 fill() {
     local name=$1 each=$(($3 * ($4 ? $4 : 1) / 3)) half=$(($3 * ($4 ? $4 : 1) / 6))
     HEAPTAP_NODES=$2 "$HEAPTAP" run --quiet --no-pack -o "$name.heaptap" -- \

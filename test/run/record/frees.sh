@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# An allocator that ignores them shows them all.
+# An allocator that ignores such frees shows them all.
 LD_PRELOAD=$PROG/libbump.so record all.heaptap "$PROG/bad_frees" all
 same "the program runs to its end" "0 3" "$status $(cat all.heaptap.out)"
 KNOWN_PREFIX="parent: "
@@ -26,7 +26,8 @@ at = [section.index(word) for word in ("10 frees", "again", "had been allocated 
 assert at == sorted(at), section
 EOP
 
-# glibc ends the program at the first one; bare and recorded alike, and the profile shows why.
+# glibc ends the program at the first such free, bare and recorded alike, and the profile has the
+# reason.
 for mode in twice foreign moved; do
     bash -c '"$@"; exit $?' - "$PROG/bad_frees" $mode >bare.out 2>bare.err
     bare=$?

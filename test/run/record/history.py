@@ -7,13 +7,14 @@
     history.py PROFILE kinds KIND=COUNT...      the number of snapshots of each kind
     history.py PROFILE full                     some values found no room, and that is noted
 
-Reads the tables of a recorded file (format.md 4.2 to 4.12) without any of heaptap's code,
-computes each counter at each snapshot by a signal, and compares the sums for each function of
-test/prog/history_known.c with the lines it printed to OUTPUT; with "child", the lines of the
-forked child. The peak's shares likewise. The time of other snapshots cannot be predicted, but no
-counter may fall from one snapshot to the next. In a "storm" each thread has exact values at its
-own snapshots. A run's counts until a snapshot equal those of the same run if it ends there, also
-if both are estimates. Any difference is printed, and the exit status is 1."""
+The script reads the tables of a recorded file (format.md 4.2 to 4.12) without heaptap's code, and
+computes each counter at each snapshot that a signal requested. It compares the sums for each
+function of test/prog/history_known.c, and the shares of the peak, with the lines that the program
+printed to OUTPUT; with "child", with the lines of the forked child. The time of other snapshots
+cannot be predicted, but no counter may fall from one snapshot to the next. In a "storm", each
+thread has exact values at its own snapshots. A run's counts until a snapshot must equal those of
+the same run if it ends there, also if both are estimates. The script prints any difference, and
+then exits with 1."""
 import bisect
 import collections
 import struct
@@ -61,7 +62,7 @@ def records(table, form):
 
 
 def function_of_site(nodes, starts, end):
-    """By site id, the index in STARTS of the innermost function on its stack."""
+    """By site id: the index in STARTS of the innermost function on its stack."""
     functions = sorted((start, i) for i, start in enumerate(starts))
     found = {}
     for frame, _, _, *sites in records(nodes, "<QII4I"):
@@ -151,7 +152,7 @@ def check_peak(counters, function, epoch, wanted):
 
 
 def said(path, child):
-    """The lines of the requested process, as (word, numbers)."""
+    """Return the lines of the requested process, as (word, numbers)."""
     with open(path, encoding="ascii") as f:
         lines = [line.split() for line in f]
     own = [i for i, words in enumerate(lines) if words[0] == "child"]

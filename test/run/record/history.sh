@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# history.sh: every counter at every snapshot, and the peak among snapshots, to the byte. If it
-# fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
+# history.sh: check every counter at every snapshot, and the peak among snapshots, to the byte. If
+# it fails, a report of a moment or an interval is wrong, or taking a snapshot changes the peak.
 #
-# test/prog/history_known.c prints the truth, history.py compares. raise(SIGUSR1) requests
-# snapshots, so that the program knows their time. Between them, at any time, the recorder takes
-# snapshots for the timeline and by growth.
+# test/prog/history_known.c prints the expected values, and history.py compares them. raise(SIGUSR1)
+# requests snapshots, so that the program knows their time. In between, the recorder takes further
+# snapshots at any time, for the timeline and by growth.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 USR1=$(kill -l USR1)
 
-# recorded DIRECTORY ARGS...: history_known under the recorder, its output in DIRECTORY/out.
+# recorded DIRECTORY ARGS...: run history_known under the recorder, with its output in
+# DIRECTORY/out.
 recorded() {
     local dir=$1
     shift
@@ -23,7 +24,8 @@ agrees() {
     python3 "$area/history.py" "$1/${3:-1}.heaptap" "$1/out" ${2:+"$2"}
 }
 
-# SEED and the interval of snapshots: from every event to rarely.
+# Programs of one thread with several seeds. The interval of snapshots ranges from every event to
+# about 100 events.
 one_thread() {
     local seed dir every
     for seed in $(seq 12); do
@@ -88,7 +90,8 @@ sampled() {
     done
 }
 
-# The profile is in memory, and the file is a copy: thousands of records, none released.
+# The profile is in memory, and the file is a copy, with thousands of records, none of them
+# released.
 in_memory() {
     HEAPTAP_SELF_CONTAINED=1 recorded in_memory 3 2500 1 1 exit
     [ "$status" = 0 ] && agrees in_memory
@@ -104,11 +107,11 @@ full() {
 growth() {
     "$HEAPTAP" run --quiet --no-pack --snapshot-growth 20K -o growth.heaptap -- \
         "$PROG/many_stacks" 60000 &&
-        # A tick comes after 256 events; four of these leave something, at most 100 bytes each.
+        # A tick comes after 256 events; one in four writes records, of at most 100 bytes.
         tables growth.heaptap growth 20480 400
 }
 
-# A week by a fast clock, which only the recorder sees: libfastclock.c.
+# Record a week by the fast clock of libfastclock.c, which only the recorder reads.
 long_run() {
     env LD_PRELOAD="$LIBHEAPTAP $PROG/libfastclock.so" HEAPTAP_OUT="long-$1.heaptap" \
         "$PROG/history_long" 604800 "$1" >long.out
@@ -127,8 +130,9 @@ check "by growth" growth
 check "a week, few stacks" long_run 30
 check "a week, many stacks" long_run 3000
 
-# slow BURST EVENTS BYTES PAUSE_MS GROWN PERIODS: a program of few events gets snapshots in time.
-# GROWN of its events grow live bytes past the bound; the period passes PERIODS times at least.
+# slow BURST EVENTS BYTES PAUSE_MS GROWN PERIODS: check that a program of few events gets snapshots
+# in time. GROWN of its events grow live bytes past the bound; the period passes at least PERIODS
+# times.
 slow() {
     "$HEAPTAP" run --quiet --no-pack --force --snapshot-growth "$3" --snapshot-every 0.1 \
         -o slow.heaptap -- "$PROG/slow_events" "${@:1:4}" &&
@@ -150,12 +154,12 @@ check "few events: one of 10 MiB" slow 0 1 10485760 200 1 0
 check "few events: 5 of 10 MiB" slow 0 5 10485760 150 5 3
 check "few events: 50 of 10 MiB" slow 0 50 10485760 20 50 5
 check "few events: 5 of 10 MiB, after a burst" slow 5000 5 10485760 150 5 3
-# A tick may come later than one event in a program that makes more of them.
+# In a program with more events, a tick may come more than one event late.
 check "few events: 50 of 100 bytes" slow 0 50 100 20 40..50 5
 check "few events: 300 of 100 bytes" slow 0 300 100 8 150..300 10
 
-# rested BURST MISSING: nothing that a program does after a rest is shown during it, and at most
-# MISSING events from before it are missing.
+# rested BURST MISSING: check that no event after a rest is shown during the rest, and that at most
+# MISSING events before it are missing.
 rested() {
     "$HEAPTAP" run --quiet --no-pack --force -o rests.heaptap -- "$PROG/rests" "$1" 1000 &&
         "$HEAPTAP" report --json --at 0.6s rests.heaptap >first.json &&
@@ -176,7 +180,7 @@ for _ in 1 2 3; do
     check "rests: after a burst of 40 events" rested 20 0
 done
 
-# A copy of a profile in memory is at most as old as the event before the last.
+# A copy of a profile in memory has at least all events but the last two.
 killed_at_rest() {
     local runner _
     env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT="$PWD/rest.heaptap" HEAPTAP_SELF_CONTAINED=1 \
@@ -225,7 +229,7 @@ for name in usr1 SIGHUP 34 RTMIN+2 RTMAX; do
     same "signal '$name' is taken" "0 " "$? $(cat err)"
 done
 
-# `heaptap run` requests periodically, from all running processes.
+# `heaptap run` requests snapshots periodically, from all running processes.
 "$HEAPTAP" run --quiet --no-pack --snapshot-every 0.1 -o every.heaptap -- \
     sh -c '"$1" one 1 & "$1" two 1 & wait' sh "$PROG/counted" &
 runner=$!
@@ -247,8 +251,8 @@ same "periodically: exit status" 0 $?
 
 # --- A limit on memory ---------------------------------------------------------------------------
 
-# bounded SIZE: the profile of 40,000 stacks; its size and the recorder's memory, in bytes, in
-# `taken`.
+# bounded SIZE: record 40,000 stacks under a limit; `taken` gets the profile's size and the
+# recorder's memory, in bytes.
 bounded() {
     rm -f bounded.heaptap
     "$HEAPTAP" run --quiet --no-pack ${1:+--max-memory "$1"} -o bounded.heaptap -- \

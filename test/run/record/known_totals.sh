@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# known_totals.sh: programs whose profile is known by construction. If it fails, counting is wrong,
-# or stacks are: the head comment of each program in test/prog describes it and the expected
-# numbers.
+# known_totals.sh: programs whose profile is known by construction. The head comment of each program
+# in test/prog has the expected numbers. If it fails, counts or stacks are wrong.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -155,7 +154,7 @@ known dlclose.heaptap \
     "stack:one_inner,plugin,turn,main allocations=100" \
     "stack:two_innermost,two_inner,plugin,turn,main allocations=100"
 
-# Three times, although the race is nearly always lost in the first run.
+# Run it three times, although the race is nearly always lost in the first run.
 for _ in 1 2 3; do
     try dlraces
     known dlraces.heaptap \

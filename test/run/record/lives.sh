@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# lives.sh: the lives of blocks, for programs that determine the life of every block. If it fails,
-# "died within 16 allocations" is wrong: churn is overlooked, or long-lived blocks are taken for it.
-# With glibc's size word in front of a block, and with an unknown allocator, which needs another
-# ledger.
+# lives.sh: the lives of blocks, for programs that determine the life of every block. They run with
+# glibc's size word in front of a block, and with an unknown allocator, which needs another ledger.
+# If it fails, "died within 16 allocations" is wrong: churn is overlooked, or long-lived blocks are
+# counted as churn.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-lives() { # lives WHERE BLOCKS BEFORE_1 WITHIN_16 WITHIN_256
+# lives WHERE BLOCKS BEFORE_1 WITHIN_16 WITHIN_256: print the check of a function's numbers
+lives() {
     echo "$1 allocations=$2 temporary=$3 died_within_16=$4 died_within_256=$5"
 }
 
@@ -53,7 +54,7 @@ KNOWN_PREFIX="in a child: " known child.heaptap \
     "under:child allocations=20 temporary=0 died_within_16=19 died_within_256=19" \
     "total allocations=20 died_within_256=19" "losses events=0 inherited_frees=10"
 
-# A sample does not know the events in between.
+# A sample has no count of the events in between.
 "$HEAPTAP" run --quiet --sample 1k -o sampled.heaptap -- "$PROG/lives"
 report_json sampled.heaptap >sampled.json
 check "a sample does not know how long blocks lived" \

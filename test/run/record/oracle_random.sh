@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # oracle_random.sh: random programs under heaptap and the oracle at once. If it fails, some counter
-# of some stack is wrong, or the comparison is: seeds are fixed, so a failure repeats (with one
-# thread exactly).
+# of some stack, or the comparison, is wrong. Seeds are fixed, so a failure repeats (with one thread
+# exactly).
 #
-# Covers both sources of a block's size, glibc's size word (the usual one) and the next allocator's
-# malloc_usable_size, and both unwinders.
+# The runs cover both unwinders, and both sources of a block's size: usually glibc's size word,
+# otherwise the next allocator's malloc_usable_size.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 need_oracle
 
-# The program's own records against the profile.
+# Compare the program's own statistics with the profile.
 own_books() {
     local fields
     fields=$(sed -E 's/([a-z_]+) ([0-9]+)/\1=\2/g' "$1/out")
@@ -43,7 +43,7 @@ try 5 4 5000 any libgcc
 try 6 16 1500 glibc libgcc
 try 7 48 300 glibc libunwind
 
-# Programs known by construction, once more.
+# Programs with numbers known by construction are compared as well.
 programs="article families newdelete peak_holders callbacks frames handlers longjmp exceptions
     coroutine dlclose forks"
 for unwinder in libunwind libgcc; do
@@ -54,13 +54,13 @@ for unwinder in libunwind libgcc; do
     done
 done
 both run "$PROG/deep" 100 511 513 2000 100 700 3 1500 1020
-compare_all "deep, stacks beyond the limit" run --marked=40 # 9 of 27.
+compare_all "deep, stacks beyond the limit" run --marked=40 # 9 of 27 stacks are marked.
 both run "$PROG/threads"
 compare_all "threads" run --threads
 both run "$PROG/temporary"
 compare_all "temporary" run --threads
 
-# A comparison that cannot fail would be worthless.
+# Check that the comparison can fail.
 both run "$PROG/random_mt" 1 1 2000
 both other "$PROG/random_mt" 2 1 2000
 if "$compare" run/p.heaptap other/o.* >/dev/null; then

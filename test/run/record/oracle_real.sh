@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # oracle_real.sh: real programs under heaptap and the oracle at once. If it fails, heaptap changes
-# the behaviour of a program, loses events, or differs from the oracle in some counter of some stack
-# of a real program.
+# the behaviour of a program, loses events, or differs from the oracle in some counter of some
+# stack.
 #
-# Each runs bare, then recorded alone, then with the oracle by libunwind; all outputs must be the
-# same. A second, shorter round uses libgcc's unwinder.
+# Each program runs bare, then recorded alone, then with the oracle by libunwind; all outputs must
+# be the same. A second, shorter round uses libgcc's unwinder.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 need_oracle

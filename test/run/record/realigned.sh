@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# realigned.sh: stacks through functions that realign them. If it fails, the cached stack is taken
-# for the present one although its callers begin elsewhere: blocks at wrong sites.
+# realigned.sh: stacks through functions that realign them. If it fails, the recorder uses the
+# cached stack although the callers are others, and charges blocks to wrong sites.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -5,7 +5,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# try KIND CHECK...: the program's status and output as bare, and the numbers.
+# try KIND CHECK...: check that the program's status and output are as bare, and check the numbers.
 try() {
     local kind=$1 bare
     timeout 60 "$PROG/oddstacks" "$kind" >bare.out 2>bare.err
@@ -53,8 +53,8 @@ same "100,000 frames: exit status" 0 "$status"
 KNOWN_PREFIX="100,000 frames: "
 known deep.heaptap "total allocations=3 allocated_bytes=30" "losses truncated_stacks=3 events=0"
 
-# jit KIND NAME...: whatever the map of names contains, the counts are the same. A frame is found if
-# code keeps a frame pointer; otherwise the stack is marked as doubtful.
+# jit KIND NAME...: check that the counts are the same whatever the map of names contains. A frame
+# is found if code keeps a frame pointer; otherwise, the stack is marked as doubtful.
 jit() {
     local kind=$1 name=$2
     rm -f /tmp/perf-"${map_of:-0}".map

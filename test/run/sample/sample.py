@@ -32,24 +32,25 @@ TRUTH = {
 }
 
 KEYS = ("allocations", "allocated_bytes", "live_bytes")
-FREQUENT = ("small", "zeroed", "created", "created_odd", "in_thread")  # They have many samples.
+# These functions have many samples.
+FREQUENT = ("small", "zeroed", "created", "created_odd", "in_thread")
 
 
 def site_of(report, function):
-    """The only site with FUNCTION on its stack; None if there is none."""
+    """Return the only site with FUNCTION on its stack, or None."""
     found = [s for s in report["sites"] if function in [f["function"] for f in s["stack"]]]
     assert len(found) <= 1, "%s: %d sites" % (function, len(found))
     return found[0] if found else None
 
 
 def holds(site, key, truth):
-    # Without a sample the report only states a bound, which is checked elsewhere.
+    # Without a sample, the report only states a bound, which is checked elsewhere.
     return site is None or site[key + "_low"] <= truth <= site[key + "_high"]
 
 
 def width(site, truth):
-    """Width of the interval of allocations, in standard deviations of as many equal samples: four,
-    were it normal."""
+    """Return the width of the interval of allocations, in standard deviations of as many equal
+    samples. For a normal distribution, it would be four."""
     if site is None:
         return 0
     return ((site["allocations_high"] - site["allocations_low"]) / truth *
@@ -120,10 +121,11 @@ def phases(path):
         got = s and (s["allocations"], s["allocated_bytes"], s["frees"], s["live_bytes"],
                      s["allocations_low"], s["samples"])
         tell(got == (1000, 100000, 1000, 0, 1000, 0), "phases: %s is exact" % name, got)
-        missed = s["allocated_bytes_high"] - 100000  # 4 KiB times ln 40 at 95 %.
+        missed = s["allocated_bytes_high"] - 100000  # The bound is 4 KiB times ln 40 at 95 %.
         tell(15000 < missed < 15200, "phases: %s may have been missed by samples" % name, missed)
     s = site_of(report, "second")
-    # The truth is in the interval 95 times in 100; it is never off by six standard deviations.
+    # The interval covers the truth 95 times in 100; the estimate is never off by six standard
+    # deviations.
     tell(14000 < s["allocations"] < 26000 and
          s["allocations_low"] < s["allocations"] < s["allocations_high"],
          "phases: second is estimated", s)
@@ -158,7 +160,7 @@ def near(path, function, allocations, size_bytes):
 
 
 DIRECTORY, SEGMENT = 4096, struct.Struct("<IIQQQQII")
-# Kind, bytes of a record, and the fields: offset and width.
+# By kind: bytes of a record, and offset and width of the fields.
 TABLES = {
     "phases": (11, 32, [(0, 4), (4, 4), (8, 8), (16, 8), (24, 8)]),
     "errors": (12, 160, [(at, 8) for at in range(0, 160, 8)]),
@@ -171,7 +173,7 @@ BAD = [0, 1, 255, 1 << 31, (1 << 32) - 1, 1 << 47, 1 << 63, (1 << 64) - 1,
 
 
 def tables_of(data):
-    """Kind to offset of the first record."""
+    """By kind: the offset of the first record."""
     found = {}
     at = DIRECTORY
     while data[at:at + 4] != bytes(4):
@@ -183,7 +185,7 @@ def tables_of(data):
 
 
 def limits_hold(found):
-    """Return true if, in all objects, each member with an interval lies in the interval."""
+    """Return true if each member with an interval lies in that interval, in all objects."""
     if isinstance(found, list):
         return all(map(limits_hold, found))
     if not isinstance(found, dict):

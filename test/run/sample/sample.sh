@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # sample.sh: recording samples. If it fails, estimates are wrong or promise too much, a change of
-# the recording mode loses or invents blocks, or a program notices.
+# the recording mode loses or invents blocks, or a program notices that it is sampled.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 sampled=$PROG/sampled
@@ -11,12 +11,13 @@ py() {
 py coverage "$HEAPTAP" "$sampled" 40 --sample 16K
 py coverage "$HEAPTAP" "$sampled" 20 --sample-count 10
 
-# Changes during the run. The program allocates until it gets a line, so each request is taken.
+# The mode changes during the run. The program allocates until it gets a line, so the recorder
+# notices each request.
 mkfifo tell heard
 "$HEAPTAP" run --quiet --no-pack -o phases.heaptap -- "$sampled" phases <tell >heard &
 runner=$!
 exec 3>tell 4<heard
-step() { # step NAME: let the program go on, until it has done NAME.
+step() { # step NAME: let the program continue until it has done NAME.
     echo go >&3
     read -r -t 60 line <&4
     same "phases: the program continues to $1" "$1" "$line"
@@ -75,7 +76,7 @@ for bad in "--sample 100" "--sample-count 1" "--sample 4K --sample-count 5" "--d
     same "run: refuses $bad" 2 $?
 done
 
-# A program that allocates nothing cannot take a request; the request stays.
+# In a program that allocates nothing, the request is pending.
 "$HEAPTAP" run --quiet --no-pack -o idle.heaptap -- \
     python3 -c 'import time; open("idle.there", "w").write("x"); time.sleep(600)' &
 runner=$!
@@ -87,7 +88,7 @@ check "control: gives the reason" grep -q "only when it allocates" out
 kill -TERM "$(pgrep -P $runner | head -n 1)"
 wait $runner 2>/dev/null
 
-# The clock. Recording must end or begin while the program pumps.
+# The clock ends or begins recording while the program pumps.
 "$HEAPTAP" run --quiet --delay 2 -o delay.heaptap -- "$sampled" clock 3 &
 delayed=$!
 "$HEAPTAP" run --quiet --duration 2 -o duration.heaptap -- "$sampled" clock 3
@@ -113,8 +114,8 @@ same "forks: two profiles" 2 "$(ls forks/*.heaptap | wc -l)"
 same "forks: the session adds up" 0 $?
 check "forks: its sum has an error" grep -q "±" out
 
-# Operators whose inner malloc requests about the mean distance between two samples. The inner call
-# is charged first. That charge must be undone, however far the next sample is.
+# The operators' inner malloc requests about the mean distance between two samples. The inner call
+# is charged first. That charge must be undone, whatever the distance to the next sample.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --no-pack --sample 512K -o middle.heaptap -- "$sampled" middle
 same "middle: exit status" 0 $?
 report_json middle.heaptap >middle.json 2>/dev/null
@@ -132,7 +133,7 @@ for what in "samples", "bytes_low", "bytes_high", "blocks_low", "blocks_high":
     assert totals["peak_" + what] == totals["live_" + what], (what, totals)
 EOP
 
-# Each view marks its numbers as estimates, and also those that are too uncertain.
+# Each view marks its numbers as estimates, and also marks those that are too uncertain.
 HEAPTAP_SEED=5 "$HEAPTAP" run --quiet --sample 16K -o views.heaptap -- "$sampled" sites
 "$HEAPTAP" run --quiet -o exact.heaptap -- "$sampled" sites
 HEAPTAP_SEED=6 "$HEAPTAP" run --quiet --sample-count 50 -o calls.heaptap -- "$sampled" sites
@@ -177,7 +178,7 @@ for found in lists:
 assert rows("leaks")["total"]["live_bytes_high"] > 480000
 EOP
 
-# A recording without any sample does not claim that nothing was allocated.
+# A recording without any sample must not claim that nothing was allocated.
 "$HEAPTAP" run --quiet --sample 1G -o none.heaptap -- "$PROG/article"
 report_json none.heaptap >none.json 2>/dev/null
 check "no sample: the total has an upper limit" python3 - <<'EOP'
@@ -227,7 +228,7 @@ noise = [r for r in d["rows"] if r["growth_low"]["alloc"] <= 0 <= r["growth_high
 assert len(noise) >= len(d["rows"]) / 2, (len(noise), len(d["rows"]))
 EOP
 
-# Other formats have comments at best.
+# Other formats can state this only in comments, or not.
 for format in svg pprof; do
     "$HEAPTAP" export -o out.$format views.heaptap
     "$HEAPTAP" export -o exact.$format exact.heaptap
@@ -238,13 +239,13 @@ check "export: and not when it shows none" sh -c "! grep -q stimate exact.svg"
 check "export: so does pprof" sh -c "gunzip -c <out.pprof | grep -q 'Estimates from [0-9]* samples'"
 check "export: and not without" sh -c "! gunzip -c <exact.pprof | grep -q 'Estimates from'"
 
-# A second free of a sample, on an allocator that ignores it.
+# A sample is freed twice, with an allocator that ignores the second free.
 HEAPTAP_SEED=1 HEAPTAP_SAMPLE_COUNT=2 HEAPTAP_OUT=$PWD/twice.heaptap \
     LD_PRELOAD="$LIBHEAPTAP $PROG/libbump.so" "$PROG/bad_frees" twice >out 2>&1
 known twice.heaptap "free:twice,again,make count=1..10" \
     "losses unknown_frees=1..10 double_frees=1..10"
 
-# Nothing of it reaches a program with other streams.
+# No message of the recorder reaches a program with other streams.
 HEAPTAP_SAMPLE=garbage HEAPTAP_DELAY=-5 HEAPTAP_SAMPLE_COUNT=99999999999999999999 \
     HEAPTAP_OUT=$PWD/garbage.heaptap LD_PRELOAD=$LIBHEAPTAP "$PROG/article"
 same "garbage in the environment: exit status" 0 $?

@@ -1,4 +1,4 @@
-"""switch.py: the recording mode changes while threads allocate at full speed.
+"""switch.py: change the recording mode while threads allocate at full speed.
 
     switch.py check HEAPTAP PROGRAM THREADS       one run with everything checked
     switch.py table HEAPTAP PROGRAM THREADS RUNS  many runs, by hand: the last one in full, and how
@@ -6,17 +6,17 @@
     switch.py sqlite HEAPTAP SQLITE3              the same with a database at work; its truth is
                                                   an exact recording of the same work
 
-PROGRAM is test/prog/switched.c, which knows the truth. A stretch of its work lies wholly in one
-recording mode, or a change falls into it. Exact stretches must equal the truth to the byte, and
-so must the frees of their blocks, whenever they come. (The recorder cannot know that the site
-had no events while there were samples, so there is an upper limit nevertheless.) Estimates must
-lie within 2.5 times their interval, which a right estimate leaves once in a million times;
-threads decide the draws, so no seed makes two runs alike. The same holds where a change from
-exact to a sample falls into a stretch: each block must be subject to exactly one of the two.
+PROGRAM is test/prog/switched.c, which counts the true numbers. A stretch of its work has one
+recording mode, or the mode changes during the stretch. Exact stretches must equal the truth to the
+byte, and so must the frees of their blocks, whenever they come. (There is still an upper limit,
+because the recorder cannot know that the site had no events while the mode was sampling.) Estimates
+must be within 2.5 times their interval, which a right estimate leaves once in a million times;
+threads decide the draws, so no seed makes two runs equal. The same holds if a stretch changes from
+exact to a sample: each block must be recorded in exactly one mode.
 
-In two stretches the mode changes all the time and the program is slow, so that any loss at a
-change is a large part of the result: with one thread, a point of the draw that is lost at each
-change shows.
+In two stretches, the mode changes all the time and the program is slow, so that any loss at a
+change is a large part of the result: with one thread, even one sample lost at each change would be
+noticed.
 """
 import os
 import subprocess
@@ -72,7 +72,7 @@ class Program:
                        stdout=subprocess.DEVNULL)
 
     def end(self):
-        """The truth: for each stretch (allocations, bytes, live blocks, live bytes)."""
+        """Return the truth: for each stretch (allocations, bytes, live blocks, live bytes)."""
         self.say("end")
         lines = [[int(word) for word in line.split()] for line in self.process.stdout]
         assert self.process.wait() == 0, self.process.returncode
@@ -100,7 +100,7 @@ def steer(heaptap, program, threads, path):
         if what is not None:
             change(p, what)
             p.snapshot("in %d" % number)
-            p.stretch(number)  # All threads have polled.
+            p.stretch(number)  # Wait until all threads have polled.
     truth = p.end()
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", path], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -112,8 +112,8 @@ KEYS = [m + end for m in METRICS for end in ("", "_low", "_high")] + ["samples"]
 
 
 def recorded(report):
-    """By stretch, over all its sites: the sums of METRICS and of their limits. The limits of a sum
-    lie closer together than the sums of limits, so these are a little too generous."""
+    """Return by stretch, over all its sites: the sums of METRICS and of their limits. The limits of
+    a sum are closer together than the sums of limits, so the results are a little too generous."""
     found = {s: {key: 0 for key in KEYS} for s in range(len(STRETCHES))}
     for site in report["sites"]:
         for frame in site["stack"]:
@@ -223,14 +223,15 @@ def wait_for(path, process):
 
 
 def work(heaptap, sqlite3, ways):
-    """The report of a database that does one step after the other, while its mode changes."""
+    """Return the report of a database that performs one step after the other, while its mode
+    changes."""
     path = "work.heaptap"
     process = subprocess.Popen([heaptap, "run", "--quiet", "--no-pack", "-o", path, "--", sqlite3,
                                 "-init", "/dev/null", ":memory:"],
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     for n, way in enumerate(ways):
         request = None
-        if way is not None:  # It is taken during the step at the latest.
+        if way is not None:  # The recorder notices the request during the step at the latest.
             request = subprocess.Popen([heaptap, "control", "--wait", "100", path] + way,
                                        stdout=subprocess.DEVNULL)
         process.stdin.write(WORK % {"n": n, "before": max(n - 2, 0)})

@@ -1,4 +1,4 @@
-"""elsewhere.py: records prog.c in a directory that is then removed; see elsewhere.sh."""
+"""elsewhere.py: record prog.c in a directory that is then removed; see elsewhere.sh."""
 import os
 import shutil
 import subprocess
@@ -53,7 +53,7 @@ for profile in ("raw.heaptap", "packed.heaptap"):
           "--debug-dir=plain", profile)
     names(f"{profile}, nothing of that is remembered", False, profile)
 
-# The recorded path is below the new root, where the program is still without its debug file.
+# The recorded path exists below the new root, where the program is still without its debug file.
 root = "root" + os.getcwd()
 os.makedirs(root)
 sh(f"mv image/inner {root}/there")
@@ -67,7 +67,7 @@ shutil.copy("whole", root + "/there/bin/prog")
 shutil.rmtree("root/usr")
 names("a root with the whole program", True, "--sysroot", "root", "packed.heaptap")
 
-# Sources are there as well.
+# The sources are below the new root as well.
 shutil.copy("prog.c", root)
 os.rename("prog.c", "away.c")
 status, out, err = heaptap("source", "--sysroot", "root", "make_point", "packed.heaptap")
@@ -75,7 +75,7 @@ tell(status == 0 and "point = malloc(" in out, "source: reads it below the root"
      err)
 os.rename("away.c", "prog.c")
 
-# Each command that shows or keeps names.
+# These are all commands that show or keep names.
 COMMANDS = [["report"], ["report", "--by", "type"], ["leaks"], ["leaks", "--paths"], ["callgraph"],
             ["direct"], ["bins"], ["export", "--format", "collapsed"]]
 for command in COMMANDS:
@@ -92,7 +92,7 @@ tell(heaptap("merge", "--sysroot", "root", "-o", "sum.heaptap", "packed.heaptap"
              "raw.heaptap")[0] == 0, "merge: takes --sysroot")
 names("its merged profile", True, "sum.heaptap")
 
-# Without a build id the name decides, but only where the user permits it.
+# Without a build id, the name decides, but only if the user permits it.
 build("-Wl,--build-id=none", "anonymous")
 heaptap("run", "--quiet", "--no-pack", "-o", "none.heaptap", "anonymous/bin/prog")
 os.makedirs("named_so")

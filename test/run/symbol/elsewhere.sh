@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # elsewhere.sh: profiles whose programs have moved: --debug-dir and --sysroot. If it fails, a
-# profile from a container or from another machine has no names, though the user has named the place
-# of the files, or has the names of other files.
+# profile from a container or from another machine has no names although the user has named the
+# directory of the files, or it has the names of other files.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc objcopy strip
 

@@ -1,6 +1,6 @@
-"""late_names.py: records prog.c stripped, packs it, and brings its debug file later; see
-late_names.sh. Each command's messages about the packed, the merged and the raw profile must be
-the same at each time.
+"""late_names.py: record prog.c stripped, pack the profile, and restore the debug file later; see
+late_names.sh. Each command's messages about the packed, the merged and the raw profile must be the
+same at each time.
 """
 import json
 import os
@@ -28,7 +28,7 @@ def heaptap(*arguments):
 
 
 def shown(view, profile):
-    """The output of VIEW for PROFILE, without the parts that packing and merging change."""
+    """Return the output of VIEW for PROFILE, without the parts that packing and merging change."""
     status, out, _ = heaptap(*view, profile)
     lines = out.splitlines()
     if view[0] != "export":
@@ -37,7 +37,8 @@ def shown(view, profile):
 
 
 def functions(profile):
-    """The functions of prog in PROFILE: name, bytes and allocations by the function itself."""
+    """Return the functions of prog in PROFILE: name, bytes and allocations by the function itself.
+    """
     _, out, _ = heaptap("report", "--by", "function", "--json", profile)
     return sorted((f["function"], f["self_allocated_bytes"], f["self_allocations"])
                   for f in json.loads(out)["rows"]
@@ -51,12 +52,12 @@ def symbols(profile):
 
 
 def hints(*command):
-    """The messages of COMMAND on stderr about names."""
+    """Return the messages of COMMAND on stderr about names."""
     return [line for line in heaptap(*command)[2].splitlines() if line.startswith("hint: ")]
 
 
 def one_hint(when, wanted, *command):
-    """COMMAND has one hint, with all the texts WANTED; none if that is empty."""
+    """Check that COMMAND has one hint, with all the texts WANTED, or none if WANTED is empty."""
     got = hints(*command)
     tell(len(got) == bool(wanted) and all(text in got[0] for text in wanted),
          f"{when}: " + ("one hint" if wanted else "no hint"), *got)
@@ -65,7 +66,7 @@ def one_hint(when, wanted, *command):
 def same_views(when, profile):
     for view in VIEWS:
         of_raw, of_it = shown(view, "raw.heaptap"), shown(view, profile)
-        # Without names no source can be shown.
+        # Without names, no source can be shown.
         told = (0, True) if when != "stripped" or view[0] != "source" else (3, False)
         tell(of_raw == of_it and (of_it[0], bool(of_it[1])) == told,
              f"{when}, {profile}: {' '.join(view)} is as of the raw one", of_raw[0], of_it[0],
@@ -81,7 +82,7 @@ shutil.copy("raw.heaptap", "packed.heaptap")
 tell(heaptap("pack", "packed.heaptap")[0] == 0, "packed")
 tell(heaptap("merge", "-o", "merged.heaptap", "packed.heaptap")[0] == 0, "merged")
 
-# Stripped: a function is one row, named by its beginning.
+# In a stripped program, a function is one row, named by its start address.
 starts = {name: int(address, 16) for address, _, name in
           (line.split() for line in subprocess.run(["nm", "whole"], capture_output=True, text=True)
            .stdout.splitlines() if len(line.split()) == 3)}
@@ -129,7 +130,7 @@ one_hint("missing", [here + "is missing here", build_id, "--sysroot"], "report",
 tell(functions("packed.heaptap") == expected, "a packed one keeps them",
      functions("packed.heaptap"))
 
-# Another program in its place: none of its names are used.
+# Another program replaces this one: none of its names are used.
 sh("sed 's/make_points/make_others/; s/main(void)/main(int c, char **v)/' prog.c >other.c && "
    "gcc -g -O1 -Wl,--build-id -o prog other.c")
 tell(functions("packed.heaptap") == expected, "replaced: its names are not taken",
@@ -163,7 +164,7 @@ for profile in ("raw.heaptap", "packed.heaptap", "merged.heaptap"):
          functions(profile))
 os.rename("hidden", "prog.debug")
 
-# The debug file disappears together with the cache: files packed or merged with it have kept the
+# The debug file and the cache disappear: files packed or merged with the debug file have kept the
 # names.
 os.remove("prog.debug")
 shutil.rmtree("cache", ignore_errors=True)
@@ -176,7 +177,7 @@ tell(functions("sum.heaptap") == twice, "and so has a merged profile", functions
 status, out, _ = heaptap("report", "--by", "type", "again.heaptap")
 tell(re.search(r"\bstruct point|\bpoint\b", out) is not None, "types too", out)
 
-# A user's own program: names, but no lines.
+# A user's own program has names, but no lines.
 sh("gcc -O1 -Wl,--build-id -o own prog.c")
 one_hint("without -g", ["/own has no debug information", "-g"], "run", "-o", "own.heaptap", "./own")
 finish()

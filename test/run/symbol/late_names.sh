@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# late_names.sh: names that come after a profile was packed. If it fails, a profile that was packed
-# before the debug package was installed never gets its names, gets others than an unpacked one, or
-# takes them from a rebuilt program.
+# late_names.sh: names that are installed after a profile was packed. If it fails, a profile that
+# was packed before the debug package was installed never gets its names, gets others than an
+# unpacked profile, or takes them from a rebuilt program.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc objcopy strip
 

@@ -34,8 +34,8 @@ while True:
         f.write(str(len(asked)))
 END
 
-# served KIND: a report with such a server, on a terminal; its output in KIND.txt, and the number of
-# modules that the server was asked for in KIND.count.
+# served KIND: make a report with such a server, on a terminal. Its output is in KIND.txt, and the
+# number of modules requested from the server in KIND.count.
 served() {
     local kind=$1 server port
     python3 server.py "$kind" >"$kind.port" &

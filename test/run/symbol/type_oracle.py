@@ -1,11 +1,12 @@
-"""type_oracle.py: the structures, unions and classes in a file's debug information, by readelf.
+"""type_oracle.py: find the structures, unions and classes in a file's debug information, by
+readelf.
 
     type_oracle.py TOOL FILE
 
-Compares them with what TOOL (test/oracle/tool_types.c) prints for FILE. The rules are the same
-as in type_index.c, written a second time over readelf's text: complete types only, names with
-scopes outside of C, typedefs of structures unless they are members, nameless ones by their
-typedef or their place. If it fails, `heaptap sizes` misses types, or invents some.
+The script compares them with the output of TOOL (test/oracle/tool_types.c) for FILE. The rules are
+the same as in type_index.c, implemented a second time for readelf's text: complete types only,
+names with scopes except in C, typedefs of structures unless they are members, nameless types by
+their typedef or their place. If it fails, `heaptap sizes` misses types, or invents some.
 """
 
 import re
@@ -21,13 +22,13 @@ C_LANGUAGES = re.compile(r"\((?:ANSI )?C(?:11|99|89)?\)|non-ANSI C|ANSI C$|ANSI 
 
 
 def value(text):
-    """An attribute's value without readelf's text about its form."""
+    """Return an attribute's value without readelf's text about its form."""
     text = re.sub(r"^\((?:indirect|alt indirect|indexed|strx\d?)[^)]*\): ", "", text)
     return re.sub(r"^\(indexed string: [^)]*\): ", "", text).strip()
 
 
 def read(path):
-    """All DIEs in order: dicts with offset, depth, tag and attributes."""
+    """Return all DIEs in order: dicts with offset, depth, tag and attributes."""
     text = subprocess.run(["readelf", "--debug-dump=info", path], capture_output=True,
                           check=True, text=True, errors="replace").stdout
     dies, die = [], None
@@ -53,7 +54,7 @@ def reference(text):
 
 
 def peel(die, by_offset):
-    """The type that DIE's type is, behind qualifiers and typedefs."""
+    """Return the type that DIE's type is, behind qualifiers and typedefs."""
     for _ in range(32):
         die = by_offset.get(reference(die.get("DW_AT_type")))
         if die is None or (die["tag"] not in QUALIFIERS and die["tag"] != "DW_TAG_typedef"):

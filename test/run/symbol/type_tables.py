@@ -1,4 +1,4 @@
-"""type_tables.py: heaptap's types for the blocks of test/prog/typed.c, typed_classes.cc and
+"""type_tables.py: check heaptap's types for the blocks of test/prog/typed.c, typed_classes.cc and
 typed_rust.rs.
 
     type_tables.py HEAPTAP DIRECTORY HOW
@@ -7,9 +7,9 @@ DIRECTORY has the profile p.heaptap; its name begins with gcc or clang for C, gx
 C++, rust for Rust. HOW is source (the program's text is there), bare (it is not) or packed (only
 the profile is there, which was packed when all was).
 
-The tables below list the type that each function allocates. "certain" must be right under all
-conditions. With source text all of the known ones must be certain. Without, those must be
-certain that need no text.
+The tables below list the type that each function allocates. A type called "certain" must always be
+right. With source text, the types of all functions known_… must be certain; without, the types of
+those that need no text.
 """
 
 import json

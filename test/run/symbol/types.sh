@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# types.sh: the types of blocks, in programs that allocate known types in known ways, compiled in
-# several ways, with and without their source text. If it fails, a wrong type is called certain, or
-# a type is no longer found.
+# types.sh: the types of blocks, in programs that allocate known types, compiled in several ways,
+# with and without their source text. If it fails, a wrong type is called certain, or a type is not
+# found.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc g++ readelf jq
 
-# The program NAME of the source FILE as COMMAND compiles it, recorded and examined: with its
+# try NAME FILE COMMAND...: compile FILE to NAME by COMMAND and record it. Check its types with its
 # source, without it, and packed, when source and program are gone.
 try() {
     local name=$1 file=$2
     shift 2
     mkdir -p "$name"
     cp "$SRCDIR/test/prog/$file" "$name/"
-    # So that the text is surely not newer than the program.
+    # The source is thereby surely not newer than the program.
     touch -d '2 minutes ago' "$name/$file"
     (cd "$name" && "$@" -g "$PWD/$file" -o program) || {
         failed "$name: compiles"
@@ -24,7 +24,7 @@ try() {
     "$HEAPTAP" pack -o "$name/packed.heaptap" "$name/p.heaptap" >/dev/null 2>&1
     mv "$name/$file" "$name/away"
     look "$name" bare
-    # Rust's library alone is half a million lines of readelf's.
+    # Rust's library alone has half a million lines in readelf's output.
     [ "${name%-*}" = rust ] || check "$name: types are those that readelf finds" \
         python3 "$area/type_oracle.py" "$ORACLE/tool_types" "$name/program"
     rm "$name/program"
@@ -58,8 +58,7 @@ else
     echo "ok - rust # SKIP needs rustc"
 fi
 
-# A type that is certain is also certain by size, and guesses appear only where something is
-# unknown.
+# A type that is certain is also certain by size, and guesses appear only where a type is unknown.
 cat >sure.c <<'END'
 #include <stdlib.h>
 struct node { struct node *next, *previous; long value; };
@@ -90,8 +89,8 @@ check "by type: three of four" grep -Eq ' 3 +certain +pair$' by_type.txt
 check "by size: three of four, and the types of that size" \
     grep -Eq '^ +40 +4 .* ✓pair 75.0 %' sizes.txt
 
-# Facts about calls are cached, so that the debug information is not opened a second time: here it
-# is gone by then.
+# Facts about calls are cached, so the debug information is not opened a second time: it is gone by
+# then.
 mkdir -p known/.debug
 objcopy --only-keep-debug sure known/.debug/program.debug
 objcopy --strip-debug --add-gnu-debuglink=known/.debug/program.debug sure known/program
@@ -109,9 +108,9 @@ check "the first time as in another cache" cmp known/afresh.json known/first.jso
 check "the second time as the first" cmp known/first.json known/second.json
 check "which needs the cache" sh -c '! cmp -s known/first.json known/without.json'
 
-# The processes of one run are packed one after another, and the data read from a file for one of
-# them is cached for the next: the first finds no cache, the second a cache file, the third the data
-# in memory. Each has the names and the types that it would have had alone.
+# The processes of one run are packed one after another, and the data read from a file for one
+# process is cached for the next. The first finds no cache, the second a cache file, the third the
+# data in memory. Each must have the names and the types that it would have had alone.
 mkdir -p together
 XDG_CACHE_HOME=$PWD/together/cache "$HEAPTAP" run --quiet -o together/p/ -- \
     sh -c 'for i in 1 2 3 4; do ./sure; done'

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # growing.sh: tables of the profile grow while other threads do the same. If it fails, the recorder
-# takes a profile for cut short although nobody has cut it.
+# mistakes a profile for truncated.
 #
 # test/fault/inject.c holds each thread after every call that examines or enlarges the file, so that
-# the others get in between.
+# other threads run in between.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
 inject=$BUILD/test/fault/inject
 
-# grown NAME OPTIONS...: run under inject; nothing lost and no message.
+# grown NAME OPTIONS...: run under inject, and check that no event is lost and no message printed.
 grown() {
     local name=$1 file=${1//[ ,]/_}.heaptap
     shift

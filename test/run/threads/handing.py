@@ -1,8 +1,8 @@
-"""handing.py: the allocated and the live blocks of each thread of test/prog/handing.c.
+"""handing.py: check the allocated and the live blocks of each thread of test/prog/handing.c.
 
     handing.py HEAPTAP PROFILE PACKED
 
-The program documents the expected numbers. PACKED is the same profile, packed."""
+The program's head comment has the expected numbers. PACKED is the same profile, packed."""
 import json
 import os
 import subprocess

@@ -4,7 +4,7 @@
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# With at least one snapshot, so that there is a stretch of time.
+# There must be a snapshot, so that there is an interval.
 "$HEAPTAP" run --quiet --snapshot-growth 100K -o handing.heaptap -- "$PROG/handing"
 same "exit status" 0 $?
 check "pack" "$HEAPTAP" pack -o packed.heaptap handing.heaptap

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# peak_threads.sh: the peak among threads, where the program knows it to the byte. If it fails, the
-# report shows a wrong peak, errs by more than its bound (peak_error_bytes), or its bound is too
+# peak_threads.sh: the peak among threads, for programs that know it to the byte. If it fails, the
+# report shows a wrong peak, the error exceeds its bound (peak_error_bytes), or the bound is too
 # large. test/prog/peak_threads.c describes the programs.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# play NAME PART PROGRAM ARGS...: recorded into NAME.heaptap. The reported peak is at most
-# peak_error_bytes below the true one, and that is at most the peak divided by PART.
+# play NAME PART PROGRAM ARGS...: record PROGRAM into NAME.heaptap. The reported peak must be at
+# most peak_error_bytes below the true one, and peak_error_bytes at most the peak divided by PART.
 play() {
     local name=$1 part=$2
     shift 2

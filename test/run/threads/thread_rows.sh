@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # thread_rows.sh: a program with a reserve, where the recorder cannot know which threads have ended.
-# If it fails, two threads work on one struct, so that blocks are charged to the stack of another
-# thread, or one row of the table by thread stands for two that existed at the same time.
+# If it fails, two threads use one struct, so that blocks are charged to the stack of another
+# thread, or one row of the table by thread represents two threads that existed at the same time.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# try NAME OPTION...: recorded with these.
+# try NAME OPTION...: record thread_rows with the options.
 try() {
     local name=$1
     shift
@@ -18,7 +18,8 @@ try() {
     "$HEAPTAP" report --json "$name.heaptap" >"$name.json"
 }
 
-# rows NAME: how often each row was used, and the blocks of its threads, from the first on.
+# rows NAME: print the number of times that each row was used, and the blocks of its threads, from
+# the first on.
 rows() {
     python3 - "$1.json" <<'END'
 import json, sys

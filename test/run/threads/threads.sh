@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# threads.sh: threads in large numbers, threads that end in every way, and libraries that come and
-# go under them. If it fails, an event of a thread is lost or counted twice, or a thread's end
-# breaks the program. The head comments of test/prog/manythreads.c, threadends.c and dlmany.c have
-# the expected numbers.
+# threads.sh: threads in large numbers, threads that end in every way, and libraries that are loaded
+# and unloaded meanwhile. If it fails, an event of a thread is lost or counted twice, or a thread's
+# end breaks the program. The head comments of test/prog/manythreads.c, threadends.c and dlmany.c
+# have the expected numbers.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
-# run NAME PROGRAM ARGS...: recorded into NAME.heaptap; status as bare.
+# run NAME PROGRAM ARGS...: record PROGRAM into NAME.heaptap; check that the status is as bare.
 run() {
     local name=$1 bare
     shift
@@ -18,7 +18,7 @@ run() {
     KNOWN_PREFIX="$name: "
 }
 
-# many NAME THREADS ALIVE STACK_KIB
+# many NAME THREADS ALIVE STACK_KIB: record manythreads.c, and check its numbers
 many() {
     run "$1" "$PROG/manythreads" "$2" "$3" "$4"
     check "$1: output" cmp bare.out "$1.out"
@@ -31,7 +31,7 @@ many "one after the other" 3000 1 64
 many "the smallest stacks" 3000 100 16
 many "a thousand at once" 2000 1000 16
 
-# New threads reuse the rows of ended ones: there are as many rows as threads alive at once.
+# New threads reuse the rows of ended ones: there are as many rows as threads that exist at once.
 rows=$("$HEAPTAP" report --json "one after the other.heaptap" | python3 -c '
 import json, sys
 print(len(json.load(sys.stdin).get("threads", [])))')
@@ -50,8 +50,8 @@ run clone "$PROG/threadends" clone
 known clone.heaptap "leaf:in_clone allocations=100" "leaf:afterwards allocations=100" \
     "losses events=0"
 
-# A handler at a high rate in four threads: nothing is lost, though it often interrupts the
-# recorder.
+# A handler runs at a high rate in four threads: no event is lost, though the handler often
+# interrupts the recorder.
 rm -f timers.heaptap
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=timers.heaptap "$PROG/threadends" timers >timers.out
 same "timers: exit status" 0 $?
@@ -61,8 +61,8 @@ known timers.heaptap "leaf:grow allocations=$by_loop frees=$by_loop" \
     "leaf:on_timer allocations=$((3 * by_handler)) frees=$by_handler" \
     "losses events=0 unknown_frees=0 overwritten_blocks=0 unwind_failures=0"
 
-# Handlers that allocate and jump out: each leaves an event half done, and none of the handlers'
-# events is lost.
+# Handlers allocate and jump out: each leaves an event half done, and none of the handlers' events
+# is lost.
 run jumps "$PROG/jumps"
 jumps=$(cut -d' ' -f2 jumps.out)
 check "jumps: there were some" test "$jumps" -ge 3000
@@ -76,7 +76,7 @@ check "loop: the profile does not grow" test "$(stat -c %s loop.heaptap)" -lt 30
 run moving "$PROG/dlmany" moving 500
 known moving.heaptap "module:libplugin_one.so,one_inner allocations=500 frees=500 sites>=400" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
-# More modules than the table has room for: the remaining frames are counted.
+# More modules are loaded than the table has room for: the remaining frames are counted.
 run modules "$PROG/dlmany" moving 9000
 known modules.heaptap "total allocations>=9000" \
     "losses events=0 frames_without_module>=800 guessed_frames=0 unwind_failures=0"
@@ -90,7 +90,7 @@ known beside.heaptap \
     "stack:two_innermost,two_inner,plugin,turn allocations=$turns frees=$turns" \
     "losses events=0 guessed_frames=0 unwind_failures=0"
 
-# A forked child whose first event is another thread's than the one that forked.
+# A forked child whose first event is made by another thread than the one that forked.
 for mode in shared limited unrecorded; do
     rm -rf forked.heaptap forked.processes
     "$HEAPTAP" run --quiet --no-pack -o forked.heaptap -- "$PROG/forked_worker" $mode 2>forked.err

@@ -1,6 +1,7 @@
-"""access.py: the numbers of `heaptap access --json` against those that access_made.py has made up.
+"""access.py: compare the numbers of `heaptap access --json` with those that access_made.py has made
+up.
 
-    access.py HEAPTAP
+access.py HEAPTAP
 """
 import json
 import subprocess
@@ -37,7 +38,7 @@ def by_function(document):
 
 
 def differences(site, made, times):
-    """The values where SITE differs from TIMES the made profile."""
+    """Yield the values of SITE that differ from TIMES the made values."""
     for key, (name, unit) in SPREADS.items():
         total, least, most = made[key]
         wanted = {"total": times * total / unit, "min": least / unit, "max": most / unit}
@@ -62,7 +63,7 @@ def compare(name, document, times, granule=8):
          document["accessed"])
 
 
-# Name, offset, size, accesses, writes, blocks; members in one word have the word's.
+# Name, offset, size, accesses, writes, blocks. Members that share a word have the word's numbers.
 NODE = [("key", 0, 8, 2000000, 400000, 100), ("name", 8, 56, 0, 0, 0),
         ("count", 64, 4, 1000000, 500000, 100), ("dirty", 68, 1, 1000000, 500000, 100),
         ("pinned", 68, 1, 1000000, 500000, 100), (None, 69, 3), ("never", 72, 8, 0, 0, 0),

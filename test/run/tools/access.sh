@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # access.sh: the use of blocks, for a profile with made-up numbers (access_made.py): as text, as
 # JSON, packed and merged. If it fails, memory that is never read is reported as read, blocks are
-# counted twice or never, or users without counts are not shown how to get them.
+# counted twice or never, or users without counts do not learn how to get them.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -14,7 +14,7 @@ record plain.heaptap "$PROG/containers"
 
 run_python "$area/access.py" "$HEAPTAP" || failures=$((failures + 1))
 
-# fails NAME STATUS MESSAGE COMMAND...
+# fails NAME STATUS MESSAGE COMMAND...: check COMMAND's exit status and a line of its stderr
 fails() {
     local name=$1 wanted=$2 message=$3
     shift 3

@@ -1,9 +1,9 @@
-"""access_made.py: a profile with accesses whose numbers are all made up here. Imported, or run as
+"""access_made.py: write a profile of accesses with made-up numbers. Imported, or run as
 
     access_made.py PROGRAM OUT.heaptap [GRANULE]
 
-which writes it; its structures are the ones in PROGRAM, test/prog/access_structs.c. ACCESS and
-FIELDS have the recorder's data in all five parts. A reader uses only some of the parts.
+which writes the profile. Its structures are those in PROGRAM, test/prog/access_structs.c. ACCESS
+and FIELDS have the recorder's data in all five parts. A reader uses only some of the parts.
 """
 import struct
 import sys
@@ -17,7 +17,7 @@ RUN_US = 1000000
 
 
 def build_id_of(path):
-    """The build id in an ELF file's notes; b"" if it has none."""
+    """Return the build id in an ELF file's notes, b"" if there is none."""
     with open(path, "rb") as f:
         data = f.read()
     (offset,) = struct.unpack_from("<Q", data, 32)
@@ -39,7 +39,8 @@ def spread(blocks, each):
 
 
 def row(site, blocks, size, accesses, writes, life_us, touched, granule, **more):
-    """A record of BLOCKS equal blocks. ACCESSES, WRITES and TOUCHED granules count one block."""
+    """Return a record of BLOCKS equal blocks. ACCESSES, WRITES and TOUCHED granules are per block.
+    """
     granules = -(-size // granule)
     density = accesses * 100 // size
     return {
@@ -58,7 +59,7 @@ def row(site, blocks, size, accesses, writes, life_us, touched, granule, **more)
 
 
 def sites(granule):
-    """Name, type and record of each site; numbers start at 5."""
+    """Return name, type and record of each site; ids start at 5."""
     g = granule
     return [
         # 100 nodes: hot, small, partly used.
@@ -71,7 +72,7 @@ def sites(granule):
         # A log that is only written, and an untouched table.
         ("make_log", None, row(7, 4, 4096, 1024, 1024, 500000, 4096 // g, g)),
         ("make_table", None, row(8, 1, 1 << 20, 0, 0, 990000, 0, g)),
-        # Touched in one pass; touched in a corner only; touched rarely, but for a long time.
+        # Blocks touched in one pass; touched in a corner only; touched rarely, but for a long time.
         ("make_copy", None, row(9, 10, 640, 80, 40, 10, 640 // g, g)),
         ("make_buffer", None, row(10, 2, 65536, 5000, 100, 2000, 1024 // g, g)),
         ("make_cache", None, row(11, 1, 65536, 20000, 10, 999000, 65536 // g, g)),
@@ -99,8 +100,8 @@ def made(program, granule=8, build_id=None):
     m.elapsed_ns = RUN_US * 1000
     m.count_accesses(granule, merge=1)
     old = row(5, 1000, 112, 9, 9, 9, 1, granule)
-    # Blocks live at merge 1 count, and so do those that ended after an even one; the others are
-    # stale.
+    # Blocks live at merge 1 count, and so do those that ended after an even merge; the other
+    # records are stale.
     live = dict(rows[6][2], part=LIVE_1, merge=1)
     m.access([r for _, _, r in rows[:6]] + [
         live, dict(old, part=LIVE_0, merge=0), dict(old, part=LIVE_1, merge=3),

@@ -1,7 +1,7 @@
 """bins.py: check `heaptap sizes` for test/prog/binned.c.
 
-The expected numbers are the table in that program, deliberately written here a second time. If a
-check fails, the bins are miscounted or misprinted.
+The expected numbers deliberately repeat the table in that program. If a check fails, the bins are
+miscounted or misprinted.
 """
 
 import json
@@ -46,7 +46,7 @@ def rows(*options):
 
 
 def table(text):
-    """The first three cells of each row under the titles."""
+    """Return the first two cells of each row under the titles, up to the total."""
     lines = text.split("\n")
     start = next(i for i, line in enumerate(lines) if line.startswith("  size"))
     rows = [line.replace("> ", ">").split()[:2] for line in lines[start + 1:] if line.strip()]

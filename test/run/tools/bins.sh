@@ -8,8 +8,8 @@ record bins.heaptap "$PROG/binned"
 same "exit status" 0 "$status"
 python3 "$area/bins.py" "$HEAPTAP" bins.heaptap || failures=$((failures + 1))
 
-# The program of the paper on mprof: its figure 3. A library with debug information may have another
-# type of that size; the program's own comes first.
+# The program of the paper on mprof, and its figure 3. A library with debug information may have
+# another type of that size; the program's own type comes first.
 record widgets.heaptap "$PROG/widgets"
 same "widgets: the paper's figure 3" \
     "size: allocs bytes (%) frees kept (%) types
@@ -31,7 +31,7 @@ assert row == {"size": 204, "allocs": 10000, "bytes": 2040000, "frees": 4981,
                           "bytes": 2040000, "kept_bytes": 1023876}]}, row
 END
 
-# Blocks of 48 bytes without a type, and 70 types of that size.
+# The program has blocks of 48 bytes without a type, and 70 types of that size.
 {
     echo '#include <stdlib.h>'
     for i in $(seq -w 70); do
@@ -57,7 +57,8 @@ check "70 types of a size: the row is no longer" test "$(wc -c <row)" -lt 200
 check "70 types of a size: report --by type counts the rest" \
     grep -Eq 'fits_06 and [0-9]+ more$' rows
 
-# A library with the recorder's name, on the stack of a block with its type's size.
+# A library with the recorder's name is on the stack of a block, which has the size of the library's
+# type.
 cat >library.c <<'END'
 #include <stdlib.h>
 struct of_recorder { char bytes[48]; } variable;

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     load(1 << 20); sort(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000); return 0; }
 END
 cp one/src/app.c two/deeper/src/
-cp one/src/app.c two/deeper/src/helper.c # Another file of the same functions has another name.
+cp one/src/app.c two/deeper/src/helper.c # A file with other functions keeps its own name.
 (cd one/src && cc -g -O1 -o app "$PWD/app.c")
 (cd two/deeper/src && cc -g -O1 -o app "$PWD/app.c")
 record one.heaptap one/src/app

@@ -1,11 +1,11 @@
-"""exports_golden.py: a small profile with something of everything, and exports as text.
+"""exports_golden.py: make a small profile with every kind of data, and convert exports to text.
 
     exports_golden.py HEAPTAP small              make profile.heaptap and accesses.heaptap
     exports_golden.py HEAPTAP text FORMAT        stdin, an export, as text that can be compared
 
-pprof's messages are written out field by field, memprof's records number by number; a flame
-graph is compared without its script and style, which have separate tests. If it fails, no format
-can be compared.
+pprof's messages are printed field by field, memprof's records number by number. A flame graph is
+printed without its script and style, which have separate tests. If it fails, no format can be
+compared.
 """
 import gzip
 import os
@@ -18,7 +18,7 @@ sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 import access_made  # noqa: E402
 import past  # noqa: E402
 
-# Fields of profile.proto that are messages, and theirs.
+# Fields of profile.proto that are messages, and the same for those messages.
 PROFILE = {1: {}, 2: {3: {}}, 3: {}, 4: {4: {}}, 5: {}, 11: {}}
 TEXTS = 6  # The string table.
 
@@ -59,7 +59,7 @@ def varint(data, at):
 
 
 def message(data, nested, indent=""):
-    """A line for each field: its number, and its value, values or fields."""
+    """Yield a line for each field: its number, and its value, values or fields."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -88,7 +88,7 @@ RECORD = struct.Struct("<QI3QQII2IQII6IQQIIQII")
 
 
 def memprof(data):
-    """Version 3, a line for each number, segment, record or stack."""
+    """Yield a line for each number, segment, record or stack of version 3."""
     header = struct.unpack_from("<6Q", data)
     yield f"header {header[0]:#x} {header[1:]}"
     at = header[3]

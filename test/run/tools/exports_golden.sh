@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# exports_golden.sh: a small profile in each format equals, byte for byte, the file in exported/
-# beside this script (exports_golden.py). If it fails, the exports have changed for their readers.
-# If that is intended, review the difference, and copy the files that the script makes in an empty
-# directory, outside of the runner:
+# exports_golden.sh: compare a small profile in each format, byte for byte, with the file in
+# exported/ beside this script (exports_golden.py). If it fails, the exports have changed for their
+# readers. If that is intended, review the difference, run the script in an empty directory, without
+# the runner, and copy its files:
 #
 #     export SRCDIR=... HEAPTAP=... ORACLE=; $SRCDIR/test/run/tools/exports_golden.sh
 #     cp small.* $SRCDIR/test/run/tools/exported

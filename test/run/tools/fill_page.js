@@ -1,4 +1,5 @@
-/* fill_page.js: put a document into the page as `heaptap html` does, to view one without it.
+/* fill_page.js: put a document into the page as `heaptap html` does, to view the page without
+ * heaptap.
  *
  *     fill_page.js TEMPLATE DOCUMENT OUT        DOCUMENT is JSON, heaptap-page or heaptap-report */
 'use strict';

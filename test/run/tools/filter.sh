@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # filter.sh: the messages of --filter when nothing matches, and the expressions that it refuses. If
-# it fails, a mistyped filter looks like a program that allocates nothing, or a short one takes all
+# it fails, a mistyped filter looks like a program that allocates nothing, or a short one uses all
 # memory.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq
@@ -21,16 +21,16 @@ for view in report "report --json" "report --by function" "report --tree" leaks 
     same "$view with a match: no warning" 0 "$(grep -c -- "--filter" err)"
 done
 
-# One process of the session has this function, the others do not.
+# Only one process of the session has this function.
 "$HEAPTAP" leaks --filter recursive session.processes >out 2>err
 same "a match in one process of a session: no warning" 0 "$(grep -c -- "--filter" err)"
 "$HEAPTAP" leaks --filter no_such_name session.processes >out 2>err
 same "no match in a session: one warning" 1 "$(grep -c -- "$warning" err)"
 
-# And one has these heaps and labels.
+# Only one process has these heaps and labels.
 "$HEAPTAP" run --quiet -o tagged.heaptap -- \
     sh -c "$PROG/two_arenas; $PROG/recursive >/dev/null; true"
-# tagged WARNINGS OPTIONS...: how many warnings about heaps and labels there are in a session.
+# tagged WARNINGS OPTIONS...: check the number of warnings about heaps and labels in a session.
 tagged() {
     local wanted=$1
     shift
@@ -48,7 +48,7 @@ tagged 2 --heap pool --label tenant=nobody
 "$HEAPTAP" leaks --label tenant=nobody app.heaptap >out 2>err
 check "of one process" grep -q "process [0-9]* has no label 'tenant=nobody' or any other" err
 
-# The totals of every document are of the stacks that pass, suppressed ones included: app.heaptap
+# The totals of every document are of the stacks that pass, suppressed stacks included: app.heaptap
 # has the pool of the C++ library, which leaks suppresses. Four numbers are known by construction.
 totals() {
     jq -S "${2:-.totals} | del(.peak_error_bytes, .peak_elapsed_ns)" "$1"
@@ -78,8 +78,8 @@ same "leaks --json: the filtered totals" "90 5220 30 1920 3300" "$("$HEAPTAP" le
     --label tenant=acme arenas.heaptap | jq -r '.totals |
         "\(.allocations) \(.allocated_bytes) \(.frees) \(.freed_bytes) \(.live_bytes)"')"
 
-# Of the session's three processes only two_arenas has the label: 30 requests of 64 + 100 + 10
-# bytes, of which 100 + 10 stay. The table and the totals are of these blocks.
+# Of the session's three processes, only two_arenas has the label: 30 requests of 64 + 100 + 10
+# bytes; 100 + 10 of these stay live. The table and the totals are of these blocks.
 for view in report "report --by function" leaks "leaks --paths" functions callgraph; do
     for picked in --label=tenant=acme --filter=answer; do
         # shellcheck disable=SC2086 # Words of a command.
@@ -112,7 +112,7 @@ for option in --filter --fold; do
         [ \$? = 2 ] && grep -q -- '$option: the regular expression is too large' err"
 done
 
-# The bound is far above what one pattern takes, and far below what matching this one took.
+# The bound is far above the time for one pattern, and far below the time for matching this one.
 refers_back() {
     timeout 20 "$HEAPTAP" report "$@" app.heaptap >out 2>err
     [ $? = 2 ] && grep -q "has a back-reference" err

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # first_screen.sh: the rows of the report's first screen, which add up all lines of a function. If
 # it fails, the memory of a whole function is attributed to one line, and a reader changes the wrong
-# one.
+# line.
 . "$SRCDIR/test/run/lib.subr"
 
 cat >lines.c <<'END'
@@ -21,7 +21,7 @@ END
 cc -g -O1 -o lines lines.c
 record lines.heaptap ./lines
 
-row() { # FUNCTION: its row, without the directory
+row() { # FUNCTION: print the row of FUNCTION, without the directory
     "$HEAPTAP" report --wide lines.heaptap | sed 's|/[^ ]*/||; s/  */ /g' | grep -F " $1 "
 }
 same "a row of three lines shows the largest and counts two" \
@@ -40,7 +40,8 @@ check "run names the largest line and counts two" bash -c '
     "$1" run -o again.heaptap -- ./lines 2>&1 |
         grep -F "held by several (lines.c:8 and 2 more lines): 6.0 MiB"' - "$HEAPTAP"
 
-# Blocks that a library allocates: a row names its function, and says if not all go through it.
+# Blocks that a library allocates: a row names its function, and states if only some blocks come
+# through it.
 cat >through.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ check "a row names the function that all its stacks call" \
 check "a row marks a function that only most of its stacks call" \
     grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
 
-# Stacks that --frames cuts beyond their beginning give the same paths.
+# Stacks that --frames truncates beyond their beginning give the same paths.
 cat >deep.c <<'END'
 #include <stdlib.h>
 void *volatile kept[8];

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # gates.sh: limits that make a command fail: diff --fail-over, leaks --fail-over, run --fail-on, and
-# run --force. If it fails, a build passes that should fail or the reverse, or a program's exit
-# status or a user's file is lost.
+# run --force. If it fails, a build passes that should fail, or fails although it should pass, or a
+# program's exit status or a user's file is lost.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq gcc
 
 PATH=$(dirname "$HEAPTAP"):$PATH
 
-# gives NAME STATUS MESSAGE COMMAND...: check its exit status and a line of its stderr, "" for none.
+# gives NAME STATUS MESSAGE COMMAND...: check COMMAND's exit status and a line of its stderr, "" for
+# none.
 gives() {
     local name=$1 wanted=$2 message=$3
     shift 3
@@ -47,7 +48,7 @@ sys.exit(ran < 5)
 END
 
 echo "# growth"
-# base.heaptap and new.heaptap exist: 1,000 blocks of 21 bytes, freed or not.
+# Make base.heaptap and new.heaptap: 1,000 blocks of 21 bytes, freed or not.
 gives "no limit" 0 "" heaptap diff base.heaptap new.heaptap
 gives "not named" 1 "inuse grew by 20.5 KiB, more than the 5 % that --fail-over allows" \
     heaptap diff --fail-over 5% base.heaptap new.heaptap
@@ -111,7 +112,7 @@ gives "diff: one of two" 3 "cannot judge it: partly lacks 1 profile that could n
 gives "diff: one of two, the other side" 3 "cannot judge it: partly lacks" \
     heaptap diff --fail-over 1G partly base.heaptap
 
-# Each view of a session states first how many profiles it lacks, however many are left.
+# Each view of a session first states how many profiles it lacks, however many are left.
 cp -r partly mostly
 cp base.heaptap mostly/heaptap.tests.3.heaptap
 : >mostly/heaptap.tests.4.heaptap
@@ -133,7 +134,7 @@ for lacking in "partly 1 profile" "mostly 2 profiles"; do
     done
 done
 
-# unread KIND: check that a file in `partly` that cannot be read is reported, also by a merge.
+# unread KIND: check that an unreadable file in `partly` is reported, also by a merge.
 unread() {
     local path=partly/heaptap.tests.2.heaptap
     gives "leaks: $1" 3 "$path" heaptap leaks --fail-over 1G partly
@@ -166,8 +167,8 @@ gives "the first process beside the others" 3 "whole.heaptap" \
     heaptap leaks --fail-over 1G whole.processes
 
 echo "# moments"
-# One process is too short for a snapshot: only its start, end and peak are known. The other takes
-# one, called warm.
+# One process is too short for a snapshot: only its start, end and peak are known. The other process
+# takes a snapshot called warm.
 printf '%s\n' '#include <stdlib.h>' '#include "heaptap/heaptap.h"' \
     'int main(void) { void *volatile p = malloc(1000); heaptap_snapshot("warm"); return !p; }' \
     >warm.c
@@ -337,7 +338,7 @@ gives "run: one that cannot be read" 99 "" forgets --fail-on leaks=1G -- \
     bash -c './tests; truncate -s 5000 gate.processes/*'
 gives "run: no profile to check" 99 "nothing could be judged" \
     forgets --only nobody --fail-on leaks -- ./tests
-# A sample of 1,000 blocks of 21 bytes that has none of them.
+# A sampled recording of 1,000 blocks of 21 bytes that drew no block.
 gives "run: samples that permit more" 0 "leaks: 0 B; but the samples permit up to 1.8 MiB, and" \
     env HEAPTAP_SEED=1 heaptap run --quiet -o sampled.heaptap --sample 512K --fail-on leaks -- \
     ./tests
@@ -380,8 +381,8 @@ gives "run: of what" 2 "5 needs a name, as in leaks=5" forgets --fail-on 5 -- ./
 gives "run: percents" 2 "diff --fail-over" forgets --fail-on leaks=5% -- ./tests
 
 echo "# corruption"
-# Corrupts the heap as its second argument names, in the process that its first one names: itself, a
-# forked child, or a child after exec.
+# Corrupt the heap as the second argument says, in the process that the first argument names: this
+# process, a forked child, or a child after exec.
 cat >corrupts.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -513,7 +514,7 @@ check "they do not matter without children: no message" sh -c '! grep "earlier r
 printf '%s\n' '#include <stdlib.h>' '#include <unistd.h>' \
     'int main(void) { for (;;) { free(malloc(9)); usleep(1000); } }' >lives.c
 gcc -w -o lives lives.c
-# lives_in FILE...: wait until a recorder has made each.
+# lives_in FILE...: wait until a recorder has created each FILE.
 lives_in() {
     local file
     for file; do
@@ -537,7 +538,7 @@ kill "$(pgrep -P $living)"
 wait $living
 gives "--force: it has ended" 0 "" heaptap run --quiet --force -o living.heaptap -- ./tests
 
-# Two runs use one name, and the first has ended: the name is still in use.
+# Two runs use one name. The first run has ended, but the name is still in use.
 heaptap run --quiet --no-pack -o batch.heaptap -- ./lives 2>lives.err &
 first=$!
 lives_in batch.heaptap
@@ -563,7 +564,7 @@ same "30 more in a batch: no directory is left" "" "$(ls -d batch*.processes 2>/
 gives "a name left by runs that have all ended" 3 "batch.heaptap exists, and nothing is" \
     heaptap run --quiet -o batch.heaptap -- ./tests
 
-# A run still packs a profile when its process has ended.
+# A run still packs a profile although its process has ended.
 heaptap run --quiet -o packs.heaptap -- ./lives 2>lives.err &
 packs=$!
 lives_in packs.heaptap

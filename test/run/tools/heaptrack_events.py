@@ -1,10 +1,10 @@
-"""heaptrack_events.py: lists of events for heaptrack, replayed and summed.
+"""heaptrack_events.py: replay and sum lists of events for heaptrack.
 
     heaptrack_events.py HEAPTAP     in a directory with the profiles of heaptrack_events.sh
 
-The reader here treats a file as heaptrack does: it replays the events, and records the live
-blocks at the peak. `heaptap report --json` has the expected result. If it fails, heaptrack's
-numbers or stacks differ from ours.
+The reader in this script treats a file as heaptrack does: it replays the events, and records the
+live blocks at the peak. `heaptap report --json` has the expected result. If it fails, heaptrack's
+numbers or stacks differ from heaptap's.
 """
 import os
 import re
@@ -40,7 +40,7 @@ def report(*arguments):
 
 
 class Played:
-    """The sums of a file of events. `stacks` by trace, innermost first; `sums` of each trace."""
+    """The sums of a file of events. `stacks`: by trace, innermost first. `sums`: of each trace."""
 
     def __init__(self, data):
         self.strings, self.ips, self.traces, self.kinds = [""], [None], [None], []
@@ -117,7 +117,7 @@ class Played:
         return tuple(names)
 
     def by_stack(self, of_trace=None):
-        """{stack: its values}, or for one number per trace."""
+        """Return {stack: its values}, or for one number per trace."""
         found = {}
         for trace, row in (of_trace or self.sums).items():
             values = row if isinstance(row, dict) else {"live_bytes": row}
@@ -174,7 +174,7 @@ def compare(profile, *options, fields=FIELDS):
 
 
 def printed(profile, suffix="", metrics=tuple(COST)):
-    """heaptrack_print's own sums: a line per stack that ends with a number."""
+    """Return heaptrack_print's own sums, from its lines of a stack and a number."""
     if PRINT is None:
         print(f"ok - heaptrack_print reads {profile}{suffix} # SKIP needs heaptrack_print")
         return
@@ -194,10 +194,12 @@ def printed(profile, suffix="", metrics=tuple(COST)):
 
 
 def made():
-    """Blocks of all sizes and lives, known at every moment; and a profile with many calls."""
+    """Write a profile with blocks of all sizes and lives, known at every moment, and a profile with
+    many calls."""
     p = past.Past()
     sites = [p.site(NAMES[i:] + ["main"]) for i in range(len(NAMES))]
-    grows = p.site(["grows", "main"])  # An array: each time a larger block, and the old one goes.
+    # An array grows: each time a larger block is allocated, and the old one is freed.
+    grows = p.site(["grows", "main"])
     most = 0
     for turn in range(20):
         for i, site in enumerate(sites):
@@ -243,7 +245,7 @@ def made():
 
 
 def over_time():
-    """The live blocks at each snapshot; the peak lies between two."""
+    """Compare the live blocks at each snapshot; the peak is between two snapshots."""
     played = compare("made.heaptap")
     moments = {ms: live for ms, live in played.moments}
     tell(sorted(moments) == sorted([1000 * n for n in range(1, 22)] + [19500]),
@@ -281,7 +283,7 @@ def main():
     over_time()
     for profile in ("containers.heaptap", "merged.heaptap", "heaps.heaptap", "hostile.heaptap",
                     "empty.heaptap", "one.heaptap"):
-        if profile == "hostile.heaptap":  # Its names are no text.
+        if profile == "hostile.heaptap":  # Its names are not valid text.
             Played(exported(profile))
         else:
             compare(profile)

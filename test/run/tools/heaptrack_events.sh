@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# heaptrack_events.sh: the list of events that `export -f heaptrack` synthesises adds up to
-# heaptap's report, stack by stack and moment by moment, according to a reader here and to
-# heaptrack_print (heaptrack_events.py). If it fails, heaptrack shows another peak, other leaks or
-# other calls than we recorded.
+# heaptrack_events.sh: the list of events that `export -f heaptrack` synthesises must add up to
+# heaptap's report, stack by stack and moment by moment, according to a reader in
+# heaptrack_events.py and to heaptrack_print. If it fails, heaptrack shows another peak, other leaks
+# or other calls than heaptap recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# help.sh: every command explains itself: --help within 80 columns, a clean man page, completion,
+# help.sh: every command explains itself: --help within 80 columns, a valid man page, completion,
 # and the exit codes of the command line. If it fails, the first texts that users read are wrong or
 # missing.
 set -u
@@ -23,7 +23,7 @@ exits() {
     [ "$got" -eq "$expected" ] || { echo "exit $got, not $expected: $*"; cat out err; return 1; }
 }
 
-# No line over 80 characters, no blank at a line's end, and some text.
+# Check for some text without lines over 80 characters or blanks at line ends.
 fits() {
     [ -s "$1" ] && ! grep -nE '.{81}|[[:blank:]]$' "$1"
 }
@@ -42,7 +42,7 @@ help_of() {
         grep -q '^options:$' help
 }
 
-# The page formats without a complaint and has every option that --help has.
+# The page formats without a complaint and has every option of --help.
 page_of() {
     local page=man/heaptap-$1.1 option
     groff -man -Tutf8 -ww -z "$page" 2>&1 | grep . && return 1
@@ -78,7 +78,7 @@ version() {
 }
 check "one version" version
 
-# rejects MESSAGE ARGUMENTS…: exit code 2, MESSAGE on stderr, nothing on stdout.
+# rejects MESSAGE ARGUMENTS…: check for exit code 2, MESSAGE on stderr, and an empty stdout.
 rejects() {
     local message=$1
     shift
@@ -118,7 +118,7 @@ terminal_escapes() {
 }
 check "escapes are not passed on" terminal_escapes
 
-# bash's completions after the given words; the last one is being typed.
+# Print bash's completions after the given words; the last word is being typed.
 offers() {
     bash -c 'source ./bash.completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heaptap
              printf "%s\n" "${COMPREPLY[@]}"' bash "$@"

@@ -20,7 +20,7 @@ LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=known.heaptap HEAPTAP_SNAPSHOT_SIGNAL=$(kill 
 
 run_python "$area/html_document.py" data "$HEAPTAP" || failures=$((failures + 1))
 
-# A running process, whose profile is written while it is read.
+# Make a page of a running process, whose profile is written while it is read.
 "$HEAPTAP" run --quiet --no-pack -o live.heaptap -- "$PROG/slowleak" 1000000 20000 >live.out 2>&1 &
 runner=$!
 for _ in $(seq 400); do
@@ -37,13 +37,14 @@ assert report["history"]["points"][-1]["kind"] == "end", report["history"]["poin
 kill "$pid"
 wait $runner
 
-# A source that only its owner may read is never included, and neither is one that is too large.
+# A source that only its owner may read is never included, and neither is a source that is too
+# large.
 mkdir -p moved/prog
 cp "$SRCDIR/test/prog/typed.c" moved/prog/
 run_python "$area/html_document.py" sources "$HEAPTAP" "$SRCDIR/test/prog/typed.c" ||
     failures=$((failures + 1))
 
-# The build without node, or without the page's packages.
+# The build had no node, or lacked the page's packages.
 make -C "$SRCDIR" BUILD="$PWD/built" PAGE_DIR="$PWD/nothing" "$PWD/built/gen/page.html" \
     >make.out 2>make.err
 same "without node: the build continues, and names the missing program" "0 1" \

@@ -1,11 +1,11 @@
-"""html_document.py: document and page of `heaptap html`, compared with the views.
+"""html_document.py: compare document and page of `heaptap html` with the views.
 
     html_document.py data HEAPTAP          its numbers equal the views' and the program's
     html_document.py sources HEAPTAP FILE  --source includes permitted files, FILE as an example
     html_document.py pages HEAPTAP         the page contains the document; files written and refused
 
-Run by html.sh, which has recorded the profiles in the current directory. If it fails, a page
-shows numbers that no other view has, or a foreign file was replaced."""
+html.sh runs it, and has recorded the profiles in the current directory. If it fails, a page shows
+numbers that no other view has, or a foreign file was replaced."""
 import base64
 import glob
 import gzip
@@ -37,12 +37,12 @@ def view(*arguments):
 
 
 def written_out(report):
-    """The sites of a report with their stacks, in its order."""
+    """Return the sites of a report with their stacks, in the report's order."""
     return documents.nested(json.loads(json.dumps(report)))["sites"]
 
 
 def read_as(site):
-    """The key of a site in two documents of one profile."""
+    """Return the key of a site, which is the same in two documents of one profile."""
     return (site["heap"], json.dumps(site["labels"]), site["other"],
             tuple((f["function"], f["file"], f["line"], f["module"], f["inlined"],
                    None if f["function"] or f["file"] else f["address"]) for f in site["stack"]))
@@ -53,7 +53,7 @@ def columns(table):
 
 
 def sums_agree(report):
-    """The sums of a site's parts, and of a part's changes."""
+    """Return the sums of a site's parts, and of a part's changes."""
     sites, parts, wrong = report["sites"], report["parts"], []
     for key in (k for k in parts if k in sites and k not in ("size_min", "size_max")):
         sums = [0 if value is not None else None for value in sites[key]]
@@ -79,7 +79,7 @@ def sums_agree(report):
 
 
 def at_point(report, last):
-    """The amounts of each site until the point LAST."""
+    """Return the amounts of each site until the point LAST."""
     sums = {}
     changes, site_of = report["history"]["changes"], report["parts"]["site"]
     for row in columns(changes):
@@ -91,7 +91,7 @@ def at_point(report, last):
 
 
 def moments(name, *what):
-    """A moment of the page equals --at, for every site."""
+    """Check that a moment of the page equals --at, for every site."""
     report, wrong, count = page_of(*what)["report"], [], 0
     sites = written_out(report)
     for index, point in enumerate(report["history"]["points"]):
@@ -111,7 +111,7 @@ def moments(name, *what):
 
 
 def truth(name):
-    """history_known has printed the counts of each function at each signal."""
+    """Check the counts of each function at each signal, which history_known has printed."""
     with open("known.out", encoding="ascii") as f:
         snaps = [list(map(int, line.split()[1:])) for line in f if line.startswith("snap")]
     report, wrong = page_of("known.heaptap")["report"], []
@@ -133,7 +133,7 @@ def truth(name):
 
 
 def own_frames(report):
-    """The frame that is a site's user code belongs to its stack."""
+    """Check that the frame of a site's user code belongs to the site's stack."""
     tables, wrong = report["tables"], 0
     for stack, own in zip(report["sites"]["stack"], report["sites"]["own"]):
         frames = []
@@ -145,7 +145,8 @@ def own_frames(report):
 
 
 def in_text(name, profile):
-    """The number of a stack equals the one in the text, with the same bytes and blocks."""
+    """Check that the number of a stack equals the number in the text, with the same bytes and
+    blocks."""
     text = run(HEAPTAP, "report", "--no-fold", "--alloc", "--limit", "100000", "--depth", "1000",
                profile).stdout.decode()
     shown = sorted(int(number) for number in re.findall(r"^#(\d+) ", text, re.MULTILINE))
@@ -163,7 +164,7 @@ def in_text(name, profile):
 
 
 def types(name):
-    """By type, the sums of parts equal --by type."""
+    """Check that the sums of parts by type equal --by type."""
     report = page_of("typed.heaptap")["report"]
     sums = {}
     for part in columns(report["parts"]):
@@ -184,7 +185,7 @@ def types(name):
 
 
 def inside(name, profile):
-    """The document equals the output of the views."""
+    """Check that the document equals the output of the views."""
     page = page_of(profile)
     report = view("report", "--json", profile)
     metric = page["report"]["metric"]
@@ -201,7 +202,7 @@ def inside(name, profile):
 
 
 def meanings(report, table):
-    """By stack: its number, and the text of its user frame."""
+    """Return by stack: its number, and the text of its user frame."""
     sites = documents.nested(json.loads(json.dumps(report)))[table]
     frames = report["tables"]["frames"]
     names = report["tables"]["functions"]["name"]
@@ -211,7 +212,7 @@ def meanings(report, table):
 
 
 def in_leaks(name, profile):
-    """A stack has one number, and one user frame, in the table of leaks as well."""
+    """A stack has the same number and the same user frame in the table of leaks."""
     report = meanings(view("report", "--json", profile), "sites")
     leaks = meanings(view("leaks", "--json", profile), "leaks")
     tell(leaks and all(report[key] == value for key, value in leaks.items()),
@@ -291,7 +292,7 @@ def data():
 
 
 def texts(*arguments):
-    """The sources of a page by the name of their file, and the messages."""
+    """Return the sources of a page by the name of their file, and the messages."""
     done = run(HEAPTAP, "html", "--json", *arguments)
     page = json.loads(done.stdout)
     files = page["report"]["tables"]["files"]
@@ -320,7 +321,7 @@ def sources(path):
 
 
 def unpacked(page):
-    """The document in a page."""
+    """Return the document in a page."""
     found = re.findall(rb'<script type="application/octet-stream" id="data">(.*?)</script>', page,
                        re.DOTALL)
     assert len(found) == 1, f"{len(found)} elements with data"
@@ -398,7 +399,7 @@ def refusals():
 
 
 def without_template():
-    """A command like this one, except for the template, whose first byte ends it."""
+    """Make a command that differs only in the template: its first byte ends the template."""
     with open(HEAPTAP, "rb") as f:
         binary = f.read()
     tell(binary.count(MARK) == 1, "the template is in the command once")

@@ -1,12 +1,12 @@
-"""layouts.py: the JSON of every view in its two layouts, compared whole.
+"""layouts.py: compare the two layouts of every view's JSON.
 
     layouts.py same HEAPTAP         documents.py turns the tables into the nested layout
     layouts.py small HEAPTAP        shared frames are written once, and rows have the promised order
     layouts.py documented HEAPTAP   each member is in docs/json.md
     layouts.py recipes HEAPTAP      the recipes of docs/json.md, run unchanged
 
-Run by layouts.sh, which has recorded the profiles in the current directory. If it fails, scripts
-that read one layout get other numbers, or other stacks, than those that read the other."""
+layouts.sh runs it, and has recorded the profiles in the current directory. If it fails, scripts
+that read one layout get other numbers, or other stacks, than scripts that read the other layout."""
 import glob
 import json
 import os
@@ -41,7 +41,7 @@ def versions(document):
 
 
 def compare(heaptap, view, *files):
-    """The errors in VIEW, or None; and the bytes of both layouts."""
+    """Return the errors in VIEW, or None, and the bytes of both layouts."""
     one, two = (shown(heaptap, "--json" + form, view, *files) for form in ("=nested", ""))
     if one.returncode != two.returncode or one.stderr != two.stderr:
         return f"status {one.returncode} and {two.returncode}", 0
@@ -53,7 +53,7 @@ def compare(heaptap, view, *files):
     for document in [wanted, got]:
         for part in [document, *document.get("profiles", [])]:
             del part["version"]
-            part.pop("modules", None)  # Only in the nested layout; the other has a table.
+            part.pop("modules", None)  # Members of the nested layout; the other layout has a table.
     if wanted == got:
         return None, 1
     return next(f"{key}: {str(wanted[key])[:200]} and {str(got.get(key))[:200]}"
@@ -86,8 +86,9 @@ def lengths(columns):
 
 
 def small(heaptap):
-    """A function that calls itself at every depth has a stack for each. Each adds one frame to its
-    caller's: written out, they grow with the square of the depth."""
+    """A function that calls itself has a stack at each depth, and each adds one frame to its
+    caller's stack. If the stacks were written in full, they would grow with the square of the
+    depth."""
     one, two = (shown(heaptap, "--json" + form, ["report", "--no-fold"], "recursive.heaptap").stdout
                 for form in ("=nested", ""))
     document = json.loads(two)
@@ -118,7 +119,7 @@ def small(heaptap):
 
 
 def members(value):
-    """The names of all members; keys of labels belong to the program."""
+    """Return the names of all members; keys of labels belong to the program."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield key
@@ -154,7 +155,7 @@ def name(frame):
 
 
 def added(pairs):
-    """The sums of pairs of a key and a number, as a recipe prints them, largest first."""
+    """Return the sums of pairs of a key and a number, as a recipe prints them, largest first."""
     sums = {}
     for key, number in pairs:
         sums[key] = sums.get(key, 0) + number
@@ -166,13 +167,13 @@ def by_function(sites, field, functions):
 
 
 def pairs(lines):
-    """Lines of a text and a number, in any order."""
+    """Return lines of a text and a number, in any order."""
     return {line.rpartition("\t")[0]: int(float(line.rpartition("\t")[2])) for line in lines}
 
 
 def right_answers(heaptap):
-    """By the first words of the text above a recipe: a check of its lines of output, by the nested
-    layout."""
+    """Return {first words of the text above a recipe: a check of the recipe's output by the nested
+    layout}."""
     def view(*options):
         return json.loads(shown(heaptap, "--json=nested", options).stdout)
     d, grown = view("report", "app.heaptap"), view("diff", "base.heaptap", "app.heaptap")

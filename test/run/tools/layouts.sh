@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# layouts.sh: both layouts of the JSON have the same contents, for every view; the one with tables
-# is small; docs/json.md has each member, and its recipes work. If it fails, scripts get wrong
-# numbers or stacks, or an answer copied from the manual is an error.
+# layouts.sh: both layouts of the JSON have the same contents, for every view; the layout with
+# tables is small; docs/json.md has each member, and its recipes work. If it fails, scripts get
+# wrong numbers or stacks, or an answer copied from the manual is an error.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq
 
@@ -13,7 +13,7 @@ record recursive.heaptap "$PROG/recursive"
 record forks.heaptap "$PROG/forks"
 "$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/sampled" >/dev/null 2>&1
 run_python "$area/access_made.py" "$PROG/access_structs" accesses.heaptap
-# With functions of a language.
+# This profile has functions of a language.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/toy.heaptap "$PROG/toy" 1 300 0 truth
 "$HEAPTAP" merge -o merged.heaptap containers.heaptap recursive.heaptap >merge.log 2>&1
 
@@ -21,7 +21,7 @@ run_python "$area/layouts.py" same "$HEAPTAP" || failures=$((failures + 1))
 run_python "$area/layouts.py" small "$HEAPTAP" || failures=$((failures + 1))
 run_python "$area/layouts.py" documented "$HEAPTAP" || failures=$((failures + 1))
 
-# The names that the recipes use. The output of a recorded process is ignored here.
+# The files get the names that the recipes use. The output of a recorded process is ignored here.
 mv history.heaptap app.heaptap
 "$HEAPTAP" run --quiet --no-pack -o base.heaptap -- "$PROG/slowleak" 12000 20000 >leak.out
 "$HEAPTAP" run --quiet -o session.heaptap -- bash -c '"$1"; "$2"; true' - "$PROG/recursive" \

@@ -1,8 +1,8 @@
-"""memprof.py: `export -f memprof` as LLVM's tools read it.
+"""memprof.py: check `export -f memprof` as LLVM's tools read it.
 
     memprof.py HEAPTAP CLANG SOURCE
 
-SOURCE is compiled as LLVM requires, and a profile is made of its calls of operator new, with
+The script compiles SOURCE as LLVM requires, and writes a profile of its calls of operator new, with
 known numbers.
 """
 import os
@@ -19,7 +19,7 @@ from telling import finish, tell  # noqa: E402
 
 FLAGS = ["-O2", "-gmlt", "-fdebug-info-for-profiling", "-fno-omit-frame-pointer",
          "-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls", "-fno-pie"]
-# The reader's default thresholds are up to its users; these values cover both sides of them.
+# The reader's users choose its thresholds; these values are on both sides of the defaults.
 USE = ["-mllvm", "-memprof-ave-lifetime-cold-threshold=0", "-mllvm",
        "-memprof-lifetime-access-density-cold-threshold=1"]
 HOT = ["-mllvm",
@@ -36,7 +36,7 @@ def run(*command):
 
 
 def call_in(binary, function, target):
-    """The return address of the call of TARGET in FUNCTION."""
+    """Return the return address of the call of TARGET in FUNCTION."""
     lines = run("objdump", "-d", "--no-show-raw-insn", binary).stdout.splitlines()
     inside = called = False
     for line in lines:
@@ -64,7 +64,7 @@ def make(binary):
 
 
 def records(text):
-    """The output of `llvm-profdata show` for each allocating function."""
+    """Return the output of `llvm-profdata show` for each allocating function."""
     found = {}
     for part in text.split("AllocSites:")[1:]:
         name = re.search(r"SymbolName: _Z\d+(\w+)v", part)
@@ -107,7 +107,7 @@ def show(version):
 
 
 def attributes(clang, source, profile, *options):
-    """The mark of each function's call of operator new."""
+    """Return the mark of each function's call of operator new."""
     done = run(clang, *FLAGS, f"-fmemory-profile-use={profile}", *USE, *options, "-S",
                "-emit-llvm", source, "-o", "-")
     kinds = dict(re.findall(r'attributes #(\d+) = .*"memprof"="(\w+)"', done.stdout))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# memprof.sh: llvm-profdata reads `export -f memprof` with heaptap's numbers, and clang uses it to
+# memprof.sh: llvm-profdata reads heaptap's numbers in `export -f memprof`, and clang uses them to
 # mark hot and cold allocations. If it fails, LLVM's optimiser gets wrong data, or refuses the file.
 . "$SRCDIR/test/run/lib.subr"
 need python3 objdump

@@ -1,6 +1,5 @@
-/* memprof_alloc.cc: two functions that each allocate with operator new; run/memprof makes a
- * profile in which one is hot and one is cold, and checks the compiler's output for
- * them. */
+/* memprof_alloc.cc: two functions that each allocate with operator new. run/memprof makes a profile
+ * where one is hot and one is cold, and checks the compiler's output for them. */
 struct Hot {
     long a[4];
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # merge.sh: many profiles as one. If it fails, a sum is not the sum of its parts, one program's
-# stacks are split because it was loaded elsewhere, the result depends on the order of the inputs,
-# memory grows with their number, or a wrong input is not reported or destroys an existing file.
+# stacks are split because it was loaded at other addresses, the result depends on the order of the
+# inputs, memory grows with their number, or a wrong input is not reported or destroys an existing
+# file.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -9,7 +10,7 @@ sums() {
     python3 "$area/merge_sums.py" "$HEAPTAP" "$@" || failures=$((failures + 1))
 }
 
-# is NAME STATUS WORDS COMMAND...: it exits with STATUS and prints WORDS.
+# is NAME STATUS WORDS COMMAND...: check that COMMAND exits with STATUS and prints WORDS.
 is() {
     local name=$1 status=$2 words=$3
     shift 3
@@ -22,8 +23,8 @@ merge() {
     "$HEAPTAP" merge "$@"
 }
 
-# Programs of every kind: exact and sampled, packed and not, with threads, with recursion, with
-# generated code, with foreign frees, with types, with several processes.
+# Record programs of every kind: exact and sampled, packed and not, with threads, with recursion,
+# with generated code, with foreign frees, with types, with several processes.
 mkdir in
 record in/binned1.heaptap "$PROG/binned"
 record in/binned2.heaptap "$PROG/binned"
@@ -39,7 +40,7 @@ record in/containers.heaptap "$PROG/containers"
 record in/heaps1.heaptap "$BUILD/examples/pool"
 record in/heaps2.heaptap "$BUILD/examples/article_arena"
 record in/heaps3.heaptap "$BUILD/examples/pool"
-# Not through a shell, which some installations use.
+# This runs without a shell, which some installations use.
 python=$(python3 -c 'import sys; print(sys.executable)')
 record in/python.heaptap "$python" -c 'import json; print(len(json.dumps(list(range(10000)))))'
 "$HEAPTAP" run --quiet --no-pack -o in/unpacked.heaptap -- "$PROG/peak_holders" >/dev/null 2>&1
@@ -206,7 +207,7 @@ echo "# what is left out of a directory"
 mkdir lacking
 cp $a $b lacking
 head -c 9000 $b >lacking/cut.heaptap
-# left_out COMMAND...: the number of processes in its document, and of missing ones.
+# left_out COMMAND...: print the number of processes in COMMAND's document, and of missing ones.
 left_out() {
     "$HEAPTAP" "$@" 2>/dev/null | python3 -c '
 import json, sys
@@ -249,7 +250,7 @@ import os
 while not os.path.exists("stop"):
     kept = [bytes(2000) for _ in range(100)]' >/dev/null 2>&1 &
 runner=$!
-named() { # Before its header is complete nothing can be asked.
+named() { # Before its header is complete, the profile cannot be queried.
     local _
     for _ in $(seq 600); do
         "$HEAPTAP" snapshot --wait 120 running.heaptap here && return
@@ -285,7 +286,7 @@ while True:
     shown += part
 assert process.wait() == 0
 assert b"merging, 250 of 500" in shown, shown[-300:]
-# Only hints may follow, such as one about a program without names.
+# Only hints may follow, such as a hint about a program without names.
 assert re.search(rb" of \d+\x1b\[K\r\x1b\[K(?!.* of \d)", shown, re.DOTALL), shown[-300:]
 END
 finish

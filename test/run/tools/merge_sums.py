@@ -1,12 +1,12 @@
 """merge_sums.py: check that a merged profile is the sum of others.
 
     merge_sums.py HEAPTAP sums OUT INPUT...     OUT is the sum of the INPUTs
-    merge_sums.py HEAPTAP totals OUT INPUT...   only the totals and losses are
+    merge_sums.py HEAPTAP totals OUT INPUT...   only the totals and losses are sums
     merge_sums.py HEAPTAP same A B              two merges have the same contents
 
-Reports are added up here a second time, deliberately in another way: by the names of functions
-and places in modules, not by ids. If it fails, `heaptap merge` loses, invents or mixes up
-counts; "same" failing means that the result depends on the order or the grouping of the inputs.
+The script adds up reports a second time, deliberately by another method: by the names of functions
+and places in modules instead of ids. If it fails, `heaptap merge` loses, invents or confuses
+counts. If "same" fails, the result depends on the order or the grouping of the inputs.
 """
 import collections
 import os
@@ -44,7 +44,7 @@ def check(name, wanted, got):
 
 
 def read(profile, *options):
-    """The reports of PROFILE: of each process, if it is a session."""
+    """Return the reports of PROFILE: of each process, if it is a session."""
     out = subprocess.run([heaptap, "report", "--json", "--no-fold", *options, profile],
                          capture_output=True, text=True, check=True).stdout
     document = documents.loads(out)
@@ -52,8 +52,8 @@ def read(profile, *options):
 
 
 def code(frame):
-    """The key of a frame, independent of its module's address, as views distinguish stacks: by the
-    name and line of the function, or else by the place in the module."""
+    """Return the key of a frame as views distinguish stacks, independent of the module's address:
+    the name and line of the function, or else the place in the module."""
     if frame["function"] is not None:
         return frame["module"], frame["function"], frame["file"], frame["line"]
     place = int(frame["offset"], 16)
@@ -76,14 +76,14 @@ def nonzero(table):
 
 
 def tables_of(reports):
-    """All members that are sums, by their keys."""
+    """Return all members that are sums, by their keys."""
     t = collections.defaultdict(dict)
     for r in reports:
         add(t["totals"], "all", r["totals"], COUNTS + ESTIMATES)
         losses = {k: v for k, v in r["losses"].items() if not isinstance(v, bool)}
         add(t["losses"], "all", losses, sorted(losses))
         recorder = {k: v for k, v in r["recorder"].items() if k not in NO_SUM}
-        # Of several limits a merged profile has the lowest.
+        # A merged profile has the lowest of several limits.
         add(t["recorder"], "all", recorder, sorted(recorder.keys() - {"limit_bytes"}))
         for s in r["sites"]:
             add(t["sites"], stack_of(s), s, COUNTS + ESTIMATES)
@@ -105,7 +105,8 @@ def tables_of(reports):
 
 
 def functions_of(reports):
-    """Rows by function. A stack counts once for a function, so rows of several profiles add up."""
+    """Return rows by function. A stack counts once for a function, so rows of several profiles add
+    up."""
     rows = {}
     for r in reports:
         for row in r["rows"]:

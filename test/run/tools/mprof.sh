@@ -2,8 +2,8 @@
 # mprof.sh: the tables of mprof, as text, in the layout of 1988 and as JSON. If it fails, a number
 # in them is wrong, or they differ from the guide "Reading mprof's tables".
 #
-# The programs widgets and recursive have tables known by construction. On other programs every
-# table is added up once more from the sites (tables.py), and the sites of the recursive ones are
+# The tables of the programs widgets and recursive are known by construction. For other programs,
+# tables.py adds up every table once more from the sites; for the recursive ones, the sites are
 # compared with the oracle's.
 . "$SRCDIR/test/run/lib.subr"
 need python3
@@ -17,7 +17,7 @@ shows() {
     same "$name" "$wanted" "$(sed '/^pid /,/^  Short-lived/d' shown)"
 }
 
-# fails NAME STATUS MESSAGE COMMAND...
+# fails NAME STATUS MESSAGE COMMAND...: check COMMAND's exit status and a line of its stderr
 fails() {
     local name=$1 wanted=$2 message=$3
     shift 3
@@ -26,7 +26,7 @@ fails() {
     check "$name: message" grep -qF -- "$message" shown.err
 }
 
-# fits COLUMNS COMMAND...: no line of the output is wider or ends in a blank.
+# fits COLUMNS COMMAND...: check that no line of the output is wider or ends in a blank.
 fits() {
     local columns=$1
     shift
@@ -34,7 +34,7 @@ fits() {
     [ -s shown ] && ! LC_ALL=C.UTF-8 grep -nE ".{$((columns + 1))}|[[:blank:]]$" shown
 }
 
-# json NAME EXPRESSION COMMAND...: a Python expression about the document d is true.
+# json NAME EXPRESSION COMMAND...: check a Python expression about COMMAND's document d.
 json() {
     local name=$1 expression=$2
     shift 2
@@ -148,7 +148,7 @@ record more.heaptap "$PROG/widgets" 100000
 json "100,000 widgets" '[[r["bytes"], r["kept_bytes"], r["calls"]] for r in d["direct"]] == [
     [20400000, 10200816, 100000]]' direct more.heaptap
 
-# The paper's figure 7 and more; the program's head comment has the expected numbers.
+# The paper's figure 7, and further stacks; the program's head comment has the expected numbers.
 record recursive.heaptap "$PROG/recursive"
 same "recursive: exit status" 0 "$status"
 json "recursion" '{r["function"]: [r[m] for m in ("self_bytes", "inclusive_bytes", "calls",
@@ -189,7 +189,7 @@ else
     echo "ok - recursion against the oracle # SKIP the oracle or libunwind.so.8 is not there"
 fi
 
-# A line, or the offset that addr2line accepts where no line is known.
+# Return the line, or the offset that addr2line accepts where no line is known.
 record article.heaptap "$PROG/article"
 json "leaks --call-sites" '[[r["path"], r["call_sites"], r["bytes"]] for r in d["leaks"]] == [
     [["main", "a"], ["article.c:34", "article.c:26"], 4],
@@ -201,8 +201,8 @@ json "leaks --call-sites without lines" '[r["path"] for r in d["leaks"]] == [["m
     ["main", "a", "b"], ["main", "b"]] and all(s.startswith("bare+0x") for r in d["leaks"]
     for s in r["call_sites"])' leaks --call-sites bare.heaptap
 
-# Real shapes: C++, threads, exceptions, callbacks, cut stacks, and the allocations of libraries
-# before main.
+# Real programs: C++, threads, exceptions, callbacks, truncated stacks, and the allocations of
+# libraries before main.
 record containers.heaptap "$PROG/containers"
 json "start-up is separate" '[a["function"] for r in d["callgraph"] for a in r["descendants"]
     if r["function"] == "(outside main)"] and [r["calls"] for r in d["callgraph"]
@@ -231,7 +231,7 @@ for metric in inuse peak temporary count; do
         "$HEAPTAP" containers.heaptap $metric
 done
 
-# A view that shows numbers of stacks has them; #0 would be unassigned.
+# A view that shows stacks numbers them; #0 would be an unassigned number.
 for view in report "report --full" "report --full --by function" "report --alloc" \
     "report --by site" leaks; do
     # shellcheck disable=SC2086

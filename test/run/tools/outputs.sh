@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# outputs.sh: the file of an output on a full disk, which files are replaced and which written, and
-# the progress on a terminal. If it fails, refreshing a page or a picture on a full disk loses both
-# the old and the new file, an output changes its rights, its links or another file, or a dumb
-# terminal shows control sequences.
+# outputs.sh: outputs on a full disk, outputs that replace a file or write to it, and the progress
+# on a terminal. If it fails, refreshing a page or a picture on a full disk loses both the old and
+# the new file, an output changes its rights, its links or another file, or a dumb terminal shows
+# control sequences.
 #
 # The full disk is mounted in a separate mount namespace.
 . "$SRCDIR/test/run/lib.subr"
@@ -13,7 +13,7 @@ run_python "$area/access_made.py" "$PROG/access_structs" words.heaptap || skip_a
 
 # --- A full disk ---------------------------------------------------------------------------------
 
-# OUTPUT is the old file on a full disk, NEW is not there.
+# OUTPUT is the old file on a full disk; NEW does not exist.
 full_disk='mount -t tmpfs -o size=64k none "$1" || exit 90
     echo old >"$1/output"
     dd if=/dev/zero of="$1/filler" bs=4k 2>/dev/null
@@ -24,7 +24,8 @@ full_disk='mount -t tmpfs -o size=64k none "$1" || exit 90
     cat "$1/output"
     ls -A "$1"'
 
-# unharmed COMMAND... OPTION: with a full disk, it fails, says so, and leaves all files alone.
+# unharmed COMMAND... OPTION: check that COMMAND fails on a full disk, says so, and leaves all files
+# alone.
 unharmed() {
     inside "$full_disk" "$HEAPTAP" "$@" >out 2>err
     if [ $? = 90 ]; then
@@ -48,8 +49,8 @@ else
     skipped "html -o: a full disk" "$(tail -n 1 why)"
 fi
 
-# The beginning still fits: a limit on file size stops the output in the middle, by an error or, if
-# the limit's signal is not ignored, by death.
+# The beginning of the output still fits: a limit on file size stops the output in the middle, by an
+# error or, if the limit's signal is not ignored, by death.
 "$HEAPTAP" export -f csv -o whole.csv p.heaptap
 stopped() {
     echo old >limited.csv
@@ -69,7 +70,7 @@ csv() {
     "$HEAPTAP" export -f csv -o "$1" p.heaptap
 }
 
-# state FILE...: kind, rights, links and, for a whole output, "whole" of each.
+# state FILE...: print kind, rights and links of each file, and "whole" for a complete output.
 state() {
     local file
     for file; do
@@ -128,7 +129,7 @@ else
 fi
 cd ..
 
-# A file that is a mount point, as in a container, and a file where /proc is missing.
+# The file is a mount point, as in a container, or /proc is missing.
 mounted='echo old >under && echo old >over && mount --bind under over || exit 90
     "$2" export -f csv -o over p.heaptap
     status=$?
@@ -154,7 +155,7 @@ fi
 
 # --- The progress on a terminal ------------------------------------------------------------------
 
-# progress TERM: whether a merge on such a terminal shows progress and control sequences.
+# progress TERM: print whether a merge on such a terminal shows progress and control sequences.
 progress() {
     TERM=$1 run_python -c 'import pty, sys
 pty.spawn(sys.argv[1:])' "$HEAPTAP" merge -o merged.heaptap p.heaptap words.heaptap \

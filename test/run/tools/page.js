@@ -1,8 +1,9 @@
-/* page.js: the page of `heaptap html` in a browser without a window, from a file, as it is sent.
+/* page.js: test the page of `heaptap html` in a browser without a window, from a file, as users
+ * send it.
  *
  *     page.js HEAPTAP [TEST]...        in a directory with the profiles that page.sh makes
  *
- * The texts of the page are compared with the command's: both round by the same rules, so the texts
+ * The texts of the page are compared with the command's. Both round by the same rules, so the texts
  * must be equal. axe checks every view, in both themes, and at the width of a phone. If it fails,
  * the page shows a wrong number, or nothing, or cannot be used; or a hostile profile runs code in
  * the browser of its reader. */
@@ -18,7 +19,7 @@ const [heaptap, ...wanted] = process.argv.slice(2);
 const AXE = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = ['overview', 'table', 'table?by=site', 'table?by=line', 'flame', 'time', 'sizes',
     'leaks', 'direct', 'calls', 'source', 'recording'];
-/* Pages whose profiles are not those in their name. */
+/* Pages made from other profiles than their name suggests. */
 const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'leak.heaptap'],
     different: ['many.heaptap', 'leak.heaptap'],
     doubtful: ['hostile.heaptap', 'sample.heaptap'], guessed: ['sample.heaptap', 'leak.heaptap'],
@@ -58,7 +59,7 @@ function growth(value, text) {
 
 /* --- The page -------------------------------------------------------------------------------- */
 
-/* Opens NAME.html, creating it at the first use; `said` collects errors. */
+/* Open NAME.html, and create it at the first use; `said` collects errors. */
 async function open(name, {hash = '', options = {}} = {}) {
     const file = path.resolve(`${name}.html`);
     if (!fs.existsSync(file))
@@ -81,7 +82,7 @@ async function show(page, hash) {
     await page.evaluate((to) => {
         location.hash = to;
     }, `#/${hash}`);
-    // The hash changes first, the drawing follows.
+    // The page first changes the hash, then draws.
     await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() =>
         setTimeout(done)), 0)));
 }
@@ -91,7 +92,7 @@ function tiles(page) {
         [tile.querySelector('.what').textContent, tile.querySelector('.much').textContent])));
 }
 
-/* The rows in sight: lists of the texts of their cells; of a function the whole name. */
+/* Return the visible rows: lists of the texts of their cells; for a function, the whole name. */
 function rows(page, label) {
     return page.locator(`[aria-label="${label}"] tbody tr:not(.gap)`).evaluateAll((all) =>
         all.map((row) => [...row.cells].map((cell) =>
@@ -109,7 +110,7 @@ async function check(name, test) {
     }
 }
 
-/* A test of one page, after which no error may have been reported. */
+/* Test one page, after which no error may have been reported. */
 function onPage(what, name, test, more = {}) {
     return check(what, async () => {
         const {page, said, close} = await open(name, more);
@@ -144,7 +145,7 @@ async function everything() {
             }), {options: {viewport: {width: 360, height: 740}}});
 }
 
-/* All hostile content that an attacker could get into the document is tried here, in the page
+/* The test puts all hostile content that an attacker could get into the document into the page
  * itself. */
 function attack() {
     return new Promise((done) => {
@@ -198,7 +199,8 @@ async function totals() {
     });
 }
 
-/* Self and total by name, from `heaptap report --by function`; null if several have the name. */
+/* Return self and total by name, from `heaptap report --by function`; null if several functions
+ * have the name. */
 function functionRows(profile, metric, column, ...time) {
     const document = json('report', '--by', 'function', '--no-fold', `--${metric}`, ...time,
         profile);
@@ -209,7 +211,7 @@ function functionRows(profile, metric, column, ...time) {
     return found;
 }
 
-/* Each row in sight matches TRUTH. */
+/* Check that each visible row matches TRUTH. */
 async function sameRows(page, truth, text) {
     const listed = await rows(page, 'By function');
     let compared = 0;
@@ -285,7 +287,7 @@ async function links() {
 
 /* --- Time ------------------------------------------------------------------------------------ */
 
-/* The expected numbers of the page for a time that the command selects by OPTION. */
+/* Return the expected numbers of the page for a time that the command selects by OPTION. */
 async function sameAsReport(page, profile, option, isGrowth) {
     const {totals: sums} = json('report', '--no-fold', ...option, profile);
     const shown = await tiles(page);
@@ -512,7 +514,7 @@ async function doubts() {
         assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
 }
 
-/* While the help is open its keys are shown, not obeyed. */
+/* While the help is open, keys are shown instead of obeyed. */
 async function helped() {
     await onPage('with the help open a digit leads nowhere', 'many', async (page) => {
         await page.keyboard.press('?');
@@ -548,7 +550,7 @@ async function words() {
     });
 }
 
-/* Readers of a partial page must not take it for the whole. */
+/* Readers of a partial page must not mistake it for the whole. */
 async function parts() {
     for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
         await onPage(`a page of a part says so on every view: ${name}`, name, async (page) =>

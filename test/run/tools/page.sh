@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # page.sh: the page of `heaptap html` in a browser, as a recipient opens it: every view of profiles
-# of all kinds, its numbers, links, keys, themes, and hostile names. If it fails, the page shows
+# of all kinds, with numbers, links, keys, themes, and hostile names. If it fails, the page shows
 # wrong numbers or nothing, makes network requests, or cannot be used on a phone, on paper or
 # without a mouse.
 . "$SRCDIR/test/run/lib.subr"
@@ -24,14 +24,14 @@ record many.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
     >/dev/null
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
-# A page of a directory with one unreadable profile.
+# Make a page of a directory with one unreadable profile.
 mkdir lacking
 cp leak.heaptap before.heaptap lacking
 head -c 9000 leak.heaptap >lacking/cut.heaptap
 "$HEAPTAP" html -o lacking.html lacking >/dev/null 2>&1
 "$HEAPTAP" run --quiet --no-pack -o whole.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
 head -c 60000 whole.heaptap >cut.heaptap
-# A page of a running process.
+# Make a page of a running process.
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=live.heaptap "$PROG/slowleak" 1000000 20000 >/dev/null &
 for _ in $(seq 400); do
     [ -s live.heaptap ] && break

@@ -1,10 +1,10 @@
-/* page_flame.js: the flame graph of the page, used with keys, pointer and screen reader.
+/* page_flame.js: test the flame graph of the page with keys, pointer and screen reader.
  *
  *     page_flame.js HEAPTAP        in a directory with the profiles that page_flame.sh makes
  *
- * A canvas has no elements to look at. So the test observes the drawing in three ways: the label
- * for screen readers after each key; the tip under the pointer; and the colour of a pixel. All must
- * match `heaptap report --tree --json` for the same profile. */
+ * A canvas has no elements that a test could examine. So the test observes the drawing in three
+ * ways: the label for screen readers after each key, the tip under the pointer, and the colour of a
+ * pixel. All must match `heaptap report --tree --json` for the same profile. */
 'use strict';
 const assert = require('assert');
 const path = require('path');
@@ -23,7 +23,7 @@ function run(...args) {
     return execFileSync(heaptap, args, {maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore']});
 }
 
-/* With the rounding of the command and the page. */
+/* This rounds like the command and the page. */
 function amount(value, metric) {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
     let size = value, unit = 0;
@@ -36,7 +36,7 @@ function amount(value, metric) {
     return `${unit ? size.toFixed(1) : size} ${units[unit]}`;
 }
 
-/* The tree of the command: {name, value, self, children}, the largest first; the root has no
+/* Return the tree of the command: {name, value, self, children}, the largest first; the root has no
  * name. */
 function treeOf(profile, metric, option = '--tree') {
     const {tree, tables} = JSON.parse(run('report', option, '--json', '--metric', OPTION[metric],
@@ -62,12 +62,12 @@ async function open(name, hash, options = {}) {
     const context = await browser.newContext({viewport: {width: 1000, height: 900}, ...options});
     const page = await context.newPage(), said = [];
     page.on('pageerror', (error) => said.push(error.stack));
-    // The browser warns that reading pixels like this is slow.
+    // The browser warns that reading pixels in this way is slow.
     page.on('console', (message) => /willReadFrequently/.test(message.text()) ||
         said.push(message.text()));
     await page.goto(pathToFileURL(file).href + hash);
     await page.locator('.flame-canvas').waitFor();
-    // Two frames later everything is drawn.
+    // Two frames later, everything is drawn.
     const settle = () => page.evaluate(() => new Promise((done) =>
         requestAnimationFrame(() => requestAnimationFrame(done))));
     return {page, canvas: page.locator('.flame-canvas'), settle,
@@ -85,7 +85,7 @@ async function open(name, hash, options = {}) {
         }};
 }
 
-/* The colour drawn at a place, in pixels of the page. */
+/* Return the colour drawn at a place, in pixels of the page. */
 function pixel(canvas, x, y) {
     return canvas.evaluate((element, [left, top]) => {
         const scale = element.width / element.clientWidth;
@@ -250,7 +250,7 @@ const tests = {
         await page.mouse.down();
         await page.mouse.move(box.x + 100, box.y + 1.5 * LEVEL, {steps: 4});
         await page.mouse.up();
-        assert.doesNotMatch(await address(), /focus=/); // A drag is no click.
+        assert.doesNotMatch(await address(), /focus=/); // A drag must not count as a click.
         for (let i = 0; i < 12; i++)
             await canvas.press('-');
         await settle();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# page_flame.sh: the flame graph of the page of `heaptap html` in a browser: the frames that keys
-# reach, and the labels and the drawing, compared with the command's tree. If it fails, the picture
+# page_flame.sh: the flame graph on the page of `heaptap html` in a browser. The frames that keys
+# select, the labels and the drawing are compared with the command's tree. If it fails, the picture
 # is wrong, or only users with sight and a mouse can use it.
 . "$SRCDIR/test/run/lib.subr"
 need python3 node chromium

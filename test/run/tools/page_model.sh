@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# page_model.sh: the sums of the page of `heaptap html`, without a browser: on documents made by
-# hand, and on profiles recorded here, where the page must match all of the command's output. If it
-# fails, a page shows other numbers than heaptap does, or none.
+# page_model.sh: the sums of the page of `heaptap html`, without a browser: on hand-written
+# documents, and on profiles recorded here, where the page must match all of the command's output.
+# If it fails, a page shows other numbers than heaptap does, or none.
 . "$SRCDIR/test/run/lib.subr"
 need node
 node --help | grep -q -- --test-reporter || skip_all "needs node 18.15 or later"

@@ -1,8 +1,8 @@
-"""past.py: profiles with a past, made byte by byte, with every number known at every moment.
+"""past.py: write profiles with a history, byte by byte, with every number known at every moment.
 
-A Past plays the recorder: events change counters, snapshots only raise a number, and a counter
-saves its old value at its first change after a snapshot (docs/format.md 4.11 and 4.12). The
-expected values at each snapshot are kept separately, in the plainest way.
+A Past imitates the recorder: events change counters, snapshots only increase a number, and a
+counter saves its old value at its first change after a snapshot (docs/format.md 4.11 and 4.12). The
+expected values at each snapshot are stored separately, as plain dictionaries.
 
     p = Past(); p.site(["f", "main"]); p.allocate(thread, site, blocks, size); p.snapshot("warm")
     p.write("past.heaptap"); p.truth["warm"][site]
@@ -30,10 +30,11 @@ class Past:
         self.truth = []  # By snapshot: site -> amounts.
         self.threads = 0
         self.start_unix_ns = 0  # Unknown.
-        self.peaks, self.peak_ns = None, 0  # Live bytes and blocks by counter; None = at the end.
+        # Live bytes and blocks at the peak, by counter; None = the peak is at the end.
+        self.peaks, self.peak_ns = None, 0
 
     def site(self, functions):
-        """FUNCTIONS innermost first; returns the number of the site."""
+        """Add a site with FUNCTIONS, innermost first; return its number."""
         self.stacks.append(functions)
         return len(self.stacks) - 1
 
@@ -60,15 +61,15 @@ class Past:
         self.truth.append(self.sums())
 
     def peak(self):
-        """Declare the present as the peak. Not checked; without this the peak equals the live
-        blocks at the end."""
+        """Declare the present as the peak, unchecked. Otherwise, the peak equals the live blocks at
+        the end."""
         self.peak_ns = int(self.now * self.second)
         self.peaks = {key: (c.values[ALLOCATED] - c.values[FREED],
                             c.values[ALLOCATIONS] - c.values[FREES])
                       for key, c in self.counters.items()}
 
     def sums(self):
-        """The present counts: site -> amounts."""
+        """Return the present counts: site -> amounts."""
         found = {}
         for (_, site), counter in self.counters.items():
             known = found.setdefault(site, [0, 0, 0, 0])
@@ -76,7 +77,7 @@ class Past:
         return found
 
     def blocks(self):
-        """The table of counters, and where each counter is in it."""
+        """Return the table of counters, and the offset of each counter in it."""
         table, places, columns = bytearray(), {}, -(-(len(self.stacks) + 5) // 16)
         for thread in range(self.threads):
             for column in range(columns):
@@ -98,7 +99,7 @@ class Past:
         return bytes(table), places
 
     def nodes(self):
-        """The call tree, with a frame of a distinct function at each node."""
+        """Add the call tree, with a frame of a distinct function at each node."""
         rows, known, addresses = [], {}, {}
         for site, stack in enumerate(self.stacks):
             parent = 0

@@ -1,8 +1,8 @@
-"""pprof_readers.py: exports for pprof, read by go tool pprof, google-pprof and jeprof.
+"""pprof_readers.py: read exports for pprof by go tool pprof, google-pprof and jeprof.
 
     pprof_readers.py HEAPTAP PROG     in a directory with the profiles that pprof_readers.sh makes
 
-Besides them it checks one with names of all kinds, and an empty one. If it fails, a total or a
+It also checks a profile with names of all kinds, and an empty one. If it fails, a total or a
 function in a pprof differs from `heaptap report --json`.
 """
 import gzip
@@ -56,7 +56,7 @@ def go_pprof(*arguments):
 
 
 def raw_sums(out):
-    """The sums of the samples in the output of -raw, by type."""
+    """Return the sums of the samples in the output of -raw, by type."""
     head, _, samples = out.split("\nSamples:\n")[1].split("Locations\n")[0].partition("\n")
     types = [column.split("/")[0] for column in head.split()]
     sums = dict.fromkeys(types, 0)
@@ -83,7 +83,7 @@ def read_by_go(profile):
 
 
 def functions_of_go():
-    """Each function by its full name, however odd."""
+    """Check each function by its full name, however odd."""
     out = go_pprof("-raw", "-sample_index=alloc_space", export("pprof", "odd"))
     wrong = [name[:40] for name in NAMES if name.split("\n")[0] not in out]
     tell(not wrong, "go tool pprof: names are whole", wrong)
@@ -101,7 +101,7 @@ def functions_of_go():
 
 
 def times():
-    """go prints times, before Go 1.24 to the minute, and durations as they are."""
+    """Before 1.24, go prints times to the minute; it prints durations unchanged."""
     for options, time, duration in (
             ([], "10:30", None), (["--peak"], "10:30", None), (["--alloc"], "10:00", "1800s"),
             (["--count"], "10:00", "1800s"), (["--at", "10m"], "10:10", None),
@@ -116,7 +116,7 @@ def times():
 
 
 def read_by_perl(tool, profile, program):
-    """google-pprof and jeprof: the total of the listing, and of a function."""
+    """Check google-pprof and jeprof: the total of the listing, and of a function."""
     path = export("pprof-text", profile)
     totals = report(profile)["totals"]
     for option, field in (("--inuse_space", "live_bytes"), ("--inuse_objects", "live_blocks"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# pprof_readers.sh: go tool pprof, google-pprof and jeprof read the numbers of heaptap's report in
-# our exports (pprof_readers.py). If it fails, users who view a profile with them, or send it to a
-# server, see other numbers or another time than we recorded.
+# pprof_readers.sh: go tool pprof, google-pprof and jeprof must read the numbers of heaptap's report
+# in its exports (pprof_readers.py). If it fails, users who view a profile with these tools, or send
+# it to a server, see other numbers or another time than heaptap recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 

@@ -1,14 +1,14 @@
-/* readers.js: other tools read heaptap's exports, in a browser without a window.
+/* readers.js: let other tools read heaptap's exports, in a browser without a window.
  *
  *     readers.js HEAPTAP speedscope|devtools|flamegraph PROFILE...
  *
- * The numbers that a tool shows must equal `heaptap report --json`, to the byte. Both tools round
- * the numbers that they show. So speedscope is asked to save the file again, which then contains
- * the data that it has read. DevTools, which a debugging port serves as a page, is asked for the
- * sums behind the view. A flame graph reads itself: it has to run, and to switch between its
- * metrics. Each number read becomes a line in the file $READINGS (readings.py). Nothing goes
- * further than this machine; the pages come from NODE_PATH. If it fails, a profile opened there
- * shows an error or wrong numbers. */
+ * The numbers that a tool reads must equal `heaptap report --json`, to the byte. Both tools round
+ * the numbers that they show. So the test lets speedscope save the file again, which then contains
+ * the data that speedscope has read, and queries the sums behind the view in DevTools, which a
+ * debugging port serves as a page. A flame graph only has to run, and to switch between its
+ * metrics. Each number read becomes a line in the file $READINGS (readings.py). The pages come from
+ * NODE_PATH, and no request leaves this machine. If it fails, a profile opened in these tools shows
+ * an error or wrong numbers. */
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -33,7 +33,7 @@ function reading(format, consumer, profile, metric, read, truth) {
         metric, read, truth].join('\t') + '\n');
 }
 
-/* A server for the files below ROOT, and for the contents of `extra`, by path. */
+/* Serve the files below ROOT, and the contents of `extra`, by path. */
 function serve(root, extra) {
     const server = http.createServer((request, answer) => {
         const name = decodeURIComponent(request.url.split('?')[0]);
@@ -48,8 +48,8 @@ function serve(root, extra) {
     return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-/* The data that speedscope has read from a file at URL, as `importer`: a sum for each profile, by
- * its name. */
+/* Return the data that speedscope has read from a file at URL, as `importer`: a sum for each
+ * profile, by its name. */
 async function readBySpeedscope(browser, url, importer) {
     const page = await browser.newPage();
     const said = [];
@@ -99,7 +99,7 @@ async function speedscope(browser) {
         for (const [title, field] of Object.entries(titles))
             reading('speedscope', 'speedscope', profile, field, sums[title], truth[field]);
         if (truth.allocated_bytes === 0)
-            continue; // Speedscope takes an empty file for a missing one.
+            continue; // Speedscope mistakes an empty file for a missing one.
         files[`/stacks${number}.txt`] = run('export', '-f', 'collapsed', '--alloc', '--no-fold',
             profile);
         const [[, sum]] = await readBySpeedscope(browser, `${base}/stacks${number}.txt`,
@@ -109,7 +109,7 @@ async function speedscope(browser) {
     server.close();
 }
 
-/* A port that was free just now. */
+/* Return a port that was free just now. */
 function freePort() {
     return new Promise((resolve) => {
         const server = http.createServer().listen(0, '127.0.0.1', () => {

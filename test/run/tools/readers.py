@@ -1,10 +1,10 @@
-"""readers.py: a reader for each format of other tools, and the expected result.
+"""readers.py: read each format of other tools, and compare with the report.
 
     readers.py HEAPTAP         in a directory with the profiles that readers.sh makes
 
-`heaptap report --json` has the truth; each format must repeat it, stack by stack. A reader gives
-its stacks as {metric: {names, outermost first: value}}. If this fails, an export has other
-stacks or other numbers than the report, under some option that it should honour.
+`heaptap report --json` has the expected numbers, which each format must repeat, stack by stack. A
+reader returns its stacks as {metric: {names, outermost first: value}}. If this fails, an export has
+other stacks or other numbers than the report, under some option that it should honour.
 """
 import csv
 import io
@@ -59,7 +59,7 @@ def wanted(profile, options):
         if metric == "temporary" and sites and sites[0][field] is None:
             field = "temporary"  # How long blocks of a sample lived is not known.
         if sites and sites[0][field] is None or metric != "inuse" and "peak" in options:
-            continue  # Some metrics are unknown at a moment, and all but live ones at the peak.
+            continue  # Some metrics are unknown at a moment, and all but the live ones at the peak.
         found[metric] = {}
         for site in sites:
             key = tuple(name(f) for f in reversed(site["stack"])) or ("[other stacks]",)
@@ -68,13 +68,13 @@ def wanted(profile, options):
 
 
 def above(values):
-    """The part of SUMS that a format without negative values keeps."""
+    """Return the part of VALUES that a format without negative values keeps."""
     return {metric: {key: value for key, value in sums.items() if value > 0}
             for metric, sums in values.items()}
 
 
 def in_a_row(values):
-    """The same in CSV, where ';' separates frames and a row is a line."""
+    """Return the same for CSV, where ';' separates frames and a row is a line."""
     return {metric: {tuple(re.sub("[\n\t]", " ", name).replace(";", ":") for name in key): value
                      for key, value in sums.items()} for metric, sums in values.items()}
 
@@ -99,7 +99,7 @@ def read_speedscope(data):
 
 
 def plain(cell):
-    """A text before it was escaped against evaluation as a formula."""
+    """Return a text as it was before it was escaped against evaluation as a formula."""
     assert not cell or cell[0] not in "=+-@\t\r", cell
     return cell[1:] if cell.startswith("'") else cell
 
@@ -160,8 +160,8 @@ def firefox_stacks(thread):
 
 
 def firefox_live(thread, until=None):
-    """The blocks that the viewer takes for live: those that no negative entry has removed as a
-    whole."""
+    """Return the blocks that the viewer considers live: those that no negative entry has removed as
+    a whole."""
     stacks, n = firefox_stacks(thread), thread["nativeAllocations"]
     live, alloc = {}, {}
     assert n["time"] == sorted(n["time"])
@@ -187,7 +187,7 @@ def read_firefox(data):
 
 
 def firefox_in_time():
-    """The live blocks at each snapshot."""
+    """Return the live blocks at each snapshot."""
     thread = json.loads(exported("firefox", [], "odd.heaptap"))["threads"][0]
     for moment, ms in (("early", 1000), ("late", 2000), ("end", 3000)):
         sums, alloc = firefox_live(thread, ms)
@@ -202,7 +202,8 @@ READERS = {"speedscope": read_speedscope, "csv": read_csv, "chrome": read_chrome
            "firefox": read_firefox}
 VIEWED = {"speedscope": above, "csv": in_a_row, "chrome": above, "firefox": above}
 FEW_METRICS = {"chrome": ["temporary", "count"], "firefox": ["peak", "temporary", "count"]}
-KEEP = {"chrome": ["--no-fold-recursion"]}  # Options for comparing stack by stack.
+# Options under which exports are compared stack by stack.
+KEEP = {"chrome": ["--no-fold-recursion"]}
 
 
 def exported(form, options, profile):
@@ -306,7 +307,8 @@ def main():
     for form in READERS:
         for profile in ("leak.heaptap", "sample.heaptap", "odd.heaptap", "empty.heaptap",
                         "hostile.heaptap", "heaps.heaptap"):
-            if profile == "hostile.heaptap":  # Its names are no text; that they can be read is all.
+            # Its names are not valid text, so the test only requires that they can be read.
+            if profile == "hostile.heaptap":
                 READERS[form](exported(form, [], profile))
                 continue
             compare(form, profile)

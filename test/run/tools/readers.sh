@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# readers.sh: the exports of `heaptap export` for other tools, read again: by a reader of each
-# format that was written for this test, and by the tools themselves where `tools/setup readers` has
-# installed them. If it fails, users open a profile in the tool of their choice and see other
-# numbers than heaptap's, or an error.
+# readers.sh: read the exports of `heaptap export` again, by a reader of each format that was
+# written for this test, and by the tools themselves if `tools/setup readers` has installed them. If
+# it fails, users open a profile in a tool and see other numbers than heaptap's, or an error.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -19,7 +18,7 @@ reading() {
     report_json "$3.heaptap" 2>/dev/null | jq ".totals.$4" >>"$READINGS"
 }
 
-# 64-bit numbers, and texts with all characters that a row may have.
+# These are 64-bit numbers, and texts with all characters that a row may have.
 if command -v sqlite3 >/dev/null && command -v jq >/dev/null; then
     for profile in leak sample odd hostile empty heaps; do
         "$HEAPTAP" export --no-fold -o $profile.csv $profile.heaptap 2>/dev/null
@@ -52,13 +51,13 @@ consumer "DevTools open our files" devtools leak.heaptap sample.heaptap odd.heap
 consumer "Chromium shows our flame graphs" flamegraph leak.heaptap sample.heaptap odd.heaptap \
     hostile.heaptap empty.heaptap
 
-# The loader of the Firefox Profiler, as a command with its own server, which is stopped. The self
-# sizes of its functions add up to the live bytes.
+# The loader of the Firefox Profiler, as a command with its own server, which is stopped at the end.
+# The self sizes of its functions add up to the live bytes.
 profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
 firefox() {
     timeout 60 node "$profiler" "$@" </dev/null
 }
-# The loader waits half a second for its server, which on a busy machine is ready only later.
+# The loader waits half a second for its server, which may be ready later on a busy machine.
 load_in_firefox() {
     local attempt
     firefox load "$1.firefox.json" --session "$1" && return

@@ -1,12 +1,12 @@
-"""tables.py: the tables of mprof against the sites of the same profile, added up here once more.
+"""tables.py: compare the tables of mprof with the sites of the same profile, added up once more.
 
     tables.py HEAPTAP PROFILE METRIC
 
-`heaptap report --json` gives every stack with its counters, which test/run/record/oracle_real.sh
-and oracle_random.sh prove right. This script adds them up to the expected leaks --paths, direct
-and callgraph: each stack once per function, per call and per cycle. It prints any difference, and
-exits with 1. The report has no size classes: the script checks only that they sum up to the bytes,
-and test/unit/test_tables.c has the rest."""
+`heaptap report --json` prints every stack with its counters, which test/run/record/oracle_real.sh
+and oracle_random.sh prove right. This script adds up the stacks to the expected leaks --paths,
+direct and callgraph: each stack once per function, per call and per cycle. It prints any
+difference, and then exits with 1. The report has no size classes, so the script only checks that
+their sum equals the bytes; test/unit/test_tables.c tests the rest."""
 import collections
 import os
 import subprocess
@@ -49,7 +49,7 @@ def is_start(frame):
 
 
 def useful(stack, executable):
-    """The frames worth showing, and whether the stack begins where the process does."""
+    """Return the frames worth showing, and whether the stack begins where the process does."""
     depth = len(stack)
     last = stack[-1]
     if depth > 2 and last["function"] is None and is_start(stack[-2]):
@@ -68,7 +68,7 @@ def is_main(frame, executable):
 
 
 def name(frame):
-    """A function's identity: its name and module."""
+    """Return a function's identity: its name and module."""
     if frame["function"] is not None:
         return frame["function"], frame["module"]
     if "function_offset" in frame:
@@ -77,7 +77,7 @@ def name(frame):
 
 
 def functions(site, executable):
-    """The functions of a stack, outermost first."""
+    """Return the functions of a stack, outermost first."""
     stack = site["stack"]
     if not stack:
         return [(OTHER, None)]
@@ -104,7 +104,7 @@ def reachable(graph, start):
 
 
 def components(nodes, arcs):
-    """Sets of functions that reach each other, of at least two."""
+    """Return the sets of at least two functions that reach each other."""
     out, back = collections.defaultdict(set), collections.defaultdict(set)
     for caller, callee in arcs:
         out[caller].add(callee)

@@ -8,7 +8,7 @@
     timeline.py HEAPTAP recorded KNOWN RECORDER
                                   report at and timeline for test/prog/history_known.c
 
-Profiles are made byte by byte (past.py), so each number is known. If a check fails, a view shows
+past.py writes the profiles byte by byte, so each number is known. If a check fails, a view shows
 wrong data for a moment, or a hostile file crashes its reader.
 """
 import gzip
@@ -49,12 +49,13 @@ def members(site):
 
 
 def by_function(document):
-    """The values of each site, by its innermost function; sites that are all zero are dropped."""
+    """Return the values of each site, by its innermost function; sites that are all zero are
+    dropped."""
     return {s["stack"][0]["function"]: members(s) for s in document["sites"] if any(members(s))}
 
 
 def busy_past(seed, snapshots, seconds=1):
-    """Three threads at a dozen sites; most snapshots find most counters at rest."""
+    """Three threads use a dozen sites; most counters are unchanged at most snapshots."""
     rng, p = random.Random(seed), past.Past()
     sites = [p.site([f"site_{i}", f"caller_{i % 3}", "main"]) for i in range(12)]
     held = []
@@ -77,7 +78,7 @@ def busy_past(seed, snapshots, seconds=1):
 
 
 def sums_at(p, n):
-    """The sums of the first N snapshots, by function; without those that are zero."""
+    """Return the sums of the first N snapshots, by function, without those that are zero."""
     sums = {} if n == 0 else p.sums() if n > len(p.truth) else p.truth[n - 1]
     return {f"site_{s}": list(v) for s, v in sums.items() if any(v)}
 
@@ -136,7 +137,8 @@ def moments():
 
 
 def shrunk(p):
-    """Tables of a time in which some stacks shrank have their rows, by absolute amount."""
+    """If some stacks shrank in an interval, its tables have their rows, sorted by absolute amount.
+    """
     growth = {f: v[ALLOCATED] - v[FREED] for f, v in difference(p, 31, 41).items()}
     wanted = {f: n for f, n in growth.items() if n != 0}
     total = sum(wanted.values())
@@ -248,7 +250,7 @@ def thinned():
 
 
 def broad():
-    """So many stacks that fewer snapshots must suffice."""
+    """There are so many stacks that fewer snapshots must suffice."""
     rng, p = random.Random(6), past.Past()
     sites = [p.site([f"site_{i}", "main"]) for i in range(320)]
     for _ in range(250):
@@ -300,7 +302,7 @@ def damaged():
     tell(not bad, "damaged histories are shown or refused", bad)
 
 
-# For each stack, the number of its live blocks, of SIZE bytes each, after T of SECONDS seconds.
+# For each stack: the number of its live blocks, of SIZE bytes each, after T of SECONDS seconds.
 SECONDS, SIZE = 64, 100
 SHAPES = {
     "grows": lambda t: 10 + t,
@@ -436,7 +438,7 @@ def pictures():
     with open("flame.svg") as f:
         tell("left out" not in f.read(), "flame.svg: nothing is left out")
     most = max(sum(SIZE * s(t) for s in SHAPES.values()) for t in range(SECONDS + 1))
-    # All, main and handle in one row, and a row for each callee.
+    # The first screen has one row for all, main and handle, and a row for each callee.
     tell(amounts[:2] == [f"{most / 1024:.1f} KiB"] * 2 and len(amounts) == 2 + len(SHAPES),
          "flame.svg: callers hold what all they call does", amounts, most)
     status, _, err = view("timeline", "--svg", "chart.heaptap", "chart.heaptap")
@@ -448,7 +450,8 @@ SPIKES = [2 ** 20, 2 ** 21, 3 * 2 ** 20, 2 ** 22, 6 * 2 ** 20, 2 ** 23]
 
 
 def spikes():
-    """Live bytes that only one snapshot has, with another snapshot a moment later."""
+    """Return a profile with live bytes that only one snapshot has; another snapshot follows a
+    moment later."""
     p = past.Past()
     spiky, once, steady = p.site(["spiky", "main"]), p.site(["once", "main"]), p.site(["steady"])
     p.allocate(0, spiky, 1, 10)
@@ -499,8 +502,9 @@ def spikes():
 
 
 def recorded():
-    """The recording of test/prog/history_known.c, which prints the truth. Its events take no time,
-    so when several signals share an instant, a time selects the last one."""
+    """Check the recording of test/prog/history_known.c, which prints the expected numbers. Its
+    events take no time, so if several signals have the same time, that time selects the last one.
+    """
     known = sys.argv[3]
     usr1 = str(int(signal.SIGUSR1))
     for end in ("exit", "kill"):

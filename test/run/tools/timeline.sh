@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # timeline.sh: views of past moments, and `heaptap timeline`. If it fails, a growing leak is missed,
-# or something else is called a leak, or numbers of one moment are shown for another.
+# or other growth is called a leak, or numbers of one moment are shown for another.
 . "$SRCDIR/test/run/lib.subr"
 need python3 gcc jq
 
@@ -13,7 +13,7 @@ part damaged
 part chart
 part recorded "$PROG/history_known" "$LIBHEAPTAP"
 
-# A program that leaks a cache entry every few thousand requests, among megabytes of churn.
+# A program leaks a cache entry every few thousand requests, among megabytes of churn.
 "$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
 same "slowleak: the lost entries" "30 lost" "$(cat leak.out)"
 "$HEAPTAP" timeline --json leak.heaptap >leak.json 2>leak.err
@@ -22,8 +22,8 @@ same "slowleak: the stack that loses entries grows, and it alone" "new_entry loo
 rows = documents.load(open("leak.json"))["rows"]
 print(*(f["function"] for r in rows if r["trend"] == "grows" for f in r["stack"][:2]))')"
 
-# Growing stacks come first. Where only one frame would be omitted, it takes the place of the line
-# about it.
+# Growing stacks come first. If only one frame would be omitted, the frame replaces the line about
+# omitted frames.
 frames() {
     "$HEAPTAP" timeline --depth "$1" leak.heaptap 2>depth.err |
         awk '/^#/ { n++ } n == 1 && /slowleak\.c:/ { f++ } n == 1 && /more frame/ { left = $2 }
@@ -34,7 +34,7 @@ same "--depth 2" "2 2" "$(frames 2)"
 same "--depth 3: all four" "4 0" "$(frames 3)"
 same "--depth 12" "4 0" "$(frames 12)"
 
-# In a sample all numbers are estimates, with unknown errors at a moment.
+# In a sample, all numbers are estimates, with unknown errors at a moment.
 "$HEAPTAP" run --quiet --no-pack --sample 32K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 \
     >sample.out
 "$HEAPTAP" report --at -300ms sample.heaptap >sample.txt 2>sample.err
@@ -46,7 +46,7 @@ r = documents.load(open("sample.json"))
 assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
 assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
 
-# Snapshots on request: by pid, of a session, and the refusals.
+# Users request snapshots by pid and for a session; some requests are refused.
 "$HEAPTAP" run --quiet --no-pack -o asked.heaptap -- bash -c \
     '"$0" 1000000 20000 & echo $! >one; "$0" 1000000 20000 & echo $! >two; wait' \
     "$PROG/slowleak" >/dev/null 2>&1 &
@@ -58,7 +58,7 @@ done
 sleep 1
 check "snapshot: by pid" "$HEAPTAP" snapshot --wait 60 "$(cat one)" early
 sleep 1
-# The shell waits for its children and allocates nothing, so it does not take the snapshot.
+# The shell waits for its children and allocates nothing, so it takes no snapshot.
 "$HEAPTAP" snapshot --wait 6 asked.processes both >both.out 2>&1
 same "snapshot: of a session, which an idle process does not hold up" "1 2" \
     "$? $(grep -c "snapshot 'both'" both.out)"
@@ -116,7 +116,8 @@ int main(int count, char **words)
 }
 C
 gcc -g -O1 -o rests rests.c
-# rested NAME WHAT: in the curve of WHAT live bytes stay as they were 0.4 s after the peak.
+# rested NAME WHAT: check that live bytes in the curve of WHAT stay constant from 0.4 s after the
+# peak on.
 rested() {
     "$HEAPTAP" timeline --json "$2" >rested.json 2>rested.err
     check "$1" run_python -c 'import documents
@@ -146,7 +147,7 @@ sleep 2
 rested "a rest that lasts" "$resting"
 wait $run
 
-# Periodic snapshots of a program that would soon have filled HISTORY with them.
+# Periodic snapshots of a program would soon have filled HISTORY.
 cat >churns.c <<'C'
 #include <stdlib.h>
 #include <unistd.h>
@@ -189,11 +190,12 @@ assert max(t["total"]["values"]) <= t["totals"]["peak_bytes"], t
 assert len([p for p in points if p["kind"] == "period"]) > 1, points
 assert points[-2]["elapsed_ns"] > t["process"]["elapsed_ns"] / 8, points'
 
-# The run time of a killed process, which ran no exit handler. run waits only for the first process
-# (also after its exec), so the run time of others is a lower bound.
+# The run time of a killed process, which runs no exit handler. `run` waits for the first process
+# (also after its exec), so that run time is exact; it does not wait for others, so their run time
+# is a lower bound.
 naps='use POSIX; my @kept = (1 .. 1000); select(undef, undef, undef, 0.6);'
 killed='kill 9, $$;'
-# elapsed OF...: "ran" or "at least", and whether the time matches the nap's.
+# elapsed OF...: print "ran" or "at least", and whether the time matches the nap's.
 elapsed() {
     "$HEAPTAP" report --json ended.heaptap 2>ended.err | python3 -c 'import json, sys
 process = json.load(sys.stdin)["process"]
@@ -217,7 +219,7 @@ for packed in "" --no-pack; do
 done
 same "one that ended itself did not" 0 "$("$HEAPTAP" report rests.heaptap | grep -c 'at least')"
 
-# Killed, it is equally complete.
+# If the process is killed, the timeline is equally complete.
 "$HEAPTAP" run --quiet --no-pack -o killed.heaptap -- bash -c \
     'exec "$0" 10000000 20000 & sleep 4; kill -9 $!; wait' "$PROG/slowleak" >/dev/null 2>&1
 "$HEAPTAP" timeline --only slowleak --json killed.processes >killed.json 2>killed.err
@@ -229,12 +231,12 @@ assert total[-1] == t["totals"]["live_bytes"] and min(total[20:]) > 10**6, total
 assert [r["stack"][1]["function"] for r in t["rows"] if r["trend"] == "grows"] == ["look_up"]'
 check "killed: and packs" "$HEAPTAP" pack killed.processes
 
-# Growth is reported by the summary of a run, and by the report, from ten seconds on. If all of it
-# was freed at the end, both say so.
+# The summary of a run and the report mention growth, from ten seconds on. If all of it was freed at
+# the end, both say so.
 "$HEAPTAP" run --force -o kept.heaptap -- "$PROG/grown" keep 2>kept.err &
 "$HEAPTAP" run --force -o freed.heaptap -- "$PROG/grown" free 2>freed.err
 wait
-growth() { # growth NAME: the line of the summary, and that of the report
+growth() { # growth NAME: print the line of the summary, and the line of the report
     sed -n 's/^heaptap: \(gr[a-z ]*: grow (grown.c:15), \).*/\1/p' "$1.err"
     "$HEAPTAP" report "$1.heaptap" 2>report.err |
         sed -n '/^Growing to the end/,$s/^ *+.*min *#1  grow  .*grown.c:15\(.*\)/report\1/p'

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""truncated.py: the root of truncated stacks in documents and collapsed stacks of one profile.
+"""truncated.py: check the root of truncated stacks in documents and collapsed stacks of one
+profile.
 
-    truncated.py COUNT REPORT.json TREE.json INVERTED.json BYTES.collapsed CALLS.collapsed
+truncated.py COUNT REPORT.json TREE.json INVERTED.json BYTES.collapsed CALLS.collapsed
 """
 import json
 import sys
@@ -21,7 +22,7 @@ assert 24 * calls < size < 100 * calls + 3000, losses
 assert losses["inclusive_is_lower_bound"] is True
 assert losses["other_site_events"] == losses["truncated_stacks"] == 0, losses
 
-# Top-down it is one node, a root; bottom-up it is above several stacks.
+# Top-down, "truncated" is one node, a root; bottom-up, it is above several stacks.
 for nodes, depth in ((tree["tree"], 0), (inverted["tree"], None)):
     rows = [i for i, root in enumerate(nodes["root"]) if root is not None]
     assert {nodes["root"][i] for i in rows} == {ROOT}

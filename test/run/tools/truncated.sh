@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# truncated.sh: stacks that a limit of the recorder has cut, in trees, tables and exports. If it
-# fails, a picture hides how much belongs to unknown callers, or an inclusive value looks complete.
+# truncated.sh: stacks that a limit of the recorder has truncated, in trees, tables and exports. If
+# it fails, a picture hides how much belongs to unknown callers, or an inclusive value looks
+# complete.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 
@@ -34,7 +35,7 @@ check "and states the share" grep -Eq \
 "$HEAPTAP" report --by function --metric count "$SRCDIR/test/golden/v1/"*.heaptap >text 2>err
 check "without truncated stacks there is no mark" sh -c '! grep -q "≥\|truncated" text'
 
-# Frames that were cut on request are no loss.
+# Frames that were omitted on request are no loss.
 "$HEAPTAP" run --quiet --no-pack --frames 5 -o few.heaptap -- "$PROG/distinct_stacks" $count \
     >out 2>err
 "$HEAPTAP" export -f collapsed --metric alloc -o few.collapsed few.heaptap >out 2>err

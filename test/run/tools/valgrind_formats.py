@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""valgrind_formats.py: exports in formats of valgrind's tools, read by these tools.
+"""valgrind_formats.py: let valgrind's tools read exports in their formats.
 
     valgrind_formats.py HEAPTAP PROFILE...
 
-Besides PROFILEs it checks one with a past and names of all kinds, made byte by byte, and an
-empty one. Every total that a reader prints, and every inclusive value of every function, must
-equal `heaptap report --json`, to the byte. If it fails, the readers see other numbers.
+In addition to PROFILEs, it checks a profile with a history and names of all kinds, written byte by
+byte, and an empty one. Every total that a reader prints, and every inclusive value of every
+function, must equal `heaptap report --json`, to the byte. If it fails, the readers see other
+numbers.
 """
 import html
 import json
@@ -52,8 +53,8 @@ def report(*arguments):
 
 
 def made():
-    """A profile with a past and awkward names. They form one stack, and each allocates in turn; and
-    one stack has the same functions twice."""
+    """Write a profile with a history and awkward names. The functions form one stack, and each
+    allocates in turn; another stack has the same functions twice."""
     p = past.Past()
     sites = [p.site(NAMES[i:] + ["main"]) for i in range(len(NAMES))]
     sites.append(p.site(["leaf", "b", "a", "b", "a", "main"]))
@@ -70,12 +71,12 @@ def made():
 
 
 def cleaned(text):
-    """A name as line_text writes it and its reader splits it."""
+    """Return a name as line_text writes it and its reader splits it."""
     return re.sub(r"\s+", " ", re.sub("[\x00-\x08\x0e-\x1f\x7f]", "?", text)).strip()
 
 
 def annotated(*options):
-    """callgrind_annotate's events, totals, and a row per function."""
+    """Return callgrind_annotate's events, totals, and a row per function."""
     status, out, err = run("callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no",
                            *options, "export.callgrind")
     tell(status == 0 and not err, "callgrind_annotate reads it", err, out)
@@ -95,7 +96,8 @@ def annotated(*options):
 
 
 def of_function(document, inclusive):
-    """By "file:function": the sums of the sites that it is on, or that it is innermost of."""
+    """Return {"file:function": the sums of the sites that have it on the stack or, if not
+    INCLUSIVE, as innermost frame}."""
     sums = {}
     for site in document["sites"]:
         frames = site["stack"] if inclusive else site["stack"][:1]
@@ -108,7 +110,8 @@ def of_function(document, inclusive):
 
 
 def total(document, field):
-    """The sum over all sites, with negative values as 0: the consumers' numbers are unsigned."""
+    """Return the sum over all sites, with negative values as 0, because the consumers' numbers are
+    unsigned."""
     return sum(max(site[field] or 0, 0) for site in document["sites"])
 
 
@@ -118,7 +121,8 @@ def callgrind(profile, *options):
     what = " ".join(["callgrind", profile, *options])
     label = profile.replace(".heaptap", "") + "".join(" " + option for option in options)
     for event, value in annotated("--inclusive=no")[1].items():
-        if event in FIELD and "--between" not in options:  # Below zero is 0 there.
+        # callgrind_annotate shows 0 for negative numbers.
+        if event in FIELD and "--between" not in options:
             readings.add("callgrind", "callgrind_annotate", label, FIELD[event], value,
                          document["totals"][FIELD[event]])
     for inclusive in (False, True):
@@ -138,8 +142,8 @@ def callgrind(profile, *options):
 
 
 def printed():
-    """The output of ms_print: a list of (time, total, tree or None, is peak); a tree has the bytes
-    of the allocating functions."""
+    """Return the output of ms_print: a list of (time, total, tree or None, is peak); a tree has the
+    bytes of the allocating functions."""
     status, out, err = run("ms_print", "--threshold=0", "export.massif")
     tell(status == 0 and not err, "ms_print reads it", err, out)
     peak = re.search(r"(\d+) \(peak\)", out)
@@ -162,7 +166,8 @@ def printed():
 
 def tree_is(tree, total, document, field):
     """Return true if TREE agrees with DOCUMENT. ms_print sums up small functions in one row without
-    a name, and functions without a name have other labels than in DOCUMENT: compare neither."""
+    a name, and functions without a name have other labels than in DOCUMENT, so neither are
+    compared."""
     sums = {}
     for site in document["sites"]:
         name = cleaned(site["stack"][0]["function"] or "" if site["stack"] else "")
@@ -198,7 +203,7 @@ def massif(profile, *options):
 
 
 def massif_past():
-    """Each snapshot equals the profile at that moment."""
+    """Check that each snapshot equals the profile at that moment."""
     snapshots = [s for s in massif("made.heaptap") if not s[3]]
     tell([s[0] for s in snapshots] == [1000 * n for n in range(32)], "massif: all moments",
          snapshots)
@@ -232,7 +237,7 @@ tryFunc(() => { gFilename = "export"; gData = DATA; buildTree(); displayTree(0, 
 
 
 def viewed(text):
-    """The text that dh_view shows in a browser."""
+    """Return the text that dh_view shows in a browser."""
     with open("data.js", "w", encoding="utf-8") as f:
         f.write("const DATA = " + text)
     with open("view.html", "w", encoding="utf-8") as f:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# valgrind_formats.sh: valgrind's tools read the numbers of heaptap's report in our exports, one by
-# one (valgrind_formats.py). If it fails, users who view a profile with kcachegrind, ms_print or
-# dh_view see other numbers than we recorded.
+# valgrind_formats.sh: valgrind's tools must read the numbers of heaptap's report in its exports
+# (valgrind_formats.py). If it fails, users who view a profile with kcachegrind, ms_print or dh_view
+# see other numbers than heaptap recorded.
 . "$SRCDIR/test/run/lib.subr"
 need python3 callgrind_annotate ms_print
 

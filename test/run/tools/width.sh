@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# width.sh: the width of text and its characters. If it fails, lines wrap or are cut unnecessarily,
-# or a terminal of another locale shows garbage.
+# width.sh: the width of text and its characters. If it fails, lines wrap or are truncated
+# unnecessarily, or a terminal of another locale shows garbage.
 . "$SRCDIR/test/run/lib.subr"
 need python3 strip
 
@@ -8,7 +8,7 @@ record containers.heaptap "$PROG/containers"
 record history.heaptap "$PROG/slowleak" 120000 20000
 record umlaut.heaptap "$PROG/umlaut"
 record heaps.heaptap "$PROG/own_heaps" labels
-# The program's name, and so its module's, has wide characters too.
+# The program's name, and so its module's, has wide characters.
 cp "$PROG/wide_names" 測試程式
 record wide.heaptap ./測試程式
 for name in containers history umlaut heaps wide; do
@@ -51,7 +51,7 @@ views() {
 }
 views >views
 
-# Views of names that are not ASCII in any locale.
+# Views of names that are not ASCII, in any locale.
 wide_views() {
     local by
     for by in function line file module; do
@@ -65,7 +65,7 @@ wide_views() {
 }
 wide_views >wide_views
 
-# widest WIDTH ARGUMENTS...: the lines of this view that are wider than WIDTH columns.
+# widest WIDTH ARGUMENTS...: print the lines of this view that are wider than WIDTH columns.
 widest() {
     local width=$1
     shift
@@ -78,7 +78,7 @@ for line in sys.stdin:
         print("#  ", *sys.argv[1:], line, end="")' "$width" "$@"
 }
 
-# 60 columns are the least; numbers in narrower ones are not cut, so lines wrap.
+# The minimum is 60 columns: narrower views do not truncate numbers, so their lines wrap.
 for width in 40 60 80 120; do
     while read -r arguments; do
         case $arguments in
@@ -106,7 +106,7 @@ assert len(names) == 3 and wide[0] == 4 and wide[1] > 20 and wide[2] == 0, names
 assert len(set(columns)) == 1, columns
 END
 
-# Without a limit a long name does not move the columns of all rows.
+# Without a limit, a long name does not move the columns of other rows.
 check "a pipe pads no row to the longest name" run_python - <(
     env -u COLUMNS "$HEAPTAP" report --by function --no-fold --limit 99 \
         --alloc containers.heaptap) <<'END'
@@ -158,7 +158,7 @@ shows_ascii "another one that is not" yes LANG=xx_XX.ISO-8859-1
 shows_ascii "HEAPTAP_ASCII=1" yes LANG=C.UTF-8 HEAPTAP_ASCII=1
 shows_ascii "HEAPTAP_ASCII=0" no LC_ALL=C HEAPTAP_ASCII=0
 
-# The user's names keep their letters, and output for programs is the same everywhere.
+# The user's names keep their letters, and output for programs is the same in every locale.
 if LC_ALL=C.UTF-8 "$HEAPTAP" report umlaut.heaptap | grep -q 'größe_alloc'; then
     check "a name keeps its letters" grep -q 'größe_alloc' <(LC_ALL=C "$HEAPTAP" report \
         umlaut.heaptap)
@@ -179,7 +179,7 @@ check "a pipe is not cut" grep -q 'std::allocator<char> > >' <(
 check "but is when COLUMNS is set" test -z "$(COLUMNS=72 "$HEAPTAP" direct -n 99 \
     containers.heaptap | grep -E '.{73}')"
 
-# Rows by line name the function, and `source` leaves most of a line to the text.
+# Rows by line name the function, and `source` leaves most of a line for the text.
 COLUMNS=80 "$HEAPTAP" report --by line umlaut.heaptap >lines.txt
 check "by line: the line and the function" grep -qE 'umlaut\.c:10 +größe_alloc' lines.txt
 check "by line: JSON has the function" python3 - <(
