@@ -1,12 +1,12 @@
-# test.mk: builds the tests' programs, and the targets that run them: test, scopes, torture,
-# foreign, bench, check, lint and the fuzz targets. Included by the Makefile, whose opening comment
-# lists the targets and whose variables (OUT, BUILD, the flags of each config) are used here.
+# test.mk: build the tests' programs, and define the targets that run them: test, scopes, torture,
+# foreign, bench, check, lint and the fuzz targets. The Makefile includes this file; its opening
+# comment lists the targets, and its variables (OUT, BUILD, the flags of each config) are used here.
 #
 # Programs are found by wildcard, so a new file in test/unit, test/prog, test/oracle, test/fuzz,
 # test/fault, test/interrupt, bench or examples needs no edit. The scripts of test/run are not
 # built; test/runner/drive.py finds them.
 
-# A test program states on a separate line near its top what it needs beyond the defaults:
+# A test program states additional flags and libraries on separate lines near its top:
 #   /* cflags: -O0 */    /* libs: -lpthread */
 directive-of = $$(sed -n '1,8s|^/\* $(1): \(.*\) \*/$$|\1|p' $(2))
 directive = $(call directive-of,$(1),$<)
@@ -35,7 +35,7 @@ replays := $(fuzz_names:%=$(BUILD)/test/fuzz/replay_%)
 fuzzers := $(fuzz_names:%=$(BUILD)/test/fuzz/fuzz_%)
 covers := $(fuzz_names:%=$(BUILD)/test/fuzz/cover_%)
 
-# Compilers resolved here, so that one switch of CC reaches the tests as well.
+# Compilers are resolved here, so that a change of CC affects the tests as well.
 $(BUILD)/test.flags: FORCE
 	@$(call write-if-changed,$@,$(CC) $(CXX) $(tool_flags) $(prog_flags))
 
@@ -61,7 +61,7 @@ $(BUILD)/test/prog/%.so: test/prog/%.cc $(BUILD)/test.flags
 	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) -fPIC -shared -MMD -MP -MF $@.d \
 	    $(call directive,cflags) -o $@ $< -L$(@D) $(call directive,libs)
 
-# Libraries that are linked with others.
+# These libraries are linked with other programs.
 $(BUILD)/test/prog/libscope_needy.so: $(BUILD)/test/prog/libscope_one.so
 $(BUILD)/test/prog/libscope_version.so: $(BUILD)/test/prog/libscope_versioned.so
 
@@ -77,7 +77,7 @@ $(BUILD)/test/prog/%: test/prog/%.cc $(BUILD)/test.flags $(prog_libs)
 	$(Q)$(CXX) $(prog_flags) $(prog_cxx_flags) -MMD -MP -MF $@.d $(call directive,cflags) -o $@ $< \
 	    -L$(@D) $(call directive,libs)
 
-# Preloaded into programs like the recorder, so it is never built with a sanitizer.
+# This library is preloaded into programs like the recorder, so it is never built with a sanitizer.
 $(OUT)/test/oracle/liboracle.so: $(oracle_sources) $(wildcard test/oracle/*.h) $(BUILD)/test.flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -89,7 +89,8 @@ $(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.fl
 	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
 	    $(tool_archive) $(tool_libs)
 
-# Preloaded behind the recorder; with the operators as well where an allocator has its own.
+# This library is preloaded after the recorder. If an allocator has its own operators, the variant
+# with operators is used.
 $(counters): $(BUILD)/test/counter/%.so: $(wildcard test/counter/*.[ch]) $(BUILD)/test.flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -116,7 +117,8 @@ $(BUILD)/test/unwind/%.o: test/unwind/%.cc $(BUILD)/test.flags
 	    $(call directive,cflags) -c -o $@ $<
 unwind_objects := $(patsubst test/%,$(BUILD)/test/%.o,$(basename $(unwind_c) $(unwind_cc))) \
                   $(call objects,$(compiler)-recorder,$(unwind_sources))
-# libgcc_s first: libunwind has functions of the same names, and exceptions must not use those.
+# libgcc_s comes first: libunwind has functions of the same names, and exceptions must not use
+# those.
 $(BUILD)/test/unwind/stackdiff: $(unwind_objects)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) -o $@ $(unwind_objects) -lgcc_s -lunwind -lm
@@ -137,7 +139,7 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 
 intercepted := shim unload rlimit_dynamic
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
-# do not clash with the program's and the sanitizer's.
+# do not clash with the functions of the program and the sanitizer.
 define harness-rules
 $(BUILD)/test/harness/$(1)/%.o: test/harness/%.c $(BUILD)/obj/$(compiler)-harness-$(1)/all.flags
 	@mkdir -p $$(@D)
@@ -174,7 +176,8 @@ $(harness_plugin): test/harness/libharness_plugin.c $(BUILD)/test.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_flags) -O1 -g -fPIC -shared -fno-optimize-sibling-calls -o $@ $<
 
-# bench/NAME.c and NAME.cc become build/bench/bin/NAME; shared objects are linked to each.
+# bench/NAME.c and NAME.cc become build/bench/bin/NAME; each program is linked with all shared
+# objects.
 bench_shared := bench/descent.c
 bench_mains := $(filter-out $(bench_shared),$(wildcard bench/*.c))
 bench_in_c := $(bench_mains:bench/%.c=$(BUILD)/bench/bin/%)
@@ -211,8 +214,8 @@ programs: oracle-programs harness-programs counter-programs bench-programs \
           $(unit_tests) $(progs) $(prog_libs) $(unwind_diff) $(examples) \
           $(fault_tools) $(interrupters) $(replays)
 
-# Separate steps, because pkg-config finds only what an earlier one has installed. With ONLY, the
-# matching jobs determine the packages and the programs.
+# These steps are separate, because pkg-config finds only packages that an earlier step has
+# installed. With ONLY, the matching jobs determine the packages and the programs.
 drive := python3 test/runner/drive.py --out $(OUT) --build $(BUILD) --only '$(ONLY)'
 test:
 	@tools/setup build $(if $(ONLY),unit,unit test)

@@ -4,25 +4,26 @@
  *
  *     program ──► recorder ──► counter ──► allocator
  *
- * It stores only sums: no blocks, stacks or sizes. So little can go wrong, and it is fast enough
- * for any program. If the recorder passes on a call without counting it, counts it twice, or passes
- * it on wrongly, the sums differ. The counter misses calls that bypass both libraries: from an
- * object bound to libc's malloc, or through an operator new that does not call malloc
- * (libcounter_operators.so, with operators.c, sees these).
+ * It stores only sums: no blocks, stacks or sizes. So it is simple, and fast enough for any
+ * program. If the recorder passes on a call without counting it, counts it twice, or passes it on
+ * wrongly, the sums differ. The counter misses calls that bypass both libraries: from an object
+ * bound to libc's malloc, or through an operator new that does not call malloc.
+ * libcounter_operators.so, with operators.c, sees the latter.
  *
- * A realloc that moves or resizes a block is an allocation and a free, as in the glossary; one that
- * makes a block is an allocation, one that ends it a free.
+ * A realloc that moves or resizes a block is an allocation and a free, as in the glossary;
+ * realloc(NULL, n) is an allocation, and realloc(p, 0) that returns NULL is a free.
  *
  * libc's reallocarray calls the interposed realloc and so re-enters this library; an allocator's
- * may not. The sums of the thread show whether it did.
+ * reallocarray may not. The thread's counts show whether realloc was called.
  *
  * The sums are in a shared mapping of a file per process image, so they are complete however the
- * process ends. In a forked child the kernel has wiped the page with the pointer to them, so the
- * child creates a new file. Nothing here allocates or locks: threads whose first calls coincide
- * create a file each, and all but one remove theirs. If no file can be created, the sums are lost.
+ * process ends. In a forked child, the kernel has wiped the page with the pointer to the sums, so
+ * the child creates a new file. No function here allocates or locks: threads whose first calls
+ * coincide create a file each, and all but one remove their file. If no file can be created, the
+ * sums are lost.
  *
- * The directory is read from /proc, because the first call may come before libc has initialised the
- * environment, and a later one after the program has cleared it. */
+ * COUNTER_OUT is read from /proc, because the first call may come before libc has initialised the
+ * environment, and a later call after the program has cleared it. */
 #include "counter.h"
 
 #include <dlfcn.h>
@@ -59,9 +60,9 @@ static struct {
 
 __thread struct counter_seen counter_seen;
 
-static struct counter_file **place; // In a page that is wiped at fork.
+static struct counter_file **place; // Pointer in a page that the kernel wipes at fork.
 static struct counter_file nowhere;
-static char directory[PATH_BYTES]; // Empty: counting is not enabled.
+static char directory[PATH_BYTES]; // Empty if counting is not enabled.
 
 static void *
 counter_map(size_t bytes, int flags, int fd)
@@ -111,9 +112,9 @@ counter_append(char *path, unsigned long n)
     strcat(path, digits + at);
 }
 
-/* Create a new file for this process; return its descriptor, and its PATH. The name contains the
- * number of the image in the process, so that images that replace one another by exec keep their
- * order. */
+/* Create a new file for this process; return its descriptor, and store its path in PATH. The name
+ * contains the index of the image in the process, so that images that replace one another by exec
+ * keep their order. */
 static int
 counter_create(char *path, unsigned long pid)
 {
@@ -175,8 +176,8 @@ file(void)
     return f;
 }
 
-/* The first call resolves all functions, long before there is a second thread. dlsym does not
- * allocate when it succeeds. */
+/* Resolve all functions. The first call does this, long before there is a second thread. dlsym does
+ * not allocate when it succeeds. */
 static void
 counter_resolve(void)
 {
@@ -327,7 +328,7 @@ pvalloc(size_t n)
     return counter_count(next.pvalloc(n));
 }
 
-/* Defined here so that the recorder finds it beside malloc, as in most allocators. */
+/* The recorder expects this function beside malloc, as in most allocators. */
 size_t
 malloc_usable_size(void *p)
 {

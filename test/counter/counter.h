@@ -1,6 +1,5 @@
-/* counter.h: the file of one process image, as the counter maps it; test/torture/counted.py reads
- * it.
- */
+/* counter.h: the layout of the counter's file for one process image; test/torture/counted.py reads
+ * it. */
 #ifndef COUNTER_H
 #define COUNTER_H
 
@@ -11,19 +10,19 @@
 struct counter_file {
     uint64_t magic; // Written last.
     uint64_t pid;
-    uint64_t allocations; // Calls that returned a block, including realloc's.
-    uint64_t frees;       // Blocks handed back, including realloc's.
+    uint64_t allocations; // Number of calls that returned a block, including those of realloc.
+    uint64_t frees;       // Number of blocks passed to free or realloc.
     uint64_t failed_calls;
-    char executable[512]; // From /proc/self/exe; cut if longer.
+    char executable[512]; // From /proc/self/exe; truncated if longer.
 };
 
-/* Counts of this thread. */
+/* Counts of the calling thread. */
 extern __thread struct counter_seen {
     uint64_t allocations, frees;
 } counter_seen __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Count an allocation that returned P, NULL for a call that failed; and a free. Async-signal-safe,
- * and lock-free. */
+/* counter_allocated counts an allocation that returned P, NULL for a failed call; counter_freed
+ * counts a free. Async-signal-safe and lock-free. */
 void counter_allocated(const void *p) __attribute__((visibility("hidden")));
 void counter_freed(void) __attribute__((visibility("hidden")));
 

@@ -1,8 +1,8 @@
-/* operators.c: the C++ operators, for libcounter_operators.so, where the real allocator has some
- * that do not lead to malloc (jemalloc, tcmalloc, mimalloc).
+/* operators.c: the C++ operators, for libcounter_operators.so. It is used with real allocators some
+ * of whose operators do not call malloc (jemalloc, tcmalloc, mimalloc).
  *
- * An operator's calls of malloc and free have been counted there; the sums of this thread show
- * that. With this library in front, only the executable's operators still replace libstdc++'s, so
+ * If an operator calls malloc or free, counter.c has counted these calls, as the thread's counts
+ * show. This library replaces libstdc++'s operators, and only the executable's take precedence, so
  * use it only for programs without other replacements. */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "counter.h"
 
-/* One shape for all forms, as their arguments are at most three words in registers. */
+/* One type for all forms, whose arguments are at most three words in registers. */
 typedef void *new_fn(size_t, uintptr_t, uintptr_t);
 typedef void delete_fn(void *, uintptr_t, uintptr_t);
 

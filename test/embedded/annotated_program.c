@@ -1,11 +1,11 @@
-/* annotated_program.c: the tests in the article of 2014, with its numbers.
+/* annotated_program.c: the tests of the article of 2014, with its numbers.
  *
  *     sizes      eight blocks of 128 KiB plus and minus 1 from one function, then a core; one of
  *                1 MiB from another, then a second core: children dump them, so that this runs on
  *     threads    two threads keep 1,024 blocks of a byte each, each in a separate function; then
  *                a core
  *
- * The dumping processes run in separate directories: first, second, threads. */
+ * The dumping processes run in separate directories: first, second and threads. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ allocate_large(void)
     large = malloc(1024 * 1024);
 }
 
-/* Run a child that ends with a core in DIRECTORY. */
+/* Run a child that ends with a core dump in DIRECTORY. */
 static void
 leave_core(const char *directory)
 {

@@ -1,8 +1,9 @@
-/* embedded_edge.c: a check by steps whose next step begins in the last block of the heap.
+/* embedded_edge.c: a check in steps, where a step begins in the last block of the heap.
  *
- * The real allocator hands out memory from the front on, so that the last block borders on unused
- * memory. That memory looks like ends of annotations, which a check must ignore. Prints the number
- * of damages that two steps have found and, with a damaged block, a third: "0 0 1". */
+ * The real allocator allocates from the front of its memory, so the last block borders on unused
+ * memory. That memory looks like ends of annotations, which the check must ignore. The program
+ * prints the number of damages found by two steps and, with a damaged block, by a third: "0 0
+ * 1". */
 #include <stddef.h>
 
 static union {
@@ -56,7 +57,8 @@ main(void)
     before = heaptap_embedded_check_next(1, NULL, NULL);
     heaptap_embedded_free(first);
     heaptap_embedded_free(second);
-    // The block covers both, so that the next step would begin inside; it does not end on a word.
+    // The block covers the two freed ones, so the next step would begin inside it. It does not end
+    // on a word boundary.
     last = heaptap_embedded_malloc(601);
     found = heaptap_embedded_check_next(STEP, NULL, NULL);
     last[601] ^= 1;

@@ -1,10 +1,11 @@
-/* embedded_selftest.c: the embedded allocator compared with a list of the expected blocks, and with
- * random overflows, on any target that this is built for.
+/* embedded_selftest.c: compare the embedded allocator with a list of the expected blocks, and test
+ * it with random overflows, on any target.
  *
- * It includes the allocator, so that it can inspect the pool and renew it after damage. It prints
- * "ok - NAME" and "not ok - NAME", and the trials as "# 199 of 200: past the end, 8 bytes". Built
- * by test/run/embedded/embedded.sh for 64 and 32 bits, both byte orders and without any system,
- * with and without guards, so the only library function that it needs is printf. */
+ * The program includes the allocator's source, so that it can inspect the pool and renew it after
+ * damage. It prints "ok - NAME" and "not ok - NAME", and the trials as "# 199 of 200: past the end,
+ * 8 bytes". test/run/embedded/embedded.sh builds it for 64 and 32 bits, for both byte orders and
+ * without an operating system, with and without guards. So the only library function that it needs
+ * is printf. */
 #ifndef HEAPTAP_EMBEDDED_POOL_BYTES
 #define HEAPTAP_EMBEDDED_POOL_BYTES (96 * 1024)
 #endif
@@ -81,7 +82,7 @@ is_zero(const unsigned char *p, size_t size)
     return size == 0;
 }
 
-/* Return true if entry K matches: its place, its contents, its size. */
+/* Return true if entry K matches the block in address, contents and size. */
 static int
 is_as_known(const struct known *k)
 {
@@ -233,7 +234,8 @@ refuse_the_impossible(void)
                                         "a block resized to 0 is freed");
     heaptap_embedded_free(p);
     heaptap_embedded_free((unsigned char *)pool.bytes + 32);
-    heaptap_embedded_free((void *)(uintptr_t)64); // The memory in front is unmapped.
+    // The memory in front of this address is unmapped.
+    heaptap_embedded_free((void *)(uintptr_t)64);
     heaptap_embedded_get_stats(&s);
     embedded_selftest_report_collection(s.unknown_frees == 3 && s.live_blocks == 0,
                                         "a second free and wild ones are counted");
@@ -246,7 +248,7 @@ refuse_the_impossible(void)
 /* --- Overflows -------------------------------------------------------------------------------- */
 
 struct verdict {
-    const void *named; // The culprit in the first report.
+    const void *named; // The culprit that the first report names.
     size_t reports;
 };
 
@@ -266,7 +268,8 @@ scribble(unsigned char *at, size_t size)
         *at++ = (unsigned char)embedded_selftest_random_below(256);
 }
 
-/* Make a heap of blocks and holes; return the index of a block with neighbours on both sides. */
+/* Fill the heap with blocks and holes; return the index of a block with neighbours on both
+ * sides. */
 static unsigned
 make_heap(void)
 {
@@ -296,8 +299,7 @@ need_block(unsigned i)
 
 enum where { PAST, BEFORE, INTO_FREED, ACROSS };
 
-/* Make one overflow. Return true if a check, or the free of the block after it, names the
- * culprit. */
+/* Make one overflow. Return true if a check, or the free of the next block, names the culprit. */
 static int
 try_one(enum where where, size_t bytes)
 {
@@ -327,7 +329,7 @@ try_all(enum where where, size_t bytes, const char *what)
     for (int i = 0; i < TRIALS; i++)
         named += try_one(where, bytes);
     printf("# %d of %d: %s, %d bytes\n", named, TRIALS, what, (int)bytes);
-    // An annotation that is lost entirely cannot be named.
+    // A block whose annotation is overwritten entirely cannot be named.
     if (GUARD > 0 && (where != BEFORE || bytes + 8 <= sizeof(struct annotation)))
         embedded_selftest_report_collection(named >= TRIALS * 95 / 100, what);
 }

@@ -1,9 +1,9 @@
-/* embedded_wrapped.c: a static Linux program with threads, whose blocks are annotated as
+/* embedded_wrapped.c: a static Linux program with threads. Its blocks are annotated as
  * embedded_wrapped_config.h configures.
  *
- * Several threads allocate, move and free at once; then the heap must be in order, with 100 known
- * blocks of 1,000 bytes left, from keep(). Ends by a signal, so that a core is left, if it has an
- * argument. */
+ * Several threads allocate, move and free at once. Then the heap must be consistent, with 100 known
+ * blocks of 1,000 bytes from keep() left. With an argument, the program ends by a signal, to leave
+ * a core dump. */
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ main(int argc, char **argv)
     size_t damaged;
 
     (void)argv;
-    // One heap without holes, which a check can walk, and which is never trimmed.
+    // Use one heap without holes, which a check can walk, and never trim it.
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_ARENA_MAX, 1);
@@ -70,7 +70,7 @@ main(int argc, char **argv)
     free(strdup("the C library's own calls, too"));
     damaged = heaptap_embedded_check(NULL, NULL);
     heaptap_embedded_get_stats(&after);
-    // The C library's blocks come and go: threads' stacks, a stream's buffer.
+    // The C library allocates and frees blocks of its own: threads' stacks, a stream's buffer.
     printf("damaged %zu %lu, unknown %lu, many %d, kept %d\n", damaged, after.damaged,
            after.unknown_frees, after.allocations - before.allocations > THREADS * STEPS / 4,
            after.live_bytes - before.live_bytes >= KEPT * KEPT_BYTES &&

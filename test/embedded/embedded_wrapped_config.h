@@ -1,5 +1,5 @@
-/* embedded_wrapped_config.h: the embedded allocator in a static Linux program, over the C
- * library's, which ld --wrap leaves under the names __real_malloc and so on. */
+/* embedded_wrapped_config.h: the embedded allocator in a static Linux program, on top of the C
+ * library's allocator, which is named __real_malloc and so on because of ld --wrap. */
 #ifndef WRAPPED_CONFIG_H
 #define WRAPPED_CONFIG_H
 
@@ -10,7 +10,7 @@ void *__real_malloc(size_t size);
 void *__real_realloc(void *block, size_t size);
 void __real_free(void *block);
 extern void *__libc_stack_end;
-// One for all files that include this one: weak, so that none of them has to define it.
+// One definition for all files that include this one: weak, so that it can be repeated.
 __attribute__((weak)) pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define HEAPTAP_EMBEDDED_NAME(f) __wrap_##f
@@ -20,7 +20,7 @@ __attribute__((weak)) pthread_mutex_t wrapped_lock = PTHREAD_MUTEX_INITIALIZER;
 #define HEAPTAP_EMBEDDED_UNKNOWN_FREE(p) __real_free(p)
 #define HEAPTAP_EMBEDDED_LOCK() pthread_mutex_lock(&wrapped_lock)
 #define HEAPTAP_EMBEDDED_UNLOCK() pthread_mutex_unlock(&wrapped_lock)
-// Other threads' stacks lie elsewhere: for these only the innermost caller is kept.
+// Stacks of other threads are elsewhere: for these, only the innermost caller is stored.
 #define HEAPTAP_EMBEDDED_STACK_END __libc_stack_end
 
 #endif

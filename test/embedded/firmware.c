@@ -1,11 +1,11 @@
-/* firmware.c: a program as on a device: tasks that keep blocks; then its memory is fetched.
+/* firmware.c: a program as on a device: tasks that keep blocks. At the end, its memory is read out.
  *
- * Its blocks at the end are known: the article's eight blocks of a size plus and minus one from one
- * function, one large block from another, and two tasks with one-byte blocks. With "overflow" set
- * at build time it writes past the end of one of them.
+ * The blocks at the end are known: the article's eight blocks of a size plus and minus one from one
+ * function, one large block from another, and two tasks with one-byte blocks. With OVERFLOW defined
+ * at build time, the program writes past the end of a block.
  *
- * Built for a Cortex-M without an operating system (firmware_board.c) and as a program for Linux
- * (firmware_linux.c); both end by writing out the memory from firmware_ram on. */
+ * It is built for a Cortex-M without an operating system (firmware_board.c) and as a program for
+ * Linux (firmware_linux.c). Both end by writing the memory from firmware_ram on to a file. */
 #include "firmware.h"
 
 #include "heaptap_embedded.h"
@@ -57,7 +57,7 @@ NOINLINE static void
 run_first_task(void)
 {
     receive(0);
-    messages[0][0] = messages[0][0]; // So that no call is the last statement.
+    messages[0][0] = messages[0][0]; // Prevents a tail call.
 }
 
 NOINLINE static void

@@ -1,7 +1,7 @@
-/* firmware_board.c: a Cortex-M3 from its vector table to the end of the program, without a C
- * library except for the functions that the compiler itself calls. It writes its memory to RAM_FILE
- * on the emulator's host, by the calls that debuggers answer (semihosting), as a probe would fetch
- * it. */
+/* firmware_board.c: run the firmware on a Cortex-M3, from its vector table to the end of the
+ * program, without a C library except for the functions that the compiler calls. It writes its
+ * memory to RAM_FILE on the emulator's host by semihosting, calls that debuggers answer, as a debug
+ * probe would read the memory. */
 #include <stdint.h>
 
 #include "firmware.h"
@@ -49,7 +49,8 @@ reset(void)
         *p++ = *from++;
     firmware_run();
     send_memory();
-    ask_host(SYS_EXIT, (const void *)0x20026); // The application has ended.
+    // The argument is the reason: the application has ended.
+    ask_host(SYS_EXIT, (const void *)0x20026);
     for (;;)
         ;
 }

@@ -15,7 +15,7 @@ extern void *firmware_stack_end;
 #define HEAPTAP_EMBEDDED_STACK_END firmware_stack_end
 #endif
 
-// So that a dump has known times.
+// With this clock, a dump has known times.
 extern uintptr_t firmware_ticks;
 #define HEAPTAP_EMBEDDED_CLOCK() (++firmware_ticks)
 

@@ -1,6 +1,6 @@
-/* firmware_linux.c: the firmware as a Linux program, for processors whose emulator runs those.
- * Writes its data, including the heap, to the named file as a raw image, and prints its address;
- * without a name, ends by a signal that leaves a core. */
+/* firmware_linux.c: the firmware as a Linux program, for processors whose emulator runs Linux
+ * programs. It writes its data, including the heap, to the named file as a raw image, and prints
+ * the image's address. Without a name, it ends by a signal that leaves a core dump. */
 #include <stdio.h>
 #include <stdlib.h>
 

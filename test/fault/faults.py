@@ -3,9 +3,9 @@
 
     faults.py [--all] [--only CALL]
 
-For each call and error number that fits, and n = 1, 2, 3, ... until n is past the last one, the
-program `grow` runs with the n-th call failing, and again with the n-th and all later ones
-(test/fault/inject.c). It makes every table of the profile grow, joins threads and forks. Then
+For each call, each suitable error number, and n = 1, 2, 3, ... up to the number of calls, the
+program `grow` runs with the n-th call failing, and again with the n-th and all later calls failing
+(test/fault/inject.c). `grow` makes every table of the profile grow, joins threads and forks. Then
 
   - its output and status equal those of a run without the recorder, within the time limit,
   - stderr has nothing but lines that begin with "heaptap: ", one for each process at the most,
@@ -13,11 +13,11 @@ program `grow` runs with the n-th call failing, and again with the n-th and all 
     and if its totals are not the true ones, the profile says that something is missing; an empty
     file is left only where it cannot be removed.
 
-A call that is never made cannot fail, and is skipped. Without --all, n runs up to 6 and then in
-steps, about 12 per call. If this fails, recording harms a program on a machine in trouble, or a
+A call that is never made is skipped. Without --all, n runs up to 6 and then in steps, about 12
+values per call. If this fails, recording harms a program on a machine that lacks resources, or a
 user trusts wrong totals.
 
-Run by faults.sh with its environment; works in the current directory.
+faults.sh runs it and sets its environment. It works in the current directory.
 """
 import argparse
 import concurrent.futures
@@ -35,8 +35,9 @@ import documents  # noqa: E402
 
 TIME_LIMIT_S = 120
 CASES = [
-    # call, error, how: "each" = the n-th, "after" = the n-th and later ones, "first" = all. After a
-    # "+" a call that is made only when the first has failed, and then fails as well.
+    # (call, error, how). "each": the n-th call fails; "after": the n-th and later calls; "first":
+    # all calls. After a "+" follows a call that is made only when the first one has failed; it
+    # fails as well.
     ("mmap", "ENOMEM", "each after"),
     ("mmap", "EAGAIN", "after"),
     ("mprotect+munmap", "ENOMEM", "each"),
@@ -89,7 +90,7 @@ program = os.path.join(os.environ["PROG"], "grow")
 
 
 class Run:
-    """One run: its output, and the reports of the profiles it left."""
+    """One run: its output, and the reports of the profiles that it left."""
 
     def __init__(self, name, call, error, n, after):
         self.name = name
@@ -118,7 +119,7 @@ class Run:
         # If one of these fails, no message can be written.
         needed = {"write", "fstat", "poll", "rt_sigpending"}
         self.told = bool(self.messages) or bool({call, also} & needed)
-        # A child takes the plain name if its parent is not recorded.
+        # A child's profile has the plain name if the parent is not recorded.
         self.parent = self.child = None
         for path in glob.glob(f"{name}/p*.heaptap"):
             shown = report(path)
@@ -131,8 +132,8 @@ class Run:
 
 
 def by_process(end):
-    """The text that each process wrote into a socket that identifies the sender: process id ->
-    text."""
+    """Return {process id: text that the process wrote}, from a socket that identifies the sender.
+    """
     texts = {}
     end.setblocking(False)
     while True:
@@ -157,7 +158,7 @@ def read_or_none(path):
 
 
 def report(path):
-    """The report of a profile, or the reason why it fails as a string."""
+    """Return the report of a profile or, as a string, the reason why it fails."""
     done = subprocess.run([os.environ["HEAPTAP"], "report", "--json", "--no-fold", path],
                           capture_output=True, text=True, check=False)
     return documents.loads(done.stdout) if done.returncode == 0 else done.stderr.strip() or "crash"
@@ -170,8 +171,8 @@ def says_short(shown):
 
 
 def judge_process(who, shown, truth, told, removable):
-    """(problem or None, outcome) for one process. TOLD: there is a line on stderr, or none could be
-    written; REMOVABLE: a file can be removed."""
+    """Return (problem or None, outcome) for one process. TOLD: there is a line on stderr, or none
+    could be written. REMOVABLE: files can be removed."""
     if shown is None:
         return (None, "not recorded") if told else (f"{who}: no profile and no message", "")
     if isinstance(shown, str):
@@ -187,7 +188,7 @@ def judge_process(who, shown, truth, told, removable):
 
 
 def judge(run, bare, truth):
-    """(problems, outcome)"""
+    """Return (problems, outcome) of a run."""
     problems = []
     if (run.status, run.out) != bare:
         problems.append(f"status {run.status}, output {run.out!r}, stderr {run.err!r}")
@@ -207,7 +208,7 @@ def judge(run, bare, truth):
 
 
 def ranges(numbers):
-    """[1, 2, 3, 7] as "1-3 7"."""
+    """Return a text for numbers in ascending order: [1, 2, 3, 7] is "1-3 7"."""
     parts = []
     for n in numbers:
         if parts and parts[-1][1] == n - 1:
@@ -227,7 +228,7 @@ def chosen(count, how, everything):
 
 
 def one_case(case, bare, truth, everything):
-    """Rows for the table, and problems, of one (call, error, how)."""
+    """Run one (call, error, how). Return rows for the table, and problems."""
     call, error, how = case
     count = Run(f"{call}.{error}.{how}.0", call, error, 0, False).count
     by_outcome, problems = {}, []

@@ -5,24 +5,23 @@
  *   inject --call NAME --hold MILLISECONDS ...
  *   inject --call NAME --errno NAME --also NAME --hold MILLISECONDS ...
  *
- * Runs PROGRAM and follows its threads and children. It counts the system calls NAME whose
- * instruction lies in a mapping of LIBRARY (part of the path; libheaptap.so). The recorder makes
- * its calls inline, so this excludes the program's calls. The N-th (--n; 0 = none), with
- * --all-after also every later one, is not executed and fails with the given error number. So do
- * all calls of --also, which are not counted: calls that only occur after another failure. FILE
- * gets the number of calls counted. PROGRAM runs with LD_PRELOAD set as given. Ends as PROGRAM did:
- * with its status, or by its signal.
+ * Runs PROGRAM, with LD_PRELOAD set to --preload, and follows its threads and children. It counts
+ * the system calls NAME whose instruction is in a mapping of LIBRARY (part of the path; default
+ * libheaptap.so). The recorder makes its calls inline, so this excludes the program's calls. The
+ * N-th call (--n; 0 = none) is not executed and fails with the given error number; with
+ * --all-after, so does every later call. All calls --also fail as well and are not counted; these
+ * are calls that only occur after another failure. The number of counted calls is written to FILE.
+ * inject ends like PROGRAM: with its status, or by its signal.
  *
- * With --hold those calls are made, and succeed or not; the calling thread is then held for one,
- * two or three times that long, in turn, while the others run. So races between two calls of the
- * recorder do happen. With --errno and --hold, calls of --call fail and calls of --also are held.
+ * With --hold, the calls are executed, and the calling thread is then held for one, two or three
+ * times MILLISECONDS, in turn, while the others run. This provokes races between two calls of the
+ * recorder. With --errno and --hold, the calls --call fail and the calls --also are held.
  *
- * A seccomp filter stops the program only at the wanted calls, so all other code runs at full
- * speed. A call number of -1 in the registers at such a stop means "skip it", and the registers
- * give the result.
+ * A seccomp filter stops the program only at these calls, so all other code runs at full speed. To
+ * skip a call, inject sets the call number to -1 and the result register to the result.
  *
- * It does not change the effect of a call, only whether it is made, and it needs a kernel that
- * permits tracing (status 77 otherwise). */
+ * inject never changes the effect of a call, only whether the call is made. If the kernel forbids
+ * tracing, the status is 77. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -224,7 +223,8 @@ in_library(pid_t pid, unsigned long long address)
     return found;
 }
 
-/* Thread TID is about to make a call. Return the ptrace request that resumes it. */
+/* Handle a call that thread TID is about to make. Return the ptrace request that resumes the
+ * thread. */
 static int
 on_call(pid_t tid)
 {
@@ -275,7 +275,7 @@ hold(pid_t tid)
     ptrace(PTRACE_CONT, tid, NULL, NULL);
 }
 
-/* Resume the threads whose hold has ended. Return true if some are still held. */
+/* Resume the threads whose hold time has passed. Return true if some are still held. */
 static int
 inject_release(void)
 {
@@ -301,7 +301,7 @@ on_stop(pid_t tid, int status)
         hold(tid);
         return;
     }
-    // A new thread or child begins with a stop that nobody sent.
+    // A new thread or child begins with a SIGSTOP that no process sent.
     if (event != 0 || number == SIGSTOP)
         number = 0;
     ptrace(event == PTRACE_EVENT_SECCOMP ? on_call(tid) : PTRACE_CONT, tid, NULL,

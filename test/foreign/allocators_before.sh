@@ -1,5 +1,5 @@
-# allocators_before.sh: other allocators preloaded in front of the recorder, which then sees hardly
-# any calls.
+# allocators_before.sh: other allocators preloaded before the recorder, which then sees hardly any
+# calls.
 #
 # each: /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libtcmalloc.so.4
 # each: /usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4

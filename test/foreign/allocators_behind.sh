@@ -1,4 +1,4 @@
-# allocators_behind.sh: other allocators preloaded behind the recorder, with threads, C++ and
+# allocators_behind.sh: other allocators preloaded after the recorder, with threads, C++ and
 # children.
 #
 # each: /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libtcmalloc.so.4

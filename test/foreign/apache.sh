@@ -1,5 +1,5 @@
-# apache.sh: a web server that loads its parts, and interpreters in them: PHP, Perl and Python, in
-# processes that it forks. Its modules use C++ libraries that the server itself does not.
+# apache.sh: a web server that forks processes and loads modules with interpreters: PHP, Perl and
+# Python. The modules use C++ libraries that the server itself does not use.
 #
 # needs: apache2 ab curl
 # files: /usr/lib/apache2/modules/libphp*.so /usr/lib/apache2/modules/mod_perl.so
@@ -71,7 +71,7 @@ run() {
     local at i server name
 
     at=http://$(cat address)
-    # A separate session, since it ends its process group when it stops.
+    # The server gets a separate session, because it kills its process group when it stops.
     setsid apache2 -f "$PWD/httpd.conf" -DFOREGROUND &
     server=$!
     for i in $(seq 300); do

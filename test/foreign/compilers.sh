@@ -1,4 +1,5 @@
-# compilers.sh: clang and LLVM's tools, C++ throughout, with code made at run time and plug-ins.
+# compilers.sh: clang and LLVM's tools, written in C++, with code generated at run time and
+# plug-ins.
 #
 # needs: clang opt llc lli llvm-link
 # as: nobody

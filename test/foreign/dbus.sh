@@ -1,5 +1,5 @@
-# dbus.sh: the installed tests of D-Bus, with its own embedded ones, which fail each
-# allocation in turn.
+# dbus.sh: the installed tests of D-Bus, and the tests embedded in it, which fail each allocation in
+# turn.
 #
 # each: /usr/share/installed-tests/dbus/*.test /usr/share/installed-tests/dbus-debug-build/*.test
 # as: nobody

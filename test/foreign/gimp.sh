@@ -1,12 +1,12 @@
-# gimp.sh: a picture editor without its display: a script in its Scheme, and plug-ins, each a
-# process, which it queries and has read and write files.
+# gimp.sh: a picture editor without a display: it runs a script in Scheme and starts plug-ins, each
+# a process, to read and write files.
 #
 # needs: gimp
 # as: nobody
 # limit: 120
 
 prepare() {
-    # Writes the files that it keeps between runs.
+    # This run writes the files that gimp keeps between runs.
     gimp -i -d -f -s -b '(gimp-quit 0)' >/dev/null 2>&1
     true
 }

@@ -1,5 +1,5 @@
-# gjs.sh: the installed tests of GNOME's JavaScript, an engine in C++ with a JIT and a
-# garbage collector.
+# gjs.sh: the installed tests of GNOME's JavaScript, an engine in C++ with a JIT and a garbage
+# collector.
 #
 # each: /usr/share/installed-tests/gjs/*.test
 # as: nobody

@@ -1,5 +1,5 @@
-# gstreamer.sh: pipelines whose elements are plug-ins, found by a scanner in a separate process;
-# pictures, sound, encoders, containers, threads and queues.
+# gstreamer.sh: pipelines whose elements are plug-ins, which a scanner finds in a separate process.
+# The pipelines use pictures, sound, encoders, containers, threads and queues.
 #
 # needs: gst-launch-1.0 gst-inspect-1.0
 # as: nobody

@@ -1,4 +1,4 @@
-# libreoffice.sh: an office suite in C++ whose parts are libraries that it opens by name; texts and
+# libreoffice.sh: an office suite in C++ that opens its libraries by name; it converts texts and
 # tables to other formats.
 #
 # needs: soffice

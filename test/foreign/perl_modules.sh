@@ -1,4 +1,4 @@
-# perl_modules.sh: perl with modules in C and C++: trees, databases, JSON, and windows.
+# perl_modules.sh: perl with modules in C and C++: XML trees, databases, JSON, and windows.
 #
 # needs: perl Xvfb
 # files: /usr/lib/*/perl5/5.*/XML/LibXML.pm /usr/lib/*/perl5/5.*/Tk.pm

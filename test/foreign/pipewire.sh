@@ -1,4 +1,4 @@
-# pipewire.sh: the installed tests of PipeWire, which loads its parts as plug-ins.
+# pipewire.sh: the installed tests of PipeWire, which loads plug-ins.
 #
 # each: /usr/share/installed-tests/pipewire-0.3/*.test
 # each: /usr/share/installed-tests/pipewire-0.3/*/*.test

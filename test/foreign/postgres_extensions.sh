@@ -1,5 +1,5 @@
-# postgres_extensions.sh: a database that opens extensions as plug-ins: geometry in C++, procedures
-# in Perl and Python with interpreters inside the server, types, text search, statistics.
+# postgres_extensions.sh: a database that opens extensions as plug-ins: geometry in C++, types, text
+# search, statistics, and procedures in Perl and Python, whose interpreters are inside the server.
 #
 # as: nobody
 # files: /usr/lib/postgresql/*/bin/initdb /usr/lib/postgresql/*/lib/plperl.so

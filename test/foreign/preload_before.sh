@@ -1,5 +1,5 @@
-# preload_before.sh: libraries that are preloaded in front of the recorder, by the commands that
-# come with them: other clocks, other files, other users, other buffers.
+# preload_before.sh: libraries preloaded before the recorder, by the commands that belong to them.
+# They replace clocks, files, users and buffers.
 #
 # needs: faketime fakeroot eatmydata sqlite3 stdbuf perl
 # files: /usr/lib/x86_64-linux-gnu/libeatmydata.so

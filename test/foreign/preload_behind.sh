@@ -1,5 +1,5 @@
-# preload_behind.sh: the same libraries behind the recorder, which then finds their functions where
-# libc's would be.
+# preload_behind.sh: the libraries of preload_before.sh, preloaded after the recorder, which then
+# finds their functions in place of libc's.
 #
 # files: /usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1
 # files: /usr/lib/x86_64-linux-gnu/libeatmydata.so

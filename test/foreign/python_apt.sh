@@ -1,4 +1,5 @@
-# python_apt.sh: python with apt's module, whose C++ library comes with the module alone.
+# python_apt.sh: python with apt's module, which loads a C++ library that python itself does not
+# use.
 #
 # files: /usr/lib/python3/dist-packages/apt_pkg*.so
 # short: yes

@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS=2 MPLCONFIGDIR=$PWD/mpl XDG_RUNTIME_DIR=$PWD
 
 prepare() {
     mkdir mpl
-    # Writes the files that it keeps between runs, such as its list of fonts.
+    # This run writes the files that python keeps between runs, such as a list of fonts.
     /usr/bin/python3 "$1" >/dev/null 2>&1
     true
 }

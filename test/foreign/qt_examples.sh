@@ -1,6 +1,5 @@
-# qt_examples.sh: programs that Qt ships as examples, in C++ throughout, with its plug-ins for
-# platforms, styles, pictures and databases, without a display. Programs with a window run until a
-# signal ends them.
+# qt_examples.sh: Qt's example programs in C++, with plug-ins for platforms, styles, pictures and
+# databases, without a display. Programs with a window run until a signal ends them.
 #
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/sql/*/*
 # each: /usr/lib/x86_64-linux-gnu/qt5/examples/qtconcurrent/*/*

@@ -1,4 +1,4 @@
-# r_packages.sh: a language for statistics, with packages in C++ and Fortran that throw through it.
+# r_packages.sh: R, with packages in C++ and Fortran that throw exceptions through its frames.
 #
 # needs: Rscript
 # files: /usr/lib/R/site-library/dplyr /usr/lib/R/site-library/data.table

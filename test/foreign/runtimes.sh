@@ -1,5 +1,5 @@
 # runtimes.sh: interpreters with extensions: Guile, Ruby and PHP with native modules, Tk, node with
-# its threads, and a drawing program that loads its parts.
+# threads, and a drawing program that loads plug-ins.
 #
 # needs: guile ruby php node wish Xvfb dot
 # as: nobody

@@ -1,5 +1,5 @@
-# vlc.sh: a player that opens all plug-ins to examine them, then plays a sound to nowhere and turns
-# it into another format, with a thread for each part.
+# vlc.sh: a player that opens all plug-ins to examine them, then plays a sound without a device and
+# converts it to another format, in several threads.
 #
 # needs: cvlc python3
 # as: nobody

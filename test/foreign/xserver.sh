@@ -1,5 +1,4 @@
-# xserver.sh: a display server with its renderer, a plug-in in C++ that it opens, and programs that
-# draw on it.
+# xserver.sh: a display server, whose renderer is a plug-in in C++, and programs that draw on it.
 #
 # needs: xvfb-run Xvfb wish
 # as: nobody

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""coverage.py: coverage of the parsers by the fuzz corpora.
+"""coverage.py: measure the fuzz corpora's coverage of the parsers.
 
     coverage.py --programs DIR --llvm-cov PROGRAM --llvm-profdata PROGRAM NAME...
 
-Started by `make fuzz-coverage`. Each target names near its top the sources that it is there for
-(`/* covers: FILE... */`); DIR/cover_NAME is the target built to count, and runs its corpus. For
-every such file the table shows how many lines with code there are and how many were executed.
-Lines that were not executed need other inputs, or are out of the target's reach (opening the file).
+Started by `make fuzz-coverage`. Each target names near its top the sources that it tests (`/*
+covers: FILE... */`). DIR/cover_NAME is the target built with coverage counters, and runs its
+corpus. For each source, the table shows the number of lines with code and the number of executed
+ones. The other lines need further inputs, or the target cannot reach them (opening the file).
 """
 import argparse
 import json

@@ -1,11 +1,11 @@
-/* fuzz_cfi.c: the unwind-table parser on arbitrary bytes.
+/* fuzz_cfi.c: parse arbitrary bytes as unwind tables.
  *
- * The input is an object: its .eh_frame_hdr begins at its first byte, and the last four bytes of
- * the input are the code address to look up, relative to that. Compiling and stepping must not read
- * outside the object or the stack (both have exactly their size, so the address sanitiser catches
- * it), and must end. The results are checked as far as possible: a step that failed changed
- * nothing, one that succeeded (and left no signal frame) stayed within bounds, and a rule agrees
- * with the step. */
+ * The input is an object: its .eh_frame_hdr begins at the first byte, and the last four bytes are
+ * the code address to look up, relative to that. Compiling and stepping must end, and must not read
+ * outside the object or the stack: both are blocks of exactly their size, so the address sanitizer
+ * reports such reads. The results are checked as far as possible. A failed step must change
+ * nothing; a successful one, unless it leaves a signal frame, must stay within bounds; and a rule
+ * must agree with the step. */
 /* covers: cfi.c cfi_program.c expression.c rule.c step.c */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ cfi_address_of(const void *p)
     return (uint64_t)(uintptr_t)p;
 }
 
-/* Every stack word holds the address of another one, so that rules that follow pointers find some.
- * */
+/* Every stack word holds the address of another stack word, so that rules that dereference find
+ * addresses. */
 static void
 fill_stack(uint64_t *stack)
 {
@@ -50,8 +50,8 @@ fill_registers(struct unwind_registers *r, const uint64_t *stack, uint64_t pc)
     r->exact = true;
 }
 
-/* Require that a step by RULE from BEFORE, if RULE allows one, equals the step by the table, which
- * ended with RESULT and in AFTER. */
+/* Require that a step by RULE from BEFORE, if RULE allows a step, equals the step by the table,
+ * which ended with RESULT and in AFTER. */
 static void
 require_agreement(struct unwind_rule rule, const struct unwind_registers *before,
                   const struct unwind_bounds *bounds, enum unwind_step_result result,

@@ -1,9 +1,11 @@
-/* fuzz_core.c: a core dump of any bytes: the ELF reader, the search for the record, the ledger, the
- * explanation of addresses, the search for pointers, and a profile in memory. Reads must stay in
- * the input (sanitizers), blocks must be in order, and a block must be found by its address.
+/* fuzz_core.c: read any bytes as a core dump: by the ELF reader, the search for the record, the
+ * ledger, the explanation of addresses, the search for pointers, and a profile in memory. Reads
+ * must stay in the input (sanitizers), blocks must be in order, and a block must be found by its
+ * address.
  *
- * The corpus has dumps of either word size, and one with a record, so that the ledger is reached;
- * `annotated` has two annotated blocks as well, and `vectors` has notes of vector registers. */
+ * The corpus has dumps of either word size, and a dump with a record, so that the ledger is
+ * reached; `annotated` also has two annotated blocks, and `vectors` has notes of vector
+ * registers. */
 /* covers: memory.c elf_core.c find_record.c blocks.c place.c module_end.c scan.c reach.c */
 /* covers: memory_profile.c birth.c check_blocks.c glibc_heap.c inherited.c annotated_leaves.c */
 /* covers: annotated_stacks.c block_sizes.c abort_cause.c saved_registers.c pointers.c */
@@ -69,7 +71,7 @@ read_recorded(struct examined *e)
         abort();
 }
 
-/* Examine the process as if it had been forked, with tables of no profile. */
+/* Examine the process as if it had been forked and its profile's tables were missing. */
 static void
 inherit(struct examined *e)
 {
@@ -85,8 +87,8 @@ inherit(struct examined *e)
             abort();
 }
 
-/* Search for damage, by the allocator's words and as if the first word of each region led to the
- * list of annotated blocks. */
+/* Search for damage, both by the allocator's words and as if the first word of each region led to
+ * the list of annotated blocks. */
 static void
 core_check(struct examined *e)
 {
@@ -104,7 +106,8 @@ core_check(struct examined *e)
     }
 }
 
-/* As if the profile were gone: no block is lost or listed twice, and each has a site. */
+/* Examine the dump as if the profile were gone: no block is lost or listed twice, and each has a
+ * site. */
 static void
 carry(struct examined *e)
 {

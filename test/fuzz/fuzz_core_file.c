@@ -1,6 +1,6 @@
-/* fuzz_core_file.c: a file of any bytes as a core dump that may be compressed. All mapped bytes
- * must be readable and, unless compressed, equal the input; data that expands too far is refused
- * with a sentence. The corpus has files of either kind, whole, cut off and of many zeros. */
+/* fuzz_core_file.c: read any bytes as a core dump that may be compressed. All mapped bytes must be
+ * readable and, unless compressed, equal the input; data that expands too far is refused with a
+ * sentence. The corpus has files of either kind: whole, truncated, and with many zeros. */
 /* covers: core_file.c */
 #include <stdint.h>
 #include <stdio.h>

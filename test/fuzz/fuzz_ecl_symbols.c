@@ -1,5 +1,5 @@
-/* fuzz_ecl_symbols.c: any bytes as a file that ECL has compiled. Reading must end, stay in bounds,
- * and return only names that are not empty and have an end. */
+/* fuzz_ecl_symbols.c: read any bytes as a file that ECL has compiled. Reading must end, stay in
+ * bounds, and return only terminated names that are not empty. */
 /* covers: ecl_symbols.c */
 #include "language/ecl_symbols.c"
 
@@ -25,7 +25,8 @@ ecl_symbols_on_part(void *arg, uint64_t value, uint64_t whole)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size); // An exact copy, so that the sanitizer catches reads beyond it.
+    // The copy has exactly the input's size, so that the sanitizer reports reads beyond it.
+    uint8_t *copy = malloc(size);
     uint64_t sum = 0;
 
     if (copy == NULL)

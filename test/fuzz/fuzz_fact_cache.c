@@ -1,5 +1,5 @@
-/* fuzz_fact_cache.c: parse arbitrary bytes as a cache file of facts about calls. Each input is
- * parsed as it is, and with correct magic, versions, build id and checksum, so that the data behind
+/* fuzz_fact_cache.c: parse any bytes as a cache file of facts about calls. Each input is parsed
+ * unchanged, and also with correct magic, versions, build id and checksum, so that the data behind
  * them is reached. An accepted cache must survive a round trip: written, read and written again, it
  * has the same bytes. */
 /* covers: fact_cache.c */

@@ -1,6 +1,5 @@
-/* fuzz_function_start.c: any bytes as an ELF file whose unwind tables are searched for the
- * beginnings of functions. An answer is at or before the given address; nothing outside the bytes
- * is read. */
+/* fuzz_function_start.c: read any bytes as an ELF file and search its unwind tables for the starts
+ * of functions. An answer is at or before the given address; nothing outside the bytes is read. */
 /* covers: function_start.c cfi.c */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* fuzz_jitdump.c: any bytes as the file that a JIT compiler writes for perf. The first four are the
- * id of the process. Names must end within the file, and each function must be found by its first
- * address, unless a later one covers it. */
+/* fuzz_jitdump.c: read any bytes as the file that a JIT compiler writes for perf. The first four
+ * bytes are the id of the process. Names must end within the file, and each function must be found
+ * by its first address, unless a later function covers that address. */
 /* covers: jitdump.c */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 4)
         return REFUSED;
-    copy = malloc(size - 4 + 1); // A separate block of exact size, so that the sanitizer catches
-                                 // reads behind it.
+    // The block has exactly the input's size, so that the sanitizer reports reads beyond it.
+    copy = malloc(size - 4 + 1);
     memcpy(copy, data + 4, size - 4);
     accepted = jitdump_parse(&m, copy, size - 4, get32(data));
     if (!accepted && m.name_count != 0)

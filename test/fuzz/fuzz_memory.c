@@ -1,6 +1,6 @@
-/* fuzz_memory.c: any bytes as a copy of memory, as an ELF file of any processor, and as a linker's
- * map. Each find must lie in the memory, must recur when the same bytes are given in another way,
- * and must make a profile that keeps its promises. */
+/* fuzz_memory.c: read any bytes as a copy of memory, as an ELF file of any processor, and as a
+ * linker's map. Each annotation that is found must be in the memory, must be found again when the
+ * same bytes are given in another way, and must give a valid profile. */
 /* covers: annotation.c annotated_memory.c annotated_profile.c elf_facts.c map_file.c */
 #include <stdlib.h>
 #include <string.h>

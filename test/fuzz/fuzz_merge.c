@@ -1,9 +1,9 @@
-/* fuzz_merge.c: any profile that loads can be merged, with a sound one and with itself. The sum's
- * totals equal the sum of the parts. It can be written, loads again without a complaint and with
- * the same contents, and a merge of merges has the same totals. With their histories on one clock
- * the sum is still valid, and has the same allocations.
+/* fuzz_merge.c: merge any profile that loads, with a valid one and with itself. The sum's totals
+ * must equal the sum of the parts. The sum can be written, loads again without a complaint and with
+ * the same contents, and a merge of merges has the same totals. A sum whose parts' histories share
+ * one clock is also valid, and has the same allocations.
  *
- * Inputs are profiles, so the mutator of fuzz_profile.c is used. */
+ * Inputs are profiles, so fuzz_profile.c's mutator is used. */
 /* covers: merge.c merger.c merge_tree.c merge_timeline.c merge_history.c merge_notes.c writer.c */
 /* covers: write_model.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* A profile with an element of each kind. */
+/* Return a profile with an element of each kind. */
 static struct profile *
 sound_profile(void)
 {
@@ -84,8 +84,8 @@ same_counters(const struct counters *a, const struct counters *b)
            a->lifetimes_unknown == b->lifetimes_unknown;
 }
 
-/* Sum PARTS, check the sum, and return it as read back from its file; NULL if reading would be
- * refused. */
+/* Sum PARTS and check the sum. Return the sum as loaded from its file, or NULL if the loader would
+ * refuse the file. */
 static struct profile *
 sum_of(const struct profile *const *parts, size_t count)
 {
@@ -119,7 +119,7 @@ sum_of(const struct profile *const *parts, size_t count)
     return got;
 }
 
-/* The sum of A and B with their histories, checked. */
+/* Return the sum of A and B with their histories, checked. */
 static void
 sum_in_time(const struct profile *a, const struct profile *b)
 {

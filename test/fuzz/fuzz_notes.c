@@ -1,8 +1,9 @@
-/* fuzz_notes.c: the recorder's search for a build id, in the headers of an object of any bytes.
+/* fuzz_notes.c: search for a build id in the headers of an object of any bytes, as the recorder
+ * does.
  *
  * The input is the object as it is mapped; a header with the right magic is put in front, so that
- * the rest is reached. The object has exactly its size, so the address sanitizer catches reads
- * outside; the build id found must lie in it. */
+ * the rest is reached. The object has exactly its size, so the address sanitizer reports reads
+ * outside; the build id found must be inside the object. */
 /* covers: modules.c */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct state *state;
 
-/* Further dependencies of modules.c; never reached from here. */
+/* Further dependencies of modules.c, which this target never calls. */
 uint64_t
 table_take(struct table *t, uint64_t count)
 {

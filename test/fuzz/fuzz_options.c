@@ -1,9 +1,9 @@
-/* fuzz_options.c: the option parser on arbitrary command lines.
+/* fuzz_options.c: parse arbitrary command lines.
  *
- * The input's first byte selects whether options end at the first argument; the rest are the
- * arguments, each ended by a zero byte. For any input the parser must leave a subsequence of the
- * given arguments, keep strings inside the arguments, keep choices inside their list, and report
- * mistakes. */
+ * The input's first byte selects whether options end at the first argument. The other bytes are the
+ * arguments, each ended by a zero byte. For any input, the parser must leave a subsequence of the
+ * given arguments, return only strings that are inside the arguments and choices that are in their
+ * list, and report mistakes. */
 /* covers: opts.c limit_opts.c */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ require_subsequence(char *const *left, int left_count, char *const *given, int g
     }
 }
 
-/* Read TEXT as limits: everything is read, or an error is given. */
+/* Parse TEXT as limits: either all of it is parsed, or there is an error. */
 static void
 read_limits(const char *text)
 {

@@ -1,9 +1,9 @@
-/* fuzz_output.c: the name of the profile from any pattern in HEAPTAP_OUT.
+/* fuzz_output.c: make the name of the profile from any pattern in HEAPTAP_OUT.
  *
- * The input's first byte is the number of names already taken, the second selects whether the name
- * is a directory and how long the buffer is; the rest is the pattern. The name must be absolute,
- * end within its buffer, and differ from all that were taken; system calls that must not happen on
- * the way (writing, unlinking) end the program. */
+ * The input's first byte is the number of names already in use. The second byte selects whether the
+ * name is a directory and how long the buffer is. The other bytes are the pattern. The name must be
+ * absolute, end within its buffer, and differ from all names in use. System calls that must not
+ * happen (writing, unlinking) end the program. */
 /* covers: output.c host.c */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t taken_count, taken_wanted;
 static bool names_directory;
 static size_t buffer_bytes;
 
-/* There is one process, which creates no directory. */
+/* Stub: there is one process, which creates no directory. */
 const char *
 selection_output(void)
 {

@@ -1,7 +1,6 @@
-/* fuzz_perfmap.c: any bytes as a JIT compiler's map. Names must be whole lines' ends, and the
- * lookup must agree with one that looks at every range: the latest line that covers an address
- * wins.
- */
+/* fuzz_perfmap.c: read any bytes as a JIT compiler's map. A name must be the end of a line, and the
+ * lookup must agree with a search of every range, where the latest line that covers an address
+ * wins. */
 /* covers: perfmap.c ranges.c */
 #include <stdlib.h>
 #include <string.h>

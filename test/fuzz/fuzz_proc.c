@@ -1,11 +1,11 @@
-/* fuzz_proc.c: readers of /proc, with any bytes in it: a path may be of any length and hold nearly
- * any byte, and a process chooses its own name.
+/* fuzz_proc.c: read any bytes as files of /proc: a path may have any length and nearly any bytes,
+ * and a process chooses its own name.
  *
  * The input's first eight bytes are the address to look up, the ninth limits the bytes of a read,
- * the rest is the file. The recorder's search for a mapping must agree with one that has the whole
- * text in memory and looks at whole lines that fit its buffer. The tools' searches, for the profile
- * of a process that does not exist and for the writer of a profile, must stay in bounds
- * (sanitizers) and must refuse with a sentence. */
+ * and the rest is the file. The recorder's search for a mapping must agree with a search of the
+ * whole text that skips lines too long for the recorder's buffer. The tools' searches, for the
+ * profile of a process that does not exist and for the writer of a profile, must stay in bounds
+ * (sanitizers) and refuse with a sentence. */
 /* covers: processes.c processes_mapped.c origin.c processes_owner.c bounds.c */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *contents;
 static size_t contents_bytes, contents_read, read_bytes_max;
 
-/* The tools' access to /proc. */
+/* Stub of the tools' access to /proc. */
 static FILE *
 fake_fopen(const char *path, const char *mode)
 {
@@ -30,7 +30,7 @@ fake_fopen(const char *path, const char *mode)
     return contents_bytes > 0 ? fmemopen((void *)(uintptr_t)contents, contents_bytes, "r") : NULL;
 }
 
-/* No file named in the input is read, and no other process. */
+/* Files named in the input, and other processes, are not read. */
 static int
 fake_regular_open(const char *root, const char *path, struct stat *ret_stat)
 {
@@ -126,7 +126,7 @@ sys_is_readable(uint64_t address)
     return false;
 }
 
-/* The first whole line that covers ADDRESS. */
+/* Return the first whole line that covers ADDRESS. */
 static bool
 slow_mapping(uint64_t address, size_t line_bytes_max, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -163,7 +163,7 @@ compare_mappings(uint64_t address)
         abort();
 }
 
-/* The result for a line must occur in it. */
+/* A result must be part of the line that it was read from. */
 static void
 compare_lines(void)
 {

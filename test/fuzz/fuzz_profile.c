@@ -1,13 +1,13 @@
-/* fuzz_profile.c: any bytes load as a profile, or are refused with a sentence; a loaded profile is
- * valid (profile_valid.h), and every number lies in its interval.
+/* fuzz_profile.c: load any bytes as a profile. They are refused with a sentence, or the loaded
+ * profile is valid (profile_valid.h) and every number is in its interval.
  *
- * Blind changes hardly ever hit one of the few words that matter among the zeros of a profile, and
- * never one in a compressed table. So the mutator understands the container. Mostly it changes one
- * word of the header, of the directory, or of the front of a table, which it expands and compresses
- * again if necessary, to a value that is likely to be near a limit. Now and then it is blind.
+ * A profile has few words that matter among many zeros. Blind changes hardly ever hit these words,
+ * and never those in a compressed table. So the mutator understands the container. Usually it
+ * changes one word of the header, of the directory, or of the front of a table to a value near a
+ * limit, and expands and compresses the table if necessary. Sometimes it changes bytes blindly.
  *
  * Files whose compressed tables claim more than TABLES_BYTES_MAX are not tried: the loader would
- * read them, but the fuzzer would only find that memory is finite. */
+ * read them, but the fuzzer would only report that memory is exhausted. */
 /* covers: raw.c load.c load_tree.c load_heaps.c load_counters.c load_sampling.c interval.c */
 /* covers: loader.c load_history.c load_access.c time_slice.c */
 #include <math.h>
@@ -29,9 +29,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_by
 
 enum {
     TABLES_BYTES_MAX = 64 << 20,
-    EXPANDED_BYTES_MAX = 1 << 20, // Limit for a compressed table that is changed.
-    HEADER_BYTES = 816,           // Meaningful part of the header.
-    FRONT_BYTES = 4096,           // Front of a table, where small profiles have their records.
+    EXPANDED_BYTES_MAX = 1 << 20, // Maximum size of a compressed table that is changed.
+    HEADER_BYTES = 816,           // Bytes of the header that have a meaning.
+    // Bytes at the front of a table, where small profiles have their records.
+    FRONT_BYTES = 4096,
 };
 
 static void
@@ -73,8 +74,8 @@ check_sampling(const struct profile *p)
     check_intervals(&p->totals, &p->errors);
 }
 
-/* Require that a cut at the end leaves the whole profile, and that the events until a snapshot and
- * those after it add up to all. */
+/* Require that a cut at the end keeps the whole profile, and that the events until a snapshot and
+ * those after it add up to all events. */
 static void
 check_history(struct profile *p)
 {
@@ -130,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     return 0;
 }
 
-/* A number below BOUND from *STATE. */
+/* Return a random number below BOUND, from *STATE. */
 static uint64_t
 profile_pick(uint64_t *state, uint64_t bound)
 {
@@ -185,7 +186,8 @@ change_word(uint64_t *state, uint8_t *bytes, size_t size_bytes)
     memcpy(at, &value, width);
 }
 
-/* Change a word in a compressed segment, which moves to the end of the file if that has room. */
+/* Change a word in a compressed segment. The segment moves to the end of the file if there is
+ * room. */
 static size_t
 change_compressed(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_bytes,
                   struct disk_segment *s)
@@ -233,7 +235,7 @@ change_table(uint64_t *state, uint8_t *data, size_t size_bytes, size_t limit_byt
     return size_bytes;
 }
 
-/* Directory entries in use come first, so the words of the first ten are the ones that count. */
+/* Directory entries in use come first, so the words of the first ten entries matter most. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size_bytes, size_t limit_bytes, unsigned seed)
 {

@@ -1,6 +1,6 @@
-/* fuzz_python_line.c: any bytes as the line table of a Python function, in the format that the
- * first byte selects, for an instruction that the next two select. It must end and stay in bounds,
- * and an instruction must have the same line however much follows in the table. */
+/* fuzz_python_line.c: read any bytes as the line table of a Python function, in the format that the
+ * first byte selects, for an instruction that the next two bytes select. Reading must end and stay
+ * in bounds, and an instruction must have the same line however much follows in the table. */
 /* covers: python_line.c */
 #include "language/python_line.c"
 
@@ -22,7 +22,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kind = PYTHON_LINES_TABLE + data[0] % 3;
     at = 2 * ((uint64_t)data[1] << 8 | data[2]);
     size -= 3;
-    table = malloc(size); // An exact copy, so that the sanitizer catches reads beyond it.
+    // The copy has exactly the input's size, so that the sanitizer reports reads beyond it.
+    table = malloc(size);
     if (table == NULL && size != 0)
         return 0;
     if (size != 0)

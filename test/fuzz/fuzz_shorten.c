@@ -1,7 +1,6 @@
-/* fuzz_shorten.c: any bytes as a function name, shortened to a width the first byte chooses. The
- * result must fit, be valid UTF-8 without control characters, and be empty only if the name or the
- * width is.
- */
+/* fuzz_shorten.c: shorten any bytes, as a function name, to a width that the first byte selects.
+ * The result must fit, be valid UTF-8 without control characters, and be empty only if the name or
+ * the width is. */
 /* covers: shorten.c */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Code points in S; ends the program if S is not valid UTF-8 or holds a control character. */
+/* Return the number of code points in S; end the program if S is not valid UTF-8 or contains a
+ * control character. */
 static size_t
 check_columns(const unsigned char *s)
 {

@@ -1,11 +1,12 @@
-/* fuzz_structure_die.c: any bytes as a tree of DIEs, written as DWARF of one unit in an ELF file in
- * memory. This tests our handling of members at any place, of types that contain themselves and of
- * impossible sizes; it does not test elfutils, which would refuse most bytes as a file.
+/* fuzz_structure_die.c: read any bytes as a tree of DIEs. The target writes them as a DWARF unit in
+ * an ELF file in memory, because elfutils would refuse most bytes as a file. So heaptap's handling
+ * of members at any offset, of types that contain themselves and of impossible sizes is tested, but
+ * elfutils is not.
  *
- * A DIE is: a byte for the tag (low bits) and whether children follow, a byte for how many levels
- * end behind it, two bytes for the attributes that it has, then the values of these. A number is a
- * byte, or a mark and eight; a name is its length and its bytes; a reference is the index of a
- * DIE. */
+ * A DIE is a byte for the tag (low bits) and whether children follow, a byte for the number of
+ * levels that end after the DIE, two bytes for the attributes present, then the values of these. A
+ * number is one byte, or a mark and eight bytes. A name is its length and its bytes. A reference is
+ * the index of a DIE. */
 /* covers: structure_die.c type_die.c */
 #include <dwarf.h>
 #include <elf.h>
@@ -21,7 +22,7 @@ enum {
     DIES_MAX = 200,
     NAME_MAX_BYTES = 15,
     SECTIONS = 4, // None, .debug_info, .debug_abbrev, .shstrtab.
-    HEADER_BYTES = 11, // For a unit of version 4.
+    HEADER_BYTES = 11, // Sizes for a unit of version 4.
     MEMBERS_LIMIT = 512,
     SIZE_LIMIT = 1 << 20,
 };
@@ -83,7 +84,7 @@ put_byte(struct bytes *b, unsigned byte)
     structure_die_put(b, &(uint8_t){(uint8_t)byte}, 1);
 }
 
-/* As LEB128, of two bytes at most. */
+/* Write as LEB128, in two bytes at most. */
 static void
 put_number(struct bytes *b, unsigned x)
 {
@@ -183,7 +184,7 @@ make_sections(struct made *m, struct input *in)
     memcpy(m->info.v, &length, 4);
 }
 
-/* An ELF file with these sections. */
+/* Build an ELF file with these sections. */
 static struct bytes
 structure_die_make_file(const struct made *m)
 {

@@ -1,19 +1,17 @@
-/* fuzz_suppress.c: the suppression parser and matcher on any bytes. The input is a suppression
- * file; its last line also serves as the text that patterns are matched with. The matcher is
- * compared with a recursive one that is slow and obvious.
- */
+/* fuzz_suppress.c: parse any bytes as a suppression file, whose last line is also the text that
+ * patterns are matched with. The matcher is compared with a slow and obvious one. */
 /* covers: suppress.c glob.c */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/leaks.h"
 
-enum { PATTERN_MAX = 64, TEXT_MAX = 128 }; // Bytes of the input that are compared.
+enum { PATTERN_MAX = 64, TEXT_MAX = 128 }; // Maximum number of input bytes that are compared.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The definition, as a table: matches[j] is true if the pattern so far describes a part of TEXT
- * that ends before byte j and starts at a valid place. */
+/* The definition of a match, as a table: matches[j] is true if the pattern so far describes a part
+ * of TEXT that ends before byte j and starts at a valid place. */
 static bool
 table_glob(const char *pattern, const char *text)
 {
@@ -25,8 +23,7 @@ table_glob(const char *pattern, const char *text)
     for (size_t j = 0; j <= m; j++)
         matches[j] = !at_start || j == 0;
     for (size_t i = at_start; i < n - at_end; i++) {
-        bool before = false; // For a star: true if any j up to here matched; for text: matches[j -
-                             // 1].
+        bool before = false; // For a star: true if any earlier j matched; for text: matches[j - 1].
 
         for (size_t j = 0; j <= m; j++) {
             bool now = matches[j];

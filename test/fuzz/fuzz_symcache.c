@@ -1,7 +1,7 @@
-/* fuzz_symcache.c: any bytes as a symbol cache file. Each input is tried as it is and with correct
- * magic, build id and checksum, so that the tables behind them are reached. Accepted input must be
- * whole: every frame of every entry is read, and writing it out again gives input that is accepted
- * as well. */
+/* fuzz_symcache.c: read any bytes as a symbol cache file. Each input is read unchanged, and also
+ * with correct magic, build id and checksum, so that the tables behind them are reached. Every
+ * frame of every entry of an accepted input is read, and writing the input again gives input that
+ * is accepted as well. */
 /* covers: symcache.c */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* fuzz_type_cache.c: any bytes as a file of a module's types. Each input is tried as it is and with
- * correct magic, build id and checksum, so that the data behind them is reached. Accepted input is
- * in order, and writing it out again gives input that is accepted as well. */
+/* fuzz_type_cache.c: read any bytes as a file of a module's types. Each input is read unchanged,
+ * and also with correct magic, build id and checksum, so that the data behind them is reached.
+ * Accepted input is in order, and writing it again gives input that is accepted as well. */
 /* covers: type_cache.c */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* fuzz_type_hint.c: any bytes as source text; the first two bytes choose the line. Hints must lie
- * in the text and have words.
- */
+/* fuzz_type_hint.c: read any bytes as source text; the first two bytes select the line. Clues must
+ * be in the text and have words. */
 /* covers: type_hint.c type_template.c */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    // Exactly as large as the text, so that a sanitizer catches reads past its end.
+    // The block is exactly as large as the text, so that a sanitizer reports reads past its end.
     source = malloc(size - 1);
     if (source == NULL)
         return 0;

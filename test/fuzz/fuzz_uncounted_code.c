@@ -1,7 +1,6 @@
-/* fuzz_uncounted_code.c: any bytes as clang's intermediate code, and as a compiler's arguments.
- * Code that clang does not count must be found whatever surrounds it, and the command line that
- * prints the intermediate code must write no file beside it.
- */
+/* fuzz_uncounted_code.c: read any bytes as clang's intermediate code, and as a compiler's
+ * arguments. Code that clang does not count must be found, whatever surrounds it. The command line
+ * that prints the intermediate code must not make the compiler write another file. */
 /* covers: uncounted_code.c compiler_arguments.c */
 #include "launch/uncounted_code.c"
 
@@ -11,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ARGUMENTS_MAX = 32 };
 
-/* Lines of uncounted code, in which any text may come between BEGIN and END, and around them. */
+/* Lines of uncounted code. Any text may come between BEGIN and END, and around them. */
 static const struct {
     unsigned found;
-    bool is_first; // Nothing may come before it.
+    bool is_first; // No text may precede this line.
     const char *begin, *end;
 } known[] = {
     {UNCOUNTED_STRUCTURES, false, " call void @f(", " byval(%struct.s) align 8 %1)"},
@@ -51,7 +50,7 @@ check_line(const char *text, size_t length)
     free(line);
 }
 
-/* Compile the input at index SOURCE of ARGUMENTS: the line must be that input's. */
+/* Compile the input at index SOURCE of ARGUMENTS: a reported line must belong to that input. */
 static void
 check_command(char **arguments, int count, int source)
 {
@@ -73,7 +72,7 @@ check_command(char **arguments, int count, int source)
     arena_release(&arena);
 }
 
-/* The strings of TEXT, which ends at END, are arguments. */
+/* The arguments are the strings of TEXT, which ends at END. */
 static void
 check_arguments(char *text, const char *end)
 {
@@ -104,7 +103,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             text[i] = '\0';
     text[size] = '\0';
     for (const char *line = text; line < text + size; line += strlen(line) + 1) {
-        char *copy = strdup(line); // So that the sanitizer catches reads beyond its end.
+        // The block is exactly as large as the text, so that the sanitizer reports reads beyond its
+        // end.
+        char *copy = strdup(line);
 
         if (copy != NULL)
             check_line(copy, strlen(copy));

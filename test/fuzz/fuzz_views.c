@@ -1,10 +1,10 @@
-/* fuzz_views.c: every profile that loads can be shown: every view, as text and as JSON, and every
- * exporter, without undefined behaviour, in bounded memory, and with output bounded by the size of
- * the profile's stacks with their names. The counters may hold any numbers.
+/* fuzz_views.c: show every profile that loads, by every view, as text and as JSON, and by every
+ * exporter. Behaviour must be defined, memory bounded, and the output bounded by the size of the
+ * profile's stacks with their names. The counters may have any values.
  *
- * Nothing is looked up: places without names get some, so that no file in the profile is opened.
- * Inputs are profiles, so the mutator of fuzz_profile.c is used. Profiles with much output are left
- * to output.sh: here they would only be slow. */
+ * Locations without names get some, so that no file named in the profile is opened. Inputs are
+ * profiles, so the mutator of fuzz_profile.c is used. Profiles with much output are left to
+ * output.sh, because they would be slow here. */
 /* covers: text_brief.c top_holders.c user_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_size_totals.c */
@@ -41,14 +41,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum {
-    WRITTEN_MAX = 1 << 20, // Limit of a profile's stack bytes.
-    FRAME_BYTES = 64,      // Bytes of a frame beside its names.
+    WRITTEN_MAX = 1 << 20, // Maximum size of a profile's stacks.
+    FRAME_BYTES = 64,      // Bytes of a frame in addition to its names.
     ROW_BYTES = 128,       // Bytes of a row of numbers, with the names of the columns.
-    TIMES_MAX = 4000,      // How often everything is written, for each snapshot; the maximum seen
-                           // is 400.
+    // Limit on how often all of this is written, for each snapshot; the maximum seen is 400.
+    TIMES_MAX = 4000,
 };
 
-/* A profile whose views are being made, and the bytes written so far. */
+/* A profile whose views are being written, and the bytes written so far. */
 struct looked_at {
     struct profile *p;
     struct arena arena;
@@ -66,7 +66,7 @@ throw_away(struct strbuf *out)
     strbuf_clear(out);
 }
 
-/* Frames without names for all places that have none. */
+/* Give frames to all locations without names. */
 static void
 name_places(struct profile *p)
 {
@@ -82,7 +82,7 @@ name_places(struct profile *p)
     p->symbolised = true;
 }
 
-/* The size of the stacks of P as text; counting stops beyond WRITTEN_MAX. */
+/* Return the size of P's stacks as text; counting stops beyond WRITTEN_MAX. */
 static uint64_t
 views_stack_bytes(const struct profile *p)
 {
@@ -114,7 +114,7 @@ views_stack_bytes(const struct profile *p)
     return sum;
 }
 
-/* The size of the rest of P, with the names that rows share. */
+/* Return the size of the rest of P, with the names that rows share. */
 static uint64_t
 views_row_bytes(const struct profile *p)
 {
@@ -134,7 +134,7 @@ views_row_bytes(const struct profile *p)
     return bytes;
 }
 
-/* Return true if P as text is small. */
+/* Return true if P is small as text. */
 static bool
 is_small(const struct profile *p)
 {
@@ -213,7 +213,7 @@ show_timeline(struct looked_at *l)
     }
 }
 
-/* Against a profile without stacks, and against itself. */
+/* Compare with a profile without stacks, and with itself. */
 static void
 show_diff(struct looked_at *l, enum metric metric)
 {
@@ -284,7 +284,7 @@ show_metric(struct looked_at *l, enum metric metric)
     export_all(l, metric);
 }
 
-/* A structure for the first type that is named, as debug information might have it. */
+/* Add a structure for the first named type, like one from debug information. */
 static void
 views_add_structure(struct looked_at *l)
 {
@@ -342,7 +342,7 @@ views_source_of(void *arg, const char *file)
     return file;
 }
 
-/* Pages of the profile alone, and of a comparison with itself. */
+/* Write pages of the profile alone, and of a comparison with itself. */
 static void
 views_make_pages(struct looked_at *l)
 {

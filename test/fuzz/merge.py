@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""merge.py: add a fuzzer's finds to the corpus, as few of them as cover the same.
+"""merge.py: add a fuzzer's new inputs to the corpus, as few as cover the same code.
 
     merge.py --fuzzer PROGRAM --found DIR --corpus DIR
 
-Started by `make fuzz-merge`. Files in the corpus stay: seeds and findings have descriptive
-names. From the inputs in --found it adds those that execute something the corpus does not, the
-smallest first, until the corpus has FILES_MAX files or BYTES_MAX bytes: it is in the repository
-and every `make test` runs it.
+Started by `make fuzz-merge`. Files in the corpus stay: seeds and findings have descriptive names.
+The script adds the inputs in --found that execute code which the corpus does not, the smallest
+first. It stops when the corpus has FILES_MAX files or BYTES_MAX bytes, because the corpus is in the
+repository and every `make test` runs it.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ FILES_MAX, BYTES_MAX = 100, 300_000
 
 
 def sized(directory):
-    """(size, path) of the files in DIRECTORY, the smallest first."""
+    """Return (size, path) of the files in DIRECTORY, the smallest first."""
     return sorted((entry.stat().st_size, entry.path) for entry in os.scandir(directory))
 
 
@@ -33,7 +33,7 @@ def main():
     with tempfile.TemporaryDirectory() as merged:
         for _, path in before:
             shutil.copy(path, merged)
-        # Edges alone, without their counts: few inputs instead of hundreds.
+        # Consider edges without their counts, which gives few inputs instead of hundreds.
         subprocess.run([options.fuzzer, "-set_cover_merge=1", "-use_counters=0", "-timeout=60",
                         "-rss_limit_mb=4096", merged, options.found], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

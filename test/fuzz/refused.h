@@ -1,8 +1,8 @@
-/* refused.h: the result of a target for an input that it refuses entirely.
+/* refused.h: the value that a target returns for an input that it refuses entirely.
  *
- * replay.c counts these results. If a target refuses every input of its corpus, the corpus has an
- * outdated format and tests nothing. A fuzzer gets 0 instead of -1, because it drops an input for
- * -1, and inputs that are refused late lead to accepted ones. */
+ * replay.c counts these values. If a target refuses every input of its corpus, the corpus has an
+ * outdated format and tests nothing. A fuzzer gets 0 instead of -1, because it would drop an input
+ * for -1, and inputs that are refused late lead to accepted ones. */
 #ifndef FUZZ_REFUSED_H
 #define FUZZ_REFUSED_H
 

@@ -1,11 +1,11 @@
 /* replay.c: run a fuzz target over given files, without libFuzzer.
  *
- * Each argument is a file or a directory of files. The target's own checks and the sanitizers it is
- * built with end the program on a finding; the name of the file being run is printed first,
- * unbuffered, so that the last line names the culprit. An input that takes longer than
- * INPUT_SECONDS, or memory beyond the limit that `make fuzz` sets, ends it as well. The empty input
- * is always run. Exit status 0 and "replayed N inputs" when nothing was found; 1 if the target has
- * refused all inputs of a directory, as far as it reports that (refused.h). */
+ * Each argument is a file or a directory of files. A failed check of the target, or a sanitizer's
+ * finding, ends the program. The name of the file is printed before it is run, unbuffered, so that
+ * the last line names the culprit. An input that takes longer than INPUT_SECONDS, or more memory
+ * than `make fuzz` allows, ends the program as well. The empty input is always run. If there are no
+ * findings, the program prints "replayed N inputs" and exits with 0. It exits with 1 if the target
+ * has refused all inputs of a directory, for targets that report refusals (refused.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -37,8 +37,8 @@ replay_fail(const char *path)
     exit(2);
 }
 
-/* The bytes are in a block of exactly their size, so that the address sanitizer catches a read past
- * the end. */
+/* Copy the bytes to a block of exactly their size, so that the address sanitizer reports a read
+ * past the end. */
 static void
 replay_file(const char *path)
 {

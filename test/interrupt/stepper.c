@@ -1,17 +1,17 @@
-/* stepper.c: sends a signal at every instruction between two marks of a program.
+/* stepper.c: send a signal at every instruction between two marks of a program.
  *
  *     stepper FIRST STRIDE PROGRAM ARGS...
  *
- * Runs PROGRAM, which does the same thing over and over between two marks (stepper.h). In its turn
- * number i the thread that set the mark is stepped FIRST + i * STRIDE instructions into the marked
- * part and is sent SIGUSR1 there. If the handler sets a mark itself, it is stepped a number of
- * instructions that differs from turn to turn and is sent SIGUSR2. A turn that ends before its
- * instruction gets no signal. Threads and children are followed.
+ * Runs PROGRAM, which repeats an action between two marks (stepper.h). In turn number i, the thread
+ * that set the first mark is stepped FIRST + i * STRIDE instructions beyond the mark and is sent
+ * SIGUSR1 there. If the handler sets a mark, it is stepped a number of instructions that differs
+ * from turn to turn, and is sent SIGUSR2. If a turn ends before that instruction, no signal is
+ * sent. Threads and children are followed.
  *
- * Prints on stderr "longest L after A" (instructions between the marks in the last turn that was
- * stepped to its end, and signals sent); exits with the program's status, 128 + its signal, or 99
- * if it takes nearly as long as a job may (JOB_SECONDS; test/runner/drive.py). A test fails if that
- * status is not 0: then the recorder has broken a program that was interrupted inside it. */
+ * Prints on stderr "longest L after A": the instructions between the marks in the last turn that
+ * was stepped to its end, and the number of signals sent. Exits with the program's status, with 128
+ * + its signal, or with 99 after TIME_LIMIT_S. A test fails if the status is not 0: then the
+ * recorder has broken a program that was interrupted inside the recorder. */
 #include "stepper.h"
 
 #include <errno.h>
@@ -50,8 +50,8 @@ delivered(int status)
     return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
 }
 
-/* Step TID by COUNT instructions. Return false if it reached the other mark or ended before that;
- * then *RET_STEPS instructions were executed. */
+/* Step TID by COUNT instructions. If the thread reaches the other mark or ends before that, return
+ * false and store the number of executed instructions in *RET_STEPS. */
 static bool
 stepper_step(pid_t tid, long count, long *ret_steps)
 {
@@ -69,7 +69,7 @@ stepper_step(pid_t tid, long count, long *ret_steps)
     return true;
 }
 
-/* TID has set a mark: send NUMBER after COUNT instructions. */
+/* Handle a mark set by TID: send NUMBER after COUNT instructions. */
 static void
 stepper_interrupt(pid_t tid, long count, int number)
 {

@@ -1,25 +1,24 @@
-/* oracle.c: a second recorder, slow and obviously right, that watches the same run as heaptap.
+/* oracle.c: a second recorder, slow and obviously right, which records the same run as heaptap.
  *
  *     LD_PRELOAD="libheaptap.so liboracle.so libgcc_s.so.1 libunwind.so.8" ORACLE_OUT=o.%p PROGRAM
  *
- * The program's malloc is heaptap's, heaptap's real malloc is this one, and this one's is the
- * allocator's. So both see the same calls in the same process, and tool_compare can demand equal
- * numbers for every stack, to the byte. heaptap takes its own memory from mmap, so every call that
- * arrives here is the program's.
+ * The program's malloc is heaptap's; heaptap's real malloc is the oracle's; the oracle's real
+ * malloc is the allocator's. So both see the same calls in the same process, and tool_compare can
+ * require equal numbers for every stack, to the byte. heaptap's memory comes from mmap, so every
+ * call that the oracle sees is the program's.
  *
- * The functions below record each event (oracle_book.c) with the caller's stack (oracle_stack.c). A
- * block begins after the allocator has handed it out and ends before the allocator gets it back,
- * because in between its address belongs to nobody else. Signals are blocked while an event is
- * recorded, so that a handler that allocates is a second event and never a nested one. Nothing here
- * is fast.
+ * The functions below record each event (oracle_book.c) with the caller's stack (oracle_stack.c).
+ * An allocation is recorded after the allocator's call, and a free before it, because in between no
+ * other block can have the address. Signals are blocked while an event is recorded, so that events
+ * of a handler are never nested in another event.
  *
  * Operators. libstdc++'s operator new calls malloc with another size than requested (1 for 0, a
  * multiple of the alignment), and other allocators' operators do not call malloc. So all forms are
- * intercepted. A block from malloc below an operator (its stack shows that) is kept waiting until
- * the thread's next event. If that is the operator's return with the same block, the two are one
- * allocation, the operator's; otherwise the block counts by itself, for example an exception. The
- * free that an operator delete makes is recognised by a counter of this thread, since a delete does
- * not throw.
+ * intercepted. If malloc is called below an operator, as its stack shows, the block waits until the
+ * thread's next event. If that event is the operator's return with the same block, the two calls
+ * are one allocation, the operator's. Otherwise, the block counts by itself, for example an
+ * exception. A counter of the thread identifies the free that an operator delete makes, since a
+ * delete does not throw.
  *
  * reallocarray is implemented here by realloc, since the C library's would call heaptap's
  * realloc. */
@@ -48,9 +47,11 @@ static struct {
     int (*dlclose)(void *);
 } next;
 
-static bool usable_is_next; // malloc_usable_size and malloc belong to one allocator.
-static __thread int inside __attribute__((tls_model("initial-exec")));   // Recording an event.
-static __thread int deleting __attribute__((tls_model("initial-exec"))); // In an operator delete.
+static bool usable_is_next; // True if malloc_usable_size and malloc belong to one allocator.
+// True while recording an event.
+static __thread int inside __attribute__((tls_model("initial-exec")));
+// True in an operator delete.
+static __thread int deleting __attribute__((tls_model("initial-exec")));
 
 static void *
 oracle_find(const char *name)
@@ -71,8 +72,8 @@ oracle_same_object(void *a, void *b)
            of_a.dlfo_link_map == of_b.dlfo_link_map;
 }
 
-/* The first call resolves all functions, long before there is a second thread. dlsym does not
- * allocate when it succeeds. */
+/* Resolve all functions. The first call does this, long before there is a second thread. dlsym does
+ * not allocate when it succeeds. */
 static void
 oracle_start(void)
 {
@@ -96,7 +97,7 @@ oracle_start(void)
     book_open();
 }
 
-/* A block from below an operator that has not returned yet; p NULL = none. */
+/* A block allocated below an operator that has not returned yet; p NULL = none. */
 struct waiting {
     void *p;
     size_t size_bytes;
@@ -107,7 +108,7 @@ static __thread struct waiting waiting __attribute__((tls_model("initial-exec"))
 
 struct event {
     struct oracle_stack stack;
-    uint32_t operators; // Frames of operators on the stack.
+    uint32_t operators; // Number of operator frames on the stack.
     sigset_t mask; // The thread's signal mask.
     int saved_errno;
 };
@@ -118,8 +119,8 @@ set_mask(const sigset_t *set, sigset_t *ret_old)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, ret_old, _NSIG / 8);
 }
 
-/* Begin to record an event; return false if there is nothing to record. With STACK, capture the
- * stack. */
+/* Begin to record an event. Return false if this call is not an event to record. If STACK, capture
+ * the stack. */
 static __attribute__((noinline)) bool
 oracle_event_begins(struct event *e, bool with_stack)
 {
@@ -156,8 +157,8 @@ oracle_event_ends(struct event *e)
     errno = e->saved_errno;
 }
 
-/* The thread's next event is not the return of the waiting block, unless P is that block; NULL
- * matches none. */
+/* Count the waiting block by itself, because the thread's next event is not its return, unless P is
+ * that block. NULL matches no block. */
 static void
 end_waiting(const void *p)
 {
@@ -171,7 +172,8 @@ end_waiting(const void *p)
     book_return_words(w.stack.words);
 }
 
-/* P was allocated by a function that has OWN_OPERATORS operators on the stack itself. */
+/* Record that P was allocated, by a function that adds OWN_OPERATORS operator frames to the
+ * stack. */
 static __attribute__((noinline)) void
 note_block(void *p, size_t size_bytes, uint32_t own_operators)
 {
@@ -337,8 +339,8 @@ pvalloc(size_t size_bytes)
     return p;
 }
 
-/* Defined here so that heaptap finds it beside malloc, as it does in most allocators. The next one
- * may belong to another allocator than the next malloc. */
+/* heaptap expects this function beside malloc, as in most allocators. The next definition may
+ * belong to another allocator than the next malloc. */
 size_t
 malloc_usable_size(void *p)
 {
@@ -366,8 +368,8 @@ dlclose(void *handle)
     return result;
 }
 
-/* The next definition of an operator: behind this library or, if the C++ library was loaded for one
- * object alone, as that object sees it. */
+/* Return the next definition of an operator: the one after this library or, if the C++ library was
+ * loaded for one object alone, the one that this object sees. */
 static void *
 find_operator(const char *name)
 {
@@ -381,7 +383,7 @@ find_operator(const char *name)
     return f;
 }
 
-/* One shape for all forms, as their arguments are at most three words in registers. */
+/* One type for all forms, whose arguments are at most three words in registers. */
 typedef void *new_fn(size_t, uintptr_t, uintptr_t);
 typedef void delete_fn(void *, uintptr_t, uintptr_t);
 

@@ -1,7 +1,7 @@
 /* oracle_book.c: the oracle's records, simple enough to be trusted.
  *
- * One global lock, one chained hash of live blocks, one chained hash of stacks, plain additions.
- * Where fast and obvious differ, it is obvious. Where heaptap works lazily, this works eagerly and
+ * One global lock, one chained hash of live blocks, one chained hash of stacks, plain additions:
+ * obvious code is preferred to fast code. Where heaptap works lazily, the oracle works eagerly and
  * by another method:
  *
  *     the peak    each site that changes joins a list; whenever the live sum exceeds all before,
@@ -10,13 +10,13 @@
  *     lives       each thread numbers its blocks, without end; a block that carries this thread and
  *                 a number has lived for as many allocations as there are numbers since.
  *
- * Only the following can legitimately differ from heaptap in a program with threads: the order in
- * which the two see events of different threads, and so the moment and the attribution of the peak.
- * Every other counter is a sum that does not depend on the order.
+ * In a program with threads, the two may see events of different threads in different orders. So
+ * only the moment and the attribution of the peak may differ from heaptap's. Every other counter is
+ * a sum that does not depend on the order.
  *
- * Its memory comes from mmap. A forked child must not write into its parent's records: a word in
- * the page that the kernel wipes at fork distinguishes the two, and the child records nothing. A
- * vfork child shares the memory and its events are the parent's, as they are for heaptap. */
+ * The oracle's memory comes from mmap. A forked child must not write into its parent's records: a
+ * word in a page that the kernel wipes at fork identifies the child, which records nothing. A vfork
+ * child shares the memory, so its events count as the parent's, as they do for heaptap. */
 #include "oracle_book.h"
 
 #include <fcntl.h>
@@ -40,10 +40,10 @@ static uint32_t *block_heads, *site_heads;
 static uint32_t block_count = 1, free_blocks;
 static uint32_t *dirty; // Sites changed since the last peak.
 static uint32_t dirty_count;
-static uint64_t *free_words; // Buffers, linked through their first word.
+static uint64_t *free_words; // Free buffers, linked through their first word.
 static int64_t live_bytes;
 static uint64_t thread_count;
-static uint64_t *is_this_process; // In the page wiped at fork.
+static uint64_t *is_this_process; // In a page that the kernel wipes at fork.
 static int lock_word;
 
 // The number of this thread, 0 = none yet, and the number of blocks that it has allocated.
@@ -323,7 +323,7 @@ block_ends(struct oracle_block block)
     mark_dirty(block.site);
 }
 
-/* Begin a block of this thread; return its site. */
+/* Record a block of this thread; return its site. */
 static uint32_t
 oracle_book_block_begins(uint64_t address, uint64_t size_bytes, const struct oracle_stack *stack)
 {
@@ -370,7 +370,7 @@ count_life(struct oracle_counters *c, uint64_t since)
         c->ended_256++;
 }
 
-/* Count the lifetime of BLOCK. Called before its owner frees it; a block that moves is not
+/* Count the lifetime of BLOCK. Called before the block is freed; a block that moves is not
  * counted. */
 static void
 look_at_life(struct oracle_block block)

@@ -11,13 +11,13 @@
 struct oracle_block {
     uint64_t address;
     uint64_t size_bytes;
-    uint64_t thread; // Thread that allocated it,
-    uint64_t serial; // and its number among that thread's blocks.
+    uint64_t thread; // Thread that allocated the block.
+    uint64_t serial; // Index of the block among that thread's blocks.
     uint32_t site;
     uint32_t next;
 };
 
-/* The stack of one event, and the buffer it lies in. */
+/* The stack of one event, and its buffer. */
 struct oracle_stack {
     uint64_t *words;
     uint32_t depth;
@@ -31,7 +31,7 @@ bool book_open(void);
  * child. */
 bool book_is_open(void);
 
-/* Each records one event; call it between event_begins and event_ends. */
+/* Record one event. Call these between event_begins and event_ends. */
 void book_alloc(const void *p, size_t size_bytes, const struct oracle_stack *stack);
 void book_free(const void *p);
 struct oracle_block book_take(const void *p);
@@ -41,10 +41,10 @@ void book_realloc(struct oracle_block old, const void *p, size_t size_bytes,
 void book_failed_call(void);
 void book_inside_call(void);
 
-/* The requested size of the live block P; 0 if unknown. */
+/* Return the requested size of the live block P, 0 if unknown. */
 size_t book_size(const void *p);
 
-/* Get a buffer for a stack, and return it. */
+/* Return a buffer for a stack, to be given back by book_return_words. */
 uint64_t *book_borrow_words(void);
 void book_return_words(uint64_t *words);
 
@@ -53,18 +53,18 @@ enum { ORACLE_DEPTH_MAX = 16384 };
 /* Choose the unwinder by ORACLE_UNWINDER: "libunwind" (the default) or "libgcc". */
 void stack_choose(const char *name);
 
-/* The caller's stack without the innermost frames that lie in the oracle or in the recorder.
- * Returns the number of the oracle's operator frames on the whole stack. */
+/* Capture the caller's stack without the innermost frames that belong to the oracle or the
+ * recorder. Return the number of the oracle's operator frames on the whole stack. */
 uint32_t stack_take(struct oracle_stack *stack);
 
-/* The object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
+/* Return the object of the innermost frame outside oracle and recorder, as a handle for dlsym. */
 void *stack_caller_object(void);
 
-/* Code was unloaded: drop all cached facts about code. */
+/* Drop all cached data about code, because code was unloaded. */
 void stack_invalidate(void);
 
-/* Functions in this section are the operators; blocks allocated below them may be the blocks that
- * they return. */
+/* The operators are the functions in this section; a block allocated below an operator may be the
+ * operator's result. */
 #define ORACLE_OPERATOR __attribute__((section("oracle_operators"), noinline))
 
 /* Stop with a message: the oracle must never be silently wrong. */

@@ -1,18 +1,19 @@
-/* oracle_stack.c: stacks by other unwinders.
+/* oracle_stack.c: capture stacks by other unwinders.
  *
- * Two unwinders that share no code with each other or with heaptap: libunwind's step interface and
- * libgcc's _Unwind_Backtrace. libunwind is referenced weakly and expected in LD_PRELOAD behind
- * libgcc_s, because it defines libgcc's functions too and must not take their place in the program.
+ * There are two unwinders that share no code with each other or with heaptap: libunwind's step
+ * interface and libgcc's _Unwind_Backtrace. libunwind is referenced weakly, and LD_PRELOAD must
+ * name it after libgcc_s, because it defines libgcc's functions as well and must not replace them
+ * in the program.
  *
  * The innermost frames, up to the call of the intercepted function, belong to the oracle and to
- * heaptap; they are dropped, whatever their number, by the objects they lie in. Frames of either
- * further out (a destructor run by dlclose) stay, as they do in heaptap's own stacks.
+ * heaptap. They are recognised by their objects and dropped, whatever their number. Frames of
+ * either object further out (a destructor run by dlclose) are kept, as in heaptap's stacks.
  *
- * The operator's frame on the stack shows whether a call comes from within an operator new. That
- * needs no state, which an exception could leave behind.
+ * The operator's frame on the stack shows whether a call comes from inside an operator new. State
+ * for that purpose would be wrong after an exception.
  *
- * Not done: frames without unwind information. Where one unwinder continues by guessing, another
- * stops; heaptap marks its guesses, and tool_compare sets such stacks aside. */
+ * Frames without unwind information are not compared: some unwinders guess and continue, others
+ * stop. heaptap marks its guesses, and tool_compare treats such stacks separately. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -58,8 +59,8 @@ object_range(void *address)
 void
 stack_choose(const char *name)
 {
-    // Not malloc: an executable at a fixed address that takes malloc's address has a stub of that
-    // name.
+    // malloc would not do: if an executable at a fixed address takes malloc's address, it has a
+    // stub of that name.
     void *first = dlsym(RTLD_DEFAULT, "heaptap_hooks");
     Dl_info info;
 

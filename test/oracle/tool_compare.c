@@ -2,9 +2,9 @@
  *
  *     tool_compare [--threads] [--marked=PERCENT] PROFILE ORACLE-FILE
  *
- * Exit 0: every counter of every stack, the totals and the size bins are equal, or differ in one of
- * the ways below. Exit 1: they do not; the first differences are printed with their stacks. Exit 3:
- * unreadable input.
+ * Exit status 0: every counter of every stack, the totals and the size bins are equal, apart from
+ * the differences permitted below. 1: there are other differences; the first ones are printed with
+ * their stacks. 3: unreadable input.
  *
  * Sites are matched by the whole list of addresses, with interrupted instructions distinct from
  * return addresses; the size classes of one stack are added up first. Then all counters must be
@@ -23,8 +23,8 @@
  *   - Calls that returned no block are shown and not compared: an operator new that throws passes
  *     the oracle by without a trace.
  *
- * A program whose signal handlers allocate at any moment cannot be compared like this: the two see
- * a handler that interrupts one of them differently. */
+ * A program whose signal handlers allocate at any moment cannot be compared: if a handler
+ * interrupts one recorder, the two see different events. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,11 +39,11 @@
 
 enum { SHOW_MAX = 20, SHOW_FRAMES = 24, EXIT_DIFFERENT = 1, EXIT_UNREADABLE = 3 };
 
-/* One stack with all its counters, from either side. */
+/* A stack with all its counters, from heaptap or from the oracle. */
 struct row {
     const uint64_t *words;
     uint32_t depth;
-    bool uncertain; // Marked by the profile: its addresses may be wrong.
+    bool uncertain; // The profile marks that its addresses may be wrong.
     bool settled;
     struct oracle_counters c;
 };
@@ -264,7 +264,7 @@ tool_compare_report(const char *what)
     return true;
 }
 
-/* Compare and mark the rows that both sides have. Return the number of equal ones. */
+/* Compare and mark the rows that both sides have. Return the number of equal rows. */
 static size_t
 match_by_stack(struct rows *p, struct rows *o)
 {
@@ -279,7 +279,7 @@ match_by_stack(struct rows *p, struct rows *o)
         if (order != 0)
             continue;
         if (a->uncertain && !equal(&a->c, &b->c))
-            continue; // Another stack may have been cut to the same frames.
+            continue; // Another stack may have been truncated to the same frames.
         a->settled = b->settled = true;
         if (equal(&a->c, &b->c)) {
             same++;
@@ -291,8 +291,8 @@ match_by_stack(struct rows *p, struct rows *o)
     return same;
 }
 
-/* Compare the remainders: the doubtful stacks of the profile with the oracle's stacks that found no
- * partner. */
+/* Compare the remaining rows: the doubtful stacks of the profile with the oracle's unmatched
+ * stacks. */
 static size_t
 match_pools(struct rows *p, struct rows *o)
 {
@@ -374,7 +374,7 @@ compare_totals(const struct rows *rows)
         show_counters(&sum, &p);
 }
 
-/* The oracle's blocks of SIZE_MIN to SIZE_MAX bytes. */
+/* Return the oracle's blocks of SIZE_MIN to SIZE_MAX bytes. */
 static struct oracle_bin
 oracle_range(uint64_t size_min, uint64_t size_max)
 {

@@ -1,6 +1,5 @@
-/* tool_types.c: prints the types that heaptap finds in the debug information of a file, a line
- * "SIZE NAME" each, by size and name. type_oracle.py finds them in another way.
- */
+/* tool_types.c: print the types that heaptap finds in the debug information of a file, a line "SIZE
+ * NAME" each, by size and name. type_oracle.py finds them by another method. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-/* bench.mjs: the time that the page's model takes, so that a click is answered at once.
+/* bench.mjs: measure the time that the page's model needs for a click.
  *
  *     node test/page/bench.mjs [DOCUMENT.json | STACKS]
  *
- * Without an argument for a made profile of 500,000 stacks. Each row is the work of one click, the
- * median of some clicks and the slowest; work that is done only once is listed separately as
- * `first`. There is no verdict: the times depend on the machine. */
+ * Without an argument, it measures a generated profile of 500,000 stacks. Each row has the median
+ * and the maximum for one kind of click; work that is done only once has a separate column,
+ * `first`. There is no verdict, because the times depend on the machine. */
 import {readFileSync} from 'node:fs';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';
 import {siteValues} from '../../src/page/model/extent.js';
@@ -23,7 +23,7 @@ const CLICKS = 7;
 const given = process.argv[2] ?? '500000';
 let profile;
 
-/* In milliseconds of the processor's time, so that a busy machine shows nearly the same. */
+/* Return milliseconds of processor time, which vary little on a busy machine. */
 function timed(work) {
     const began = process.cpuUsage();
 

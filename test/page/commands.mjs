@@ -1,19 +1,19 @@
-/* commands.mjs: the command's output for a profile, in the form of queries to the model.
+/* commands.mjs: read the command's output for a profile in the form that the model's queries have.
  *
- * The key of a function is its name and module (in a comparison its file), the key of a stack its
- * frames as text. Rows with equal keys would hide each other, so they are added up on both
- * sides. */
+ * The key of a function is its name and module (in a comparison, its name and file), the key of a
+ * stack its frames as text. Rows with equal keys are added up on both sides; otherwise they would
+ * hide each other. */
 import {execFileSync} from 'node:child_process';
 
 const heaptap = process.env.HEAPTAP ?? 'build/heaptap';
 
-/** The document that `heaptap ARGS --json` prints. */
+/* Return the document that `heaptap ARGS --json` prints. */
 export function view(...args) {
     return JSON.parse(execFileSync(heaptap, [...args, '--json'],
         {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']}));
 }
 
-/** The columns of TABLE as objects. */
+/* Return the columns of TABLE as objects. */
 export function rowsOf(table) {
     const names = Object.keys(table);
 
@@ -21,7 +21,7 @@ export function rowsOf(table) {
         Object.fromEntries(names.map((name) => [name, table[name][i]])));
 }
 
-/** Sums of numbers by key, without keys whose sums are all 0. */
+/* Return sums of numbers by key, without keys whose sums are all 0. */
 export class Sums {
     constructor() {
         this.map = new Map();
@@ -38,14 +38,14 @@ export class Sums {
             });
     }
 
-    /** For comparing: [key, numbers] by key. */
+    /* Return [key, numbers] sorted by key, for a comparison. */
     list() {
         return [...this.map].filter(([, values]) => values.some((value) => value !== 0))
             .sort(([x], [y]) => x < y ? -1 : x > y ? 1 : 0);
     }
 }
 
-/** One text for a frame of a document, as far as one can read it. */
+/* Return one text for a frame of a document, with the parts that readers see. */
 export function frameText(tables, frame) {
     const f = tables.frames, fn = f.function[frame];
     const place = fn === null && f.file[frame] === null ? f.address[frame] : '';
@@ -55,7 +55,7 @@ export function frameText(tables, frame) {
         `${f.inlined[frame]} ${place}`;
 }
 
-/** The stack STACK of a document, innermost first, each frame by NAME(tables, frame). */
+/* Return stack STACK of a document, innermost first, each frame as NAME(tables, frame). */
 export function stackText(tables, stack, name = frameText) {
     const texts = [];
 

@@ -1,11 +1,11 @@
-/* differential.test.mjs: all numbers of the page match the command's.
+/* differential.test.mjs: compare all numbers of the page with the command's.
  *
  *     HEAPTAP=build/heaptap PROFILES='a.heaptap b.heaptap' PAIRS='old.heaptap new.heaptap' \
  *         node --test test/page/differential.test.mjs
  *
- * The model is made from `heaptap html --json`, and all its sums are compared with the
- * corresponding view of the command, all rows. The two ways to the same numbers share nothing but
- * the counters of sites: so if this fails, the page or the command shows wrong bytes. */
+ * The model is built from `heaptap html --json`, and all its sums are compared with all rows of the
+ * corresponding view. The page and the command share only the counters of sites, so if this fails,
+ * the page or the command shows wrong bytes. */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {around, callGraph, direct} from '../../src/page/model/calls.js';
@@ -30,12 +30,12 @@ function valueOf(row, metric, prefix = '') {
     return metric.key === 'short' ? short(row, prefix) : row[`${prefix}${metric.column}`];
 }
 
-/* The functions of PROFILE by their names and modules. */
+/* Return the functions of PROFILE by their names and modules. */
 function nameOf({functions, modules}, fn) {
     return `${functions.name[fn]} in ${modules.path[functions.module[fn]] || null}`;
 }
 
-/* The key of a row of the command, in the model's words. */
+/* Return the key of a row of the command, in the model's terms. */
 const ROWS = {
     function: (row) => `${row.function === 'other' ? '[other stacks]' : row.function} in ` +
         `${row.module}`,
@@ -92,7 +92,7 @@ function compareGroups(p, extent, options, command) {
     }
 }
 
-/* Frames with all their distinguishing fields, and the other parts of a site. */
+/* Return the frames with all their distinguishing fields, and the other parts of a site. */
 function siteRows(p, values, options) {
     const g = group(p, values, 'site', options), sums = new Sums();
 
@@ -134,7 +134,7 @@ function commandSites({sites, tables}, metric) {
     return sums.list();
 }
 
-/* The path to each node of a tree, as text, with its values. */
+/* Return {path: values}: the path to each node of a tree, as text, with its values. */
 function treeRows(p, tree) {
     const sums = new Sums(), work = [[0, '']];
 
@@ -161,8 +161,8 @@ function commandTree(p, {tree, tables}, metric, name) {
     return sums.list();
 }
 
-/* A frame's function; a nameless one is identified by its place, which is the same for all frames
- * inside. */
+/* Return a frame's function; a nameless function is identified by its place, which is the same for
+ * all frames inside. */
 function functionNamer(p) {
     const byPlace = new Map(p.report.tables.frames.address.map((address, i) =>
         [`${address} ${modulePath(p.report.tables, i)}`, p.of.frame[i]]));
@@ -242,7 +242,7 @@ function compareDirect(p, profile, metric, extent = WHOLE, command = []) {
             classes(document.total.bytes_by_class)]);
 }
 
-/* Moments of P for --at: the command selects the last one that is not later. */
+/* Return moments of P for --at, which selects the last moment that is not later. */
 function time(ns) {
     return `${((ns + 1) / 1e9).toFixed(9)}s`;
 }
@@ -255,7 +255,7 @@ function someExtents(p) {
     const all = [at(middle), at(1), between(0, middle), between(middle, last),
         between(Math.max(0, middle - 1), middle)];
 
-    // Two points may have the same time; the command takes the last.
+    // Two points may have the same time; the command uses the last one.
     const isFound = (point) => point === last ||
         p.points[point + 1].elapsed_ns > p.points[point].elapsed_ns + 1;
 
@@ -310,7 +310,7 @@ for (const profile of profiles) {
             assert.equal(totals(values).after, document.totals.allocated_bytes);
         }
     });
-    // Most of the programs end before the first snapshot; one runs long enough to have some.
+    // Most of the programs end before the first snapshot; one program runs long enough for some.
     if (p.points.length >= 3 || profile === 'new.heaptap') test(`${profile}: moments`, () => {
         assert(p.points.length >= 3);
         for (const [extent, command] of someExtents(p)) {
@@ -341,7 +341,7 @@ for (const profile of profiles) {
 const OPTION_OF = {live: 'inuse', peak: 'peak', allocated: 'alloc', short: 'died_within_16',
     calls: 'count'};
 
-/* The fields by which diff distinguishes frames. */
+/* Fields by which diff distinguishes frames. */
 function comparedFrame(tables, frame) {
     const f = tables.frames;
 
@@ -400,7 +400,7 @@ function comparedModel(p, frame) {
         `${Boolean(p.frames.inlined[frame])}`;
 }
 
-/* A picture of a difference has both sides, and no node is narrower than its children. */
+/* A picture of a difference contains both sides, and no node is narrower than its children. */
 function compareSides(p, tree, values) {
     assert.equal(tree.total[0], totals(values).after);
     assert.equal(tree.totalBefore[0], totals(values).before);

@@ -1,4 +1,4 @@
-/* documents.test.mjs: the page's model on documents whose numbers are known by construction.
+/* documents.test.mjs: check the page's model on documents whose numbers are known by construction.
  *
  *     node --test test/page/documents.test.mjs
  *
@@ -36,7 +36,7 @@ function compared(before, after) {
         before: report(before), sizes: null, leaks: null, sources: []}));
 }
 
-/* Rows of a group as {name: [self, total]}. */
+/* Return the rows of a group as {name: [self, total]}. */
 function rows(p, by, options, values = siteValues(p, live)) {
     const g = group(p, values, by, options);
 
@@ -45,7 +45,7 @@ function rows(p, by, options, values = siteValues(p, live)) {
         : [g.self[key], g.total[key]]]));
 }
 
-/* A tree as nested [name, total, self, [children]], the widest first. */
+/* Return a tree as nested [name, total, self, [children]], the widest first. */
 function nested(p, tree, node = 0) {
     return [p.functions.name[tree.function[node]] ?? 'all', tree.total[node], tree.self[node],
         tree.sortedChildren(node).map((child) => nested(p, tree, child))];
@@ -145,7 +145,7 @@ test('a holder shows the line that has most, and counts the others', () => {
             [p.frames.line[lines.frame[key]], lines.more[key]]]));
     };
 
-    // Line 20 has 12 of two stacks; line 30 has nothing.
+    // Line 20 has 12 bytes of two stacks; line 30 has none.
     assert.deepEqual(places(profileOf(sites)), {f: [20, 1], main: [9, 0]});
     // Line 10 changed most; line 20 did not change.
     assert.deepEqual(places(compared(sites, [{...sites[0], live: 1}, ...sites.slice(1)])).f,
@@ -302,7 +302,7 @@ test('builds in two directories are compared file by file', () => {
     assert.deepEqual(rows(p, 'file')['/b/src/x/util.c'], [10, 30, 10, 30]);
     assert.deepEqual(rows(p, 'file')['/b/src/y/util.c'], [7, 7, 7, 7]);
     assert.equal(p.sites.count, 2);
-    // Two that fit equally well match none.
+    // Two frames that fit equally well match none.
     assert.equal(samePaths(['/a/one.c'], ['/b/one.c', '/c/one.c']).size, 0);
     assert.equal(samePaths(['/a/list.c'], ['/a/mylist.c']).size, 0);
 });

@@ -1,6 +1,6 @@
-/* made.mjs: documents whose numbers are known by construction, and large ones.
+/* made.mjs: build documents whose numbers are known by construction, and large ones.
  *
- * A site is given as its stack, functions from main inwards, and its values; they become tables as
+ * A site is given as its stack, functions from main inwards, and its values. Sites become tables as
  * in the command (docs/json.md): callers before callees, stack 0 without frames. */
 
 const ZERO = {allocations: 0, allocated_bytes: 0, frees: 0, freed_bytes: 0, reallocations: 0,
@@ -22,8 +22,8 @@ class Table {
     }
 }
 
-/* "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name that begins there),
- * "?" (unknown place), "^f" (inlined, in prog). */
+/* Forms of a frame: "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name
+ * that begins there), "?" (unknown place), "^f" (inlined, in prog). */
 function readFrame(text) {
     const [, inlined, name, file, line, module] =
         /^(\^?)([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
@@ -121,7 +121,7 @@ export function largeReport(count) {
     function_offset: null}));
     const sites = [];
 
-    // Most stacks extend a recent one, like a program that walks through its code.
+    // Most stacks extend a recent stack, as in a program that walks through its code.
     while (parent.length < count) {
         const from = random(4) === 0 ? 1 + random(parent.length - 1)
             : parent.length - 1 - random(Math.min(parent.length - 1, 30));

@@ -1,8 +1,8 @@
-/* reporter.mjs: prints the results of node's tests in the lines that test/runner/drive.py reads.
+/* reporter.mjs: print the results of node's tests as lines that test/runner/drive.py reads.
  *
  *     node --test --test-reporter=test/page/reporter.mjs FILE… */
 
-/** A failed one with why; a skipped one with its reason. */
+/* Print a failed test with its error, and a skipped one with its reason. */
 export default async function* report(events) {
     for await (const {type, data} of events) {
         if (type !== 'test:pass' && type !== 'test:fail')

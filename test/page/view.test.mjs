@@ -1,4 +1,4 @@
-/* view.test.mjs: how the page's views present numbers and names, without a browser.
+/* view.test.mjs: check, without a browser, how the page's views present numbers and names.
  *
  *     node --test test/page/view.test.mjs
  *

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""drive.py: run every test and count.
+"""drive.py: run every test and count the results.
 
     drive.py --out DIR --build DIR [--only REGEX] [--jobs N]
     drive.py --out DIR --build DIR [--only REGEX] --needs     print what make must build first
@@ -13,13 +13,13 @@ test/run/AREA/NAME.sh is run/NAME. It reports one or more results:
     exit status 0         passed, if no such line was printed; a script has to print one
     anything else         failed, whatever the lines say
 
-Every job has a separate empty directory as home, cache and place for temporary files, a time limit
-of $JOB_SECONDS (300), umask 022, no terminal, and no variables that change how malloc or Python
-works. The directories are below TMPDIR, or below BUILD if no program may be started there. Scripts
-start in theirs, unit tests and rules in the source tree. Processes that a job leaves in its process
-group are killed. Jobs run a few at a time and are shown in order, a failed one with its whole
-output; skips are repeated at the end. The last line is "N passed, N failed, N skipped"; the file
-OUT/test/counts gets it as well. The exit status is 1 if something failed or nothing ran.
+Every job has a separate empty directory for its home, cache and temporary files, a time limit of
+$JOB_SECONDS (300), umask 022, no terminal, and no variables that change how malloc or Python works.
+The directories are below TMPDIR, or below BUILD if programs in TMPDIR cannot be started. Scripts
+start in their directory; unit tests and rules start in the source tree. Processes that a job leaves
+in its process group are killed. Jobs run a few at a time and are shown in order, a failed job with
+its whole output; skips are repeated at the end. The last line is "N passed, N failed, N skipped",
+and is also written to OUT/test/counts. The exit status is 1 if a job failed or nothing ran.
 """
 import argparse
 import concurrent.futures
@@ -45,8 +45,8 @@ source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 
 
 class Job:
-    """One program to run; `tap` if it must announce the number of its results, `tells` if it must
-    give any."""
+    """A program to run. TAP: it must announce the number of its results. TELLS: it must print
+    results."""
 
     def __init__(self, name, command, tap=False, tells=False, directory=None):
         self.name, self.command, self.directory = name, command, directory
@@ -64,7 +64,8 @@ class Outcome:
 
 
 def files(directory, pattern):
-    """Paths of DIRECTORY's entries that match PATTERN, and the part the pattern's group caught."""
+    """Yield paths of DIRECTORY's entries that match PATTERN, and the text matched by PATTERN's
+    group."""
     folder = os.path.join(source, directory)
     if not os.path.isdir(folder):
         return []
@@ -73,14 +74,15 @@ def files(directory, pattern):
 
 
 def scripts(directory):
-    """Paths and names of the scripts in the folders of DIRECTORY, by name."""
+    """Return paths and names of the scripts in the folders of DIRECTORY, by name."""
     found = [pair for area in os.listdir(os.path.join(source, directory))
              for pair in files(os.path.join(directory, area), r"(.*)\.sh")]
     return sorted(found, key=lambda pair: pair[1])
 
 
 def interpreter(script):
-    """The interpreter from the first line of SCRIPT, so that no script need be executable."""
+    """Return the interpreter named in the first line of SCRIPT, so that scripts need not be
+    executable."""
     with open(script, encoding="utf-8", errors="replace") as f:
         first = f.readline()
     return first[2:].split() if first.startswith("#!") else ["sh"]
@@ -117,7 +119,8 @@ def environment(out, build, scratch):
 
 
 def end_session(process):
-    """Kill the job and all processes that it left in its process group; others are not reached."""
+    """Kill the job and all processes that it left in its process group; other processes are not
+    killed."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -125,7 +128,7 @@ def end_session(process):
 
 
 def execute(job, env, scratch):
-    """The job's output, and its exit status or why it has none."""
+    """Return the job's output, and its exit status or the reason why it has none."""
     with tempfile.TemporaryFile() as log:
         try:
             process = subprocess.Popen(job.command, cwd=job.directory or scratch, env=env,
@@ -144,7 +147,7 @@ def execute(job, env, scratch):
 
 
 def judge(job, output, status):
-    """The results according to OUTPUT and STATUS."""
+    """Return the results according to OUTPUT and STATUS."""
     results, planned = [], None
     for line in output.splitlines():
         plan, match = PLAN.match(line), RESULT.match(line)
@@ -153,7 +156,7 @@ def judge(job, output, status):
         if not match:
             continue
         skip = SKIP.search(match[2])
-        # cmocka prints "not ok 3 # SKIP name"; in TAP that is no failure.
+        # cmocka prints "not ok 3 # SKIP name", which is no failure in TAP.
         if skip:
             results.append((SKIPS, match[2][:skip.start()].strip(), skip[1]))
         elif match[1] == "not ok":
@@ -180,7 +183,7 @@ def judge(job, output, status):
 
 
 def place_of_scratch(build):
-    """The directory for temporary files, unless its mount has the flag noexec."""
+    """Return the directory for temporary files: BUILD if TMPDIR's mount has the flag noexec."""
     place = tempfile.gettempdir()
     if os.statvfs(place).f_flag & os.ST_NOEXEC:
         place = f"{build}/tmp"

@@ -1,9 +1,9 @@
 """needs.py: list the make targets of a job, for `make test ONLY=REGEX`.
 
-A unit test, a fuzz target's replay and the comparison of unwinders are programs that need nothing
-else. A script needs the products and the programs whose names occur in its text, in the helpers
-that it names, or in the sources of programs that it needs. A word that ends in "_" means every name
-that begins with it. Too many are found rather than too few: a name in a comment counts.
+A unit test, a fuzz target's replay and the comparison of unwinders need only themselves. A script
+needs the products and the programs whose names occur in its text, in the helpers that it names, or
+in the sources of programs that it needs. A word that ends in "_" means every name that begins with
+it. The list may be too long, because a name in a comment counts.
 """
 import glob
 import os
@@ -11,8 +11,8 @@ import re
 
 WORD = re.compile(r"\w+")
 
-# Where the programs of test.mk come from, and the phony target that builds all of a kind, for
-# kinds that scripts address by a variable instead of a name.
+# Directories of the programs of test.mk, and the phony target that builds all programs of a kind,
+# for kinds that scripts address by a variable instead of a name.
 KINDS = {"ORACLE": "oracle-programs", "harness": "harness-programs", "counter": "counter-programs",
          "bench": "bench-programs"}
 
@@ -27,7 +27,8 @@ def read(path):
 
 
 class Needs:
-    """The make targets of jobs. SOURCE is the tree; OUT and BUILD are as make writes them."""
+    """Return the make targets of jobs. SOURCE is the source tree; OUT and BUILD are make's
+    variables."""
 
     def __init__(self, source, out, build):
         self.source, self.out, self.build = source, out, build
@@ -46,19 +47,20 @@ class Needs:
         return self.texts[path]
 
     def target(self, program):
-        """The file that the build makes of the source PROGRAM."""
+        """Return the file that the build makes from the source PROGRAM."""
         place = os.path.relpath(os.path.splitext(program)[0], self.source)
         library = place.startswith("test/prog/lib")
         return f"{self.build}/{place}{'.so' if library else ''}"
 
     def named(self, words):
-        """The sources of the programs that WORDS name."""
+        """Return the sources of the programs that WORDS name."""
         prefixes = tuple(word for word in words if word.endswith("_") and word.strip("_"))
         return {path for name, path in self.programs.items()
                 if name in words or name.startswith(prefixes)}
 
     def helpers(self, script):
-        """SCRIPT and all helpers named in it or in them, from its area and from test/run."""
+        """Return SCRIPT and all helpers that it names, directly or through other helpers, from its
+        area and from test/run."""
         beside = [path for place in ("", os.path.basename(os.path.dirname(script)))
                   for path in self.find("test/run", place, "*")
                   if path.endswith((".py", ".subr", ".sh", ".mjs"))]

@@ -1,5 +1,5 @@
-/* exports.c: a library with one exported and one hidden function. Stripped, only the first has a
- * name. */
+/* exports.c: a library with one exported and one hidden function. After strip, only the exported
+ * one has a name. */
 __attribute__((visibility("hidden"), noinline)) int hidden_work(int x);
 __attribute__((noinline)) int exported_work(int x);
 

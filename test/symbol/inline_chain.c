@@ -1,7 +1,6 @@
 /* inline_chain.c: three inlined calls below outer(). The code at the label "mark" belongs to inner,
- * inlined into middle at LINE:inner, inlined into wrapper at LINE:middle, inlined into outer at
- * LINE:wrapper.
- */
+ * which is inlined into middle at LINE:inner; middle is inlined into wrapper at LINE:middle, and
+ * wrapper into outer at LINE:wrapper. */
 #include <stdio.h>
 
 #define INLINE static inline __attribute__((always_inline))

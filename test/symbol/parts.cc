@@ -1,5 +1,5 @@
-/* parts.cc: classes for test_structures.c, which knows their layout. Compiled twice: with HOME it
- * has the functions of a class that the other unit then only declares. */
+/* parts.cc: classes for test_structures.c, which knows their layouts. It is compiled twice: with
+ * HOME, it defines the functions of a class that the other unit only declares. */
 struct Keyed {
     virtual void run();
     long n;
@@ -39,7 +39,7 @@ struct Null {
     long n;
 };
 
-// Alignments that do not follow from sizes.
+// These alignments do not follow from sizes.
 struct Queue {
     alignas(64) long head;
     alignas(64) long tail;
@@ -101,7 +101,7 @@ struct Reusing : Base {
     char c;
 };
 
-// Bases defined elsewhere, and virtual bases.
+// Bases defined in the other unit, and virtual bases.
 struct Elsewhere {
     long n;
     Elsewhere();

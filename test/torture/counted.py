@@ -6,19 +6,19 @@ Both see the calls of the same process, so for every process image
     frees recorded, of blocks known or unknown       = blocks handed back
         (except frees that nobody called: the allocator returned a block that was still live)
 
-Process id and executable identify an image; a process that replaced itself by the same
-executable has several, in the order of their creation. An image that only one side has gets the
-sums 0 for the other. When a process ends, its other threads may be between the counter and the
-recorder: the counter has counted an allocation that the recorder has not, or the recorder a free
-that the counter has not. So each thread but one may make a difference of one, in that direction.
-No other difference is permitted.
+Process id and executable identify an image. A process that replaced itself by the same executable
+has several images, matched in the order of their creation. If only one side has an image, the other
+side's sums are 0. When a process ends, its other threads may be between the counter and the
+recorder: then the counter has counted an allocation that the recorder has not, or the recorder has
+counted a free that the counter has not. So each thread except the last may add a difference of one,
+in that direction. No other difference is permitted.
 """
 import glob
 import itertools
 import os
 import struct
 
-FILE = struct.Struct("<5Q512s")  # test/counter/counter.h
+FILE = struct.Struct("<5Q512s")  # struct counter_file of test/counter/counter.h
 MAGIC = 0x3174636E756F4348
 
 
@@ -61,8 +61,8 @@ def by_key(images):
 
 
 class Comparison:
-    """Events of both, the number that one has and the other does not, and a line for each image
-    with such."""
+    """Return the events of both, the number of events that only one side has, and a line for each
+    image with such events."""
 
     def __init__(self, recorded, counted):
         recorded, counted = list(recorded), list(counted)

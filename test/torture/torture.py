@@ -3,12 +3,12 @@
 
     torture.py --out DIR --build DIR [--group torture|foreign] [--only REGEX] [--short] [--keep]
 
-`make torture` and `make foreign` run all of a group, each about half an hour; the jobs
-run/torture and run/foreign are the short forms, part of `make test`. A program is a script in
+`make torture` and `make foreign` run all programs of a group, for about half an hour; the jobs
+run/torture and run/foreign of `make test` are the short forms. A program is a script in
 test/torture/programs/ or test/foreign/ with two functions, `prepare` and `run`, and a few
-directives (class Program). A script may also be run for each of many files, such as the programs
-of a test suite, which then count as separate programs. Each is run bare and recorded, every time
-in an empty directory of the same name, by `prepare` unrecorded and then
+directives (class Program). A script may also be run for each of many files, such as the programs of
+a test suite, which then count as separate programs. Each program is run bare and recorded, each
+time in an empty directory of the same name. The driver runs `prepare` unrecorded, and then
 
     heaptap run -o PROFILES/ --quiet --no-pack -- bash SCRIPT run
 
@@ -29,12 +29,11 @@ so that every process it starts is recorded, the shell included. Then
       outputs are checked like the recorded run's, and the sums of every process must agree
       (counted.py).
 
-The times in the table are only information: they depend on the load of the machine. No process
-of a program is left running: a mark in the environment identifies those that outlive their
-script.
+The times in the table are information only, because they depend on the load of the machine.
+Processes that outlive their script are identified by a mark in the environment, and killed.
 
-A failure here means that heaptap changes a program's behaviour, hangs, loses events or mistakes
-stacks. It does not show why: reduce it (--keep leaves all files; a script can be run by hand).
+A failure means that heaptap changes a program's behaviour, hangs, loses events or gets stacks
+wrong. To find the cause, reduce the case: --keep leaves all files, and a script can be run by hand.
 """
 import argparse
 import collections
@@ -67,26 +66,26 @@ DIRECTIVE = re.compile(
 LOST = ("reentrant_events", "no_memory_events", "no_thread_events", "early_events",
         "ledger_events", "other_site_events")
 MARK = "HEAPTAP_TORTURE_RUN"
-SHOWN = 12  # Lines of a difference.
-BARE_RUNS = {"torture": (2, 2), "foreign": (1, 4)}  # At least, at most.
+SHOWN = 12  # Maximum number of lines shown of a difference.
+BARE_RUNS = {"torture": (2, 2), "foreign": (1, 4)}  # (minimum, maximum) number of bare runs.
 
 options = None
 
 
 class Program:
-    """A script and its directives, lines of the form `# NAME: VALUE`:
+    """A script with its directives, which are lines `# NAME: VALUE`:
 
     needs      commands without which it is skipped
-    files      patterns of files, the same
+    files      patterns of files without which it is skipped
     each       patterns of files, relative to the source tree; the script is run for each as a
                separate program, with the file as an argument
-    except     a regular expression for names of such files that are left out, a space, and why
+    except     a regular expression for names of files of `each` to leave out, a space, and why
     hide       a regular expression; its matches in outputs become "~"; may be repeated
-    unordered  outputs are compared as sorted lines, because processes write them side by side
-    as         a user to become if we are root
+    unordered  outputs are compared as sorted lines, because several processes write them at once
+    as         the user to run as if we are root
     limit      seconds for one run; 300 if not given
-    short      it belongs to the short form as well
-    foreign    it belongs to the group foreign as well, but not to its short form
+    short      the script belongs to the short form as well
+    foreign    the script belongs to the group foreign as well, but not to its short form
     oracle     the oracle runs behind the recorder: "yes", or "threads"
     operators  the allocator has operators that do not lead to malloc, so the counter counts those
     broken     why walks may break off
@@ -119,7 +118,7 @@ class Program:
         self.lost, self.differs = found.get("lost"), found.get("counts", "$^ ").split(" ", 1)
 
     def cases(self):
-        """This program, or one for each file."""
+        """Return this program, or one program for each file."""
         files = sorted(file for pattern in self.each
                        for file in glob.glob(os.path.join(SOURCE, pattern)))
         found = []
@@ -132,7 +131,7 @@ class Program:
         return found or [self]
 
     def counts(self):
-        """Why counts may differ, or None."""
+        """Return the reason why counts may differ, or None."""
         pattern, why = self.differs
         return why if re.search(pattern, self.name) else None
 
@@ -140,7 +139,7 @@ class Program:
         return ["bash", self.path, function, *([self.argument] if self.argument else [])]
 
     def lacks(self):
-        """The reason why it cannot run here, or None."""
+        """Return the reason why the program cannot run here, or None."""
         for command in self.needs:
             if shutil.which(command, path=PATH) is None:
                 return f"{command} is not installed"
@@ -178,8 +177,8 @@ def environment(scratch, mark):
 
 
 def belongs(process, wanted, session):
-    """Return true if it has the mark in its environment or, with a cleared environment, belongs to
-    our session."""
+    """Return true if the process has the mark in its environment or, with a cleared environment,
+    belongs to our session."""
     with open(f"/proc/{process}/stat", "rb") as f:
         state, _, _, of_session = f.read().rsplit(b")", 1)[1].split()[:4]
     if state == b"Z":
@@ -206,7 +205,7 @@ def end_marked(mark, session):
 
 
 def fresh(scratch, user):
-    """Empty `work` and `tmp`, at the same paths for every run."""
+    """Create empty directories `work` and `tmp`, at the same paths for every run."""
     for name in ("work", "tmp"):
         directory = os.path.join(scratch, name)
         shutil.rmtree(directory, ignore_errors=True)
@@ -216,7 +215,7 @@ def fresh(scratch, user):
 
 
 def execute(command, program, scratch, extra=None):
-    """Run COMMAND in `work`; a Run, its status None if it had to be killed."""
+    """Run COMMAND in `work`. Return a Run, whose status is None if the command had to be killed."""
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
     env = {**environment(scratch, mark), **(extra or {})}
     user = become(program)
@@ -254,7 +253,8 @@ def one_run(program, scratch, prefix=(), extra=None):
 
 
 def run_recorded(program, scratch):
-    """A run under the command, as users run it, and the data in its profiles."""
+    """Run the program under the command, as users run it; return the run and the data in its
+    profiles."""
     directory = make_directory(program, f"{scratch}/profiles")
     run = one_run(program, scratch, [options.heaptap, "run", "--quiet", "--no-pack", "-o",
                                      f"{directory}/", "--"])
@@ -262,7 +262,8 @@ def run_recorded(program, scratch):
 
 
 def run_with(program, scratch, name, behind, extra):
-    """A run with other libraries behind the recorder, and the directory with what both wrote."""
+    """Run the program with other libraries behind the recorder; return the run and the directory
+    with the files of both."""
     directory = make_directory(program, f"{scratch}/{name}")
     libraries = ":".join([f"{options.build}/libheaptap.so", *behind])
     run = one_run(program, scratch, ["env", f"LD_PRELOAD={libraries}"], {
@@ -290,7 +291,7 @@ def lines_of(program, text):
 
 
 def common(a, b):
-    """The lines that both have, in order."""
+    """Return the lines that both have, in order."""
     if a == b:
         return a
     blocks = difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
@@ -303,8 +304,8 @@ def contains_in_order(lines, wanted):
 
 
 def compare_text(program, bare, recorded):
-    """The differences of the recorded output from the lines common to all bare ones; and the number
-    of lines that bare runs do not share."""
+    """Return the differences between the recorded output and the lines common to all bare outputs,
+    and the number of lines that bare runs do not share."""
     texts = [lines_of(program, text) for text in bare]
     got = lines_of(program, recorded)
     if got in texts:
@@ -325,12 +326,13 @@ def changes(bare, recorded):
 # --- Reading profiles ----------------------------------------------------------------------------
 
 class Harvest:
-    """The sums over all profiles of a session."""
+    """Sums over all profiles of a session."""
 
     def __init__(self):
         self.processes = self.events = 0
         self.losses = collections.Counter()
-        self.places = collections.Counter()  # Events of broken stacks by where they end.
+        # Events of broken stacks by the place where the stack ends.
+        self.places = collections.Counter()
         self.unreadable, self.images = [], []
 
     def add(self, path, report):
@@ -356,7 +358,7 @@ def read_report(path, *more):
 
 
 def outermost(site):
-    """Where a stack ends that broke off: the last known function, or just its module."""
+    """Return the end of a stack that broke off: the last known function, or just its module."""
     last = site["stack"][-1] if site["stack"] else {"module": None, "function": None}
     module = os.path.basename(last["module"] or "no module")
     return f"{last['function'] or last.get('offset')} in {module}" if last["module"] else module
@@ -381,9 +383,9 @@ def look(path):
 
 
 def harvest(directory):
-    """All profiles of DIRECTORY; two at a time, since a session may have thousands. The large
-    reports for broken stacks are read in separate processes: they would show in the memory of
-    later programs, which begin as copies of this one."""
+    """Read all profiles of DIRECTORY, two at a time, since a session may have thousands. The large
+    reports for broken stacks are read in separate processes. Otherwise, they would increase the
+    measured memory of later programs, which begin as copies of this process."""
     result, broken = Harvest(), []
     paths = sorted(glob.glob(f"{glob.escape(directory)}/*.heaptap"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -404,7 +406,7 @@ def harvest(directory):
 # --- Verdicts ------------------------------------------------------------------------------------
 
 class Verdict:
-    """A row of the table, or a part of one, and its errors."""
+    """A row of the table, or a part of it, and its errors."""
 
     def __init__(self, program, skipped=None):
         self.program, self.skipped, self.complaints, self.notes = program, skipped, [], []
@@ -419,7 +421,7 @@ class Verdict:
 
 
 class Likeness:
-    """Check that a recorded run behaves like the bare ones: complaints with their details, and
+    """Return differences between a recorded run and the bare ones, with their details, and the
     lines that vary."""
 
     def __init__(self, program, bare, run):
@@ -439,7 +441,8 @@ class Likeness:
 
 
 def judge_outputs(verdict, bare, again, run, how):
-    """Compare RUN with the runs BARE. AGAIN adds further bare runs as long as they could help."""
+    """Compare RUN with the runs BARE. AGAIN makes further bare runs while these could explain a
+    difference."""
     program, (_, most) = verdict.program, BARE_RUNS[options.group]
     alike = Likeness(program, bare, run)
     while alike.complaints and len(bare) < most:
@@ -479,7 +482,7 @@ def judge_profiles(verdict, found, how):
 
 
 def judge_with_oracle(verdict, scratch):
-    """A separate run, because the oracle is far too slow for the times of the table."""
+    """The oracle needs a separate run, because it is far too slow for the times of the table."""
     program = verdict.program
     run, directory = run_with(
         program, scratch, "oracle",
@@ -489,7 +492,8 @@ def judge_with_oracle(verdict, scratch):
     if run.status is None:
         verdict.notes.append("with the oracle it takes too long; no stacks compared")
         return
-    flags = ["--marked=100"] # The program says which losses it may have, and they are judged.
+    # The program declares the losses that it may have; they are still checked.
+    flags = ["--marked=100"]
     flags += ["--threads"] if program.oracle == "threads" else []
     compared = subprocess.run(
         [sys.executable, f"{SOURCE}/test/run/pairs.py", f"{options.out}/test/oracle/tool_compare",
@@ -503,7 +507,8 @@ def judge_with_oracle(verdict, scratch):
 
 
 def judge_counts(verdict, scratch, bare, again):
-    """A separate run, because the recorder takes other paths in front of another allocator."""
+    """The counter needs a separate run, because the recorder takes other paths in front of another
+    allocator."""
     program = verdict.program
     name = "libcounter_operators.so" if program.operators else "libcounter.so"
     run, directory = run_with(program, scratch, "counted",
@@ -620,7 +625,7 @@ def tell_table(verdicts):
 
 
 def tell_sum(verdicts, skipped):
-    """The last line of the group foreign."""
+    """Print the last line of the group foreign."""
     sums = [sum(v.counted.recorded for v in verdicts), sum(v.counted.counted for v in verdicts),
             sum(v.counted.differences for v in verdicts), sum(v.lost for v in verdicts)]
     print("# {} programs; events {:,} recorded, {:,} counted; differences {:,}; losses {:,}; "
@@ -629,7 +634,7 @@ def tell_sum(verdicts, skipped):
 
 
 def reachable(program):
-    """None, or why its user could not run it here."""
+    """Return the reason why the program's user could not run it here, or None."""
     user = become(program)
     if user is None:
         return None
@@ -640,7 +645,7 @@ def reachable(program):
 
 
 def one_program(program):
-    """Its verdict; also if it was skipped or could not be prepared."""
+    """Return the verdict on a program, also if the program was skipped or could not be prepared."""
     why = program.lacks() or reachable(program)
     if why:
         return Verdict(program, why)

@@ -1,7 +1,7 @@
-/* stackdiff.c: the unwinder against libunwind and libgcc, on at least 100,000 real stacks.
+/* stackdiff.c: compare the unwinder with libunwind and libgcc, on at least 100,000 real stacks.
  *
- * At each event, a call of diff_sample from the workload, from malloc or from a signal handler, one
- * stack is walked five ways:
+ * An event is a call of diff_sample from the workload, from malloc or from a signal handler. At
+ * each event, five walkers walk the stack:
  *
  *     recorder  walk.c, compared in stackdiff_recorder.c
  *     rule      another that is like it: cached rules over rsp and rbp, stepping where none can
@@ -9,10 +9,11 @@
  *     libunwind its step interface on the local process
  *     libgcc    _Unwind_Backtrace, asked of libgcc_s itself: libunwind exports the same names
  *
- * Stacks are compared from diff_sample's caller outwards, word by word: the raw return addresses
- * and interrupted pcs, without the lookup adjustment.
+ * Stacks are compared from diff_sample's caller outwards, word by word: as raw return addresses and
+ * interrupted pcs, without the adjustment for lookups.
  *
- * The classes of difference that are allowed, fixed before the first run:
+ * These classes of differences are permitted. Except for rsp-rule, they were defined before the
+ * first run:
  *
  *     end-of-stack  The others report one frame more or less at the outer end: whether the frame
  *                   above _start or of a thread's start is a frame is a matter of convention. A pc
@@ -26,14 +27,14 @@
  *                   with us. Added after the first runs had shown it.
  *     signal-pc     The interrupted pc of a signal frame is off by one. (Seen so far: never.)
  *
- * Every other difference is printed with both stacks (the first few) and fails the test. So does a
- * rule kind that never occurred, because then nothing was tested; the workload should reach them
- * all.
+ * Any other difference fails the test; the first few are printed with both stacks. The test also
+ * fails if a kind of rule never occurred, because that kind was not tested.
  *
- * Link with -lgcc_s before -lunwind, or libunwind also throws the C++ exceptions; no table
- * describes its way of restoring registers, so walks from inside it go astray.
+ * Link with -lgcc_s before -lunwind. Otherwise, libunwind also throws the C++ exceptions; no table
+ * describes how it restores registers, so walks from inside libunwind are wrong.
  *
- * Usage: diff [EVENTS]. Prints one line at the end; exit status 1 on any difference not allowed. */
+ * Usage: diff [EVENTS]. Prints one line at the end; the exit status is 1 if there was a difference
+ * that is not permitted. */
 #include "stackdiff.h"
 
 #include <dlfcn.h>
@@ -143,7 +144,7 @@ struct frame {
     bool exact;
 };
 
-/* Step out of F by RULE, which must be one of the three kinds that need rsp and rbp only. */
+/* Step out of F by RULE, whose kind must be a kind that needs only rsp and rbp. */
 static bool
 apply(const struct unwind_rule *rule, struct frame *f)
 {
@@ -166,7 +167,7 @@ apply(const struct unwind_rule *rule, struct frame *f)
     return true;
 }
 
-/* Bring R, which has made *STEPPED steps, to TARGET steps. */
+/* Step R, which has made *STEPPED steps, until it has made TARGET steps. */
 static enum unwind_step_result
 catch_up(struct unwind_registers *r, unsigned *stepped, unsigned target)
 {
@@ -431,7 +432,7 @@ diff_sample(void)
         return;
     sampler.inside = true;
     unwind_capture(&r);
-    // Walks start at the caller: one step out of this function.
+    // Walks start at the caller, one step out of this function.
     if (unwind_step(&r, &sampler.bounds) != UNWIND_STEPPED || r.r[UNWIND_PC] != first) {
         atomic_fetch_add(&differences[DIFF_REAL], 1);
         fprintf(stderr, "difference: cannot step out of diff_sample\n");
@@ -478,8 +479,8 @@ diff_flush(void)
     sampler.inside = false;
 }
 
-/* glibc's own entry points, so that the program can define malloc and sample in it: that is the
- * recorder's situation, with the dynamic linker's frames among its callers. */
+/* The program defines malloc and samples in it, so it needs glibc's functions under their internal
+ * names. This is the recorder's situation, with the dynamic linker's frames among its callers. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);

@@ -9,26 +9,26 @@
 extern "C" {
 #endif
 
-/* Walk the stack of the caller five ways and compare. Does nothing outside a thread that is
+/* Walk the stack of the caller with all walkers and compare. Does nothing in a thread that is not
  * sampling, or when called recursively. */
 void diff_sample(void);
 
-/* From here on this thread samples; its stack is [low, high). */
+/* Start sampling in this thread; its stack is [low, high). */
 void diff_begin(uint64_t low, uint64_t high);
 
-/* This thread stops sampling. */
+/* Stop sampling in this thread. */
 void diff_stop(void);
 
-/* Use other bounds (coroutines, alternate stacks) until they are restored. */
+/* Set other bounds, for a coroutine or an alternate stack, until the previous ones are restored. */
 struct diff_bounds {
     uint64_t low, high;
 };
 struct diff_bounds diff_set_bounds(struct diff_bounds bounds);
 
-/* After dlclose: drop the rules compiled for addresses that hold other code now. */
+/* After dlclose, drop the rules compiled for its addresses, which may now hold other code. */
 void diff_flush(void);
 
-/* How a walk ended. */
+/* Reason why a walk ended. */
 enum walk_end {
     END_WHOLE,
     END_NO_TABLE,
@@ -41,10 +41,12 @@ struct diff_stack {
     unsigned count;
     enum walk_end end;
     const uint64_t *pc;
-    const bool *exact; // Interrupted at this pc.
+    // True if the frame was interrupted at this pc, which is then no return address.
+    const bool *exact;
 };
 
-/* stackdiff_recorder.c: once; for each thread that samples; after dlclose. */
+/* stackdiff_recorder.c: call recorder_start once, recorder_begin and recorder_stop in each thread
+ * that samples, and recorder_flush after dlclose. */
 void recorder_start(void);
 void recorder_begin(void);
 void recorder_stop(void);
@@ -54,10 +56,10 @@ void recorder_flush(void);
  * caller's RBP, equals WANTED. */
 bool recorder_agrees(uint64_t slot, uint64_t rbp, const struct diff_stack *wanted);
 
-/* Print the counts; false if nothing was tested, or rules were not used. */
+/* Print the counts. Return false if nothing was tested, or rules were not used. */
 bool recorder_report(void);
 
-/* One round of the whole workload; SEED varies its depths and sizes. */
+/* Run the workload once; SEED varies its depths and sizes. */
 void workload_round(unsigned seed);
 void workload_cxx(unsigned seed);
 

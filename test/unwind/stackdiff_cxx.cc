@@ -1,5 +1,5 @@
-/* stackdiff_cxx.cc: C++ frames for the differential unwinder test: templates from the standard
- * library calling back, virtual calls, destructors run by an exception, and handlers. */
+/* stackdiff_cxx.cc: C++ frames for the differential unwinder test: callbacks from the standard
+ * library's templates, virtual calls, destructors run by an exception, and handlers. */
 #include "stackdiff.h"
 
 #include <algorithm>

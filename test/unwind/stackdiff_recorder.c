@@ -1,14 +1,15 @@
-/* stackdiff_recorder.c: the recorder's unchanged slow walk, as one of the compared walkers.
+/* stackdiff_recorder.c: compare the recorder's unchanged slow walk with the other walkers.
  *
- * walk.c leaves most frames by compiled rules, also behind a signal; the reference is unwind_step
- * all the way, with all registers. Frames, interrupted or not, and the end of the stack must match
- * wherever a signal came. If it fails, allocations in handlers are charged to wrong stacks.
+ * walk.c steps out of most frames by compiled rules, also behind a signal. The reference is a walk
+ * by unwind_step alone, with all registers. Frames, interrupted or not, and the end of the stack
+ * must match, wherever a signal interrupted the program. If it fails, allocations in handlers are
+ * charged to wrong stacks.
  *
- * It also counts the frames behind a signal, and the recorder's steps by the tables. If these are
- * not few, handlers are slow again, though nothing is wrong.
+ * The file also counts the frames behind a signal, and the recorder's steps by the tables. If there
+ * are many such steps, walks are correct but handlers are slow.
  *
- * The parts of the recorder that walk.c calls are the real ones, except for memory, modules and the
- * call tree. It determines the bounds of stacks itself. */
+ * walk.c uses the real parts of the recorder, except for memory, modules and the call tree, and
+ * determines the bounds of stacks itself. */
 #include "account/account_state.h"
 #include "stack/stack_state.h"
 #include "stackdiff.h"
@@ -30,7 +31,7 @@ counted_step(struct unwind_registers *r, const struct unwind_bounds *bounds)
     return unwind_step(r, bounds);
 }
 
-// The names of walk.c's calls and of those it includes.
+// This renames the step function in walk.c and the files it includes.
 #define unwind_step counted_step
 #include "stack/bounds.c"
 #include "stack/rules.c"
@@ -82,7 +83,7 @@ modules_id(const struct unwind_object *object)
     return 1;
 }
 
-/* No node lies beyond the first segment. */
+/* No node is beyond the first segment. */
 struct first_child *
 nodes_far_first_child(uint32_t node)
 {

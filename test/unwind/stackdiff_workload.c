@@ -1,10 +1,10 @@
-/* stackdiff_workload.c: many shapes of frames for the differential unwinder test.
+/* stackdiff_workload.c: call functions with many frame layouts, for the differential unwinder test.
  *
- * Each function here covers one way of laying out or leaving a frame: callbacks out of libc, libz
- * and the dynamic linker, recursion with alloca, over-aligned locals, many arguments, frame
- * pointers kept and omitted, no optimisation, signal handlers on the same and on another stack,
- * interrupted code anywhere, coroutines, threads, hand-written frames. Values are returned through
- * all of them, so no call becomes a tail call. */
+ * Each function covers one way of laying out or leaving a frame: callbacks from libc, libz and the
+ * dynamic linker, recursion with alloca, over-aligned locals, many arguments, frame pointers kept
+ * and omitted, no optimisation, signal handlers on the same and on another stack, code interrupted
+ * at any instruction, coroutines, threads, and hand-written frames. All functions return values, so
+ * no call becomes a tail call. */
 #include "stackdiff.h"
 
 #include <alloca.h>
@@ -39,10 +39,10 @@
 
 static volatile unsigned sink;
 
-/* Frames written by hand; each calls its argument. with_rbx has its CFA in rbx, as the dynamic
- * linker's resolver has; with_kept_rbp has its CFA in rbp, which the frame inside it keeps in rbx;
- * with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign; without_table
- * has no unwind table and keeps an rbp frame, as JIT code may. */
+/* Hand-written frames; each function calls its argument. The CFA of with_rbx is in rbx, as in the
+ * dynamic linker's resolver. The CFA of with_kept_rbp is in rbp, which the frame inside it keeps in
+ * rbx. with_deref keeps its CFA in memory below rbp, as gcc but not clang does to realign.
+ * without_table has no unwind table and keeps an rbp frame, as JIT code may. */
 unsigned with_rbx(unsigned (*f)(unsigned), unsigned n);
 unsigned with_kept_rbp(unsigned (*f)(unsigned), unsigned n);
 unsigned with_deref(unsigned (*f)(unsigned), unsigned n);
@@ -166,8 +166,8 @@ recurse_plain(unsigned depth, unsigned n)
     return recurse_plain(depth - 1, n + depth) ^ n;
 }
 
-/* Over-aligned locals with a stack of unknown size and arguments on the stack: gcc keeps the CFA in
- * memory here (RULE_RBP_DEREF). */
+/* Locals are over-aligned, the frame's size varies, and arguments are on the stack: gcc keeps the
+ * CFA in memory here (RULE_RBP_DEREF). */
 static NOINLINE unsigned
 realigned(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g,
           unsigned h)
@@ -388,7 +388,8 @@ enum { SINGLE_STEPS = 2000 };
 
 static volatile unsigned steps_left;
 
-/* The processor's trap flag in the interrupted context makes it stop after one instruction. */
+/* The processor's trap flag in the interrupted context makes the program stop after one
+ * instruction. */
 static void
 on_single_step(int number, siginfo_t *info, void *arg)
 {
@@ -410,7 +411,7 @@ static NOINLINE unsigned
 jump_from(unsigned depth)
 {
     if (depth > 100)
-        return 0; // Never; the compiler requires a return.
+        return 0; // Never reached; the compiler requires a return.
     if (depth == 0)
         longjmp(jump_target, (int)sink | 1);
     return jump_from(depth - 1) + 1;
@@ -425,7 +426,7 @@ long_jump(unsigned seed)
 }
 
 /* Take a sample after every single instruction, in prologues, epilogues, the PLT, and lazy binding
- * in the dynamic linker. SEED determines where in this sequence it begins. */
+ * in the dynamic linker. SEED determines where in this sequence sampling begins. */
 static NOINLINE void
 single_steps(unsigned seed)
 {
@@ -522,8 +523,8 @@ threads(unsigned seed)
         pthread_join(t[i], NULL);
 }
 
-/* Interrupts at an arbitrary instruction. Off while libraries are loaded: libunwind takes the
- * loader's lock. */
+/* Start or stop a timer that interrupts at any instruction. It must be off while libraries are
+ * loaded, because libunwind takes the loader's lock. */
 static void
 stackdiff_workload_tick(bool on)
 {

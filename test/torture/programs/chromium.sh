@@ -1,6 +1,6 @@
-# chromium.sh: a browser without a window: a private allocator in place of malloc, a zygote that
-# forks its processes, and code made at run time. Without its sandbox, which root may not use. It
-# must render the same page.
+# chromium.sh: a browser without a window, with a private allocator in place of malloc, a zygote
+# that forks its processes, and code generated at run time. The sandbox is off, because root may not
+# use it. The browser must render the same page.
 #
 # needs: chromium md5sum
 # hide: ^.*(ERROR|WARNING|INFO|FATAL):.*$|^\[.*$

@@ -51,7 +51,7 @@ int g() { return f(3); }
 END
     cat >Makefile <<'END'
 objects := $(patsubst %.cc,%.o,$(filter-out bad.cc,$(wildcard *.cc)))
-# No tabs in this tree.
+# The tree permits no literal tabs.
 .RECIPEPREFIX = >
 program: $(objects)
 >g++ -o $@ $^

@@ -1,5 +1,5 @@
-# gdb.sh: a debugger with python inside, itself recorded, that runs a recorded program, stops it in
-# the middle of malloc and calls functions in it.
+# gdb.sh: a recorded debugger, with python inside, which runs a recorded program, stops it in the
+# middle of malloc and calls functions in it.
 #
 # foreign: yes
 # needs: gdb gcc

@@ -1,5 +1,6 @@
-# git_session.sh: a long session with git: commits, branches, merges with conflicts, rebase, bisect,
-# submodules, stash, repack with threads, clone and fetch over a pipe. Some thousand processes.
+# git_session.sh: a long session with git, of some thousand processes: commits, branches, merges
+# with conflicts, rebase, bisect, submodules, stash, repack with threads, clone and fetch over a
+# pipe.
 #
 # foreign: yes
 # needs: git

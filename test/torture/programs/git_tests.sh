@@ -1,13 +1,13 @@
 # git_tests.sh: a part of git's own tests, on git built from Debian's source: thousands of short
-# processes with pipes, signals, limits and files that go away.
+# processes with pipes, signals, limits and files that vanish.
 #
 # needs: make gcc perl
 # files: /etc/apt/sources.list.d/debian.sources /usr/include/zlib.h
 # limit: 900
 # hide: expecting success of.*
 
-# The source comes through apt, with source lines made from the system's own in a private list; the
-# system's lists are left alone. Built once, without optional parts.
+# apt downloads the source, by a private list derived from the system's lists, which stay unchanged.
+# git is built once, without optional parts.
 fetch_and_build() {
     local d=$CACHE/git o
     mkdir -p "$d/lists/partial" && cd "$d" || return

@@ -1,5 +1,5 @@
 # go.sh: the go tool builds a program and runs it. Both are static and have a private allocator and
-# private stacks: there is nothing to record, and it must stay harmless. With cgo there is.
+# private stacks, so the recorder sees no events and must do no harm. With cgo, there are events.
 #
 # needs: go gcc
 # hide: \d+(\.\d+)?s$

@@ -6,7 +6,7 @@
 prepare() {
     mkdir logs
     seq 20000 >page
-    # A port derived from the process id, where no other server is expected.
+    # The port is derived from the process id, so that no other server uses it.
     echo $((20000 + $$ % 20000)) >port
     cat >conf <<END
 pid $PWD/pid;

@@ -1,6 +1,7 @@
-# php.sh: the interpreter with its own heap and with malloc instead (USE_ZEND_ALLOC=0), which makes
-# every value an event; objects with destructors, regular expressions with a JIT, exceptions.
-# No oracle: it is behind the recorder, so it misses the calls of modules opened with RTLD_DEEPBIND.
+# php.sh: the interpreter with its private heap, and with malloc instead (USE_ZEND_ALLOC=0), so that
+# every value is an event; objects with destructors, regular expressions with a JIT, exceptions. The
+# oracle is not used: it is behind the recorder, so it misses the calls of modules opened with
+# RTLD_DEEPBIND.
 #
 # foreign: yes
 # needs: php

@@ -1,6 +1,6 @@
-# python_pure.sh: python's own tests of things that happen in one process: the collector, regular
-# expressions, JSON, mappings, foreign functions. With malloc instead of python's own allocator, so
-# that every object is an event.
+# python_pure.sh: python's own tests that use one process: the collector, regular expressions, JSON,
+# mappings, foreign functions. They use malloc instead of python's own allocator, so that every
+# object is an event.
 #
 # needs: python3
 # files: /usr/lib*/python3*/test/test_json/__init__.py

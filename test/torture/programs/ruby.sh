@@ -1,6 +1,7 @@
-# ruby.sh: the collector (conservative, it also scans the recorder's frames), fibers on separate
-# stacks, threads, fork, deep recursion that ends in SystemStackError by a guard page and SIGSEGV.
-# Behind the entry of a fiber libunwind takes a stray word for a frame, so the oracle is not used.
+# ruby.sh: the conservative collector, which also scans the recorder's frames; fibers on separate
+# stacks, threads, fork, and deep recursion that a guard page and SIGSEGV turn into
+# SystemStackError. The oracle is not used, because libunwind mistakes a stray word for a frame
+# outside the entry of a fiber.
 #
 # foreign: yes
 # needs: ruby

@@ -1,5 +1,5 @@
-# setuid.sh: programs with more rights than their caller ignore the preload and must just work: su,
-# sudo, and the programs that they start, with our environment or without it.
+# setuid.sh: set-user-ID programs ignore LD_PRELOAD and must work as usual: su, sudo, and the
+# programs that they start, with the recorder's environment or without it.
 #
 # as: nobody
 # needs: su sudo passwd chage mount

@@ -1,5 +1,5 @@
-# tools_inside.sh: other tools that instrument programs, under the recorder: an emulator that
-# replaces malloc itself, another heap profiler, and a tracer.
+# tools_inside.sh: other tools that instrument programs, recorded: an emulator that also replaces
+# malloc, another heap profiler, and a tracer.
 #
 # needs: valgrind gcc
 # hide: ==\d+==|0x[0-9A-Fa-f]+|\d+(,\d+)* (allocs|frees|bytes)

@@ -1,5 +1,5 @@
-# yjit.sh: ruby with code made at run time that calls the interpreter and is called by it, so frames
-# without tables lie in the middle of most stacks.
+# yjit.sh: ruby with code generated at run time, which calls the interpreter and is called by it. So
+# most stacks have frames without unwind tables in their middle.
 #
 # needs: ruby
 # broken: code made by the interpreter has no unwind tables
