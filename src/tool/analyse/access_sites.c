@@ -106,7 +106,8 @@ static void
 access_sites_collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                      struct access_table *t)
 {
-    size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of); // Row plus 1.
+    // By stack: index of its row plus 1; 0 = none.
+    size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of);
 
     t->v = arena_array(arena, stacks->count, sizeof *t->v);
     for (size_t i = 0; i < p->accesses.count; i++) {
@@ -160,7 +161,7 @@ void
 access_build(const struct profile *p, const struct stacks *stacks, struct arena *arena,
              struct access_table *ret)
 {
-    double before = 0; // Accesses of the preceding rows.
+    double before = 0; // Accesses of the rows before this one.
     struct user_code own;
 
     user_code_init(&own, p, arena);
@@ -227,7 +228,7 @@ access_sites_is_picked(const struct access_row *r, enum access_pick pick)
     return false;
 }
 
-/* Compare by position, so that equal rows stay sorted by accesses. */
+/* Compare by position, so that rows with equal keys stay sorted by accesses. */
 static int
 access_sites_by_place(const struct access_row *a, const struct access_row *b)
 {

@@ -6,7 +6,8 @@
 
 /* Verdict on the blocks of a stack. If several apply, the first one is given. */
 enum access_verdict {
-    ACCESS_UNSEEN = 0,   // Allocated by a library without counting, and not accessed elsewhere.
+    // A library without counting allocated the blocks, and nothing else accessed them.
+    ACCESS_UNSEEN = 0,
     ACCESS_NEVER,        // Neither read nor written.
     ACCESS_NOT_SEEN,     // Like NEVER, but uncounted code may use the blocks.
     ACCESS_WRITE_ONLY,   // Written and never read.
@@ -23,15 +24,16 @@ enum access_verdict {
 
 enum access_heat { HEAT_COLD, HEAT_WARM, HEAT_HOT };
 
-/* Hot stacks together have at most about this share of all accesses. Cold stacks have a rate below
- * the average divided by this factor. Blocks up to this mean size are small. */
+/* ACCESS_HOT_SHARE: maximum share of all accesses that the hot stacks have together.
+ * ACCESS_COLD_TIMES: a stack is cold if its rate is below the average divided by this number.
+ * ACCESS_SMALL_BYTES: largest mean size of small blocks. */
 #define ACCESS_HOT_SHARE 0.9
 #define ACCESS_COLD_TIMES 100
 #define ACCESS_SMALL_BYTES 256
 
 struct access_row {
     const struct stack *stack;
-    struct profile_access a; // Sum over its sites; a.site is the first.
+    struct profile_access a; // Sum over the sites of the stack; a.site is the first of them.
     uint32_t type;           // String: type of the blocks; 0 = unknown or several.
     uint32_t type_verdict;   // enum profile_verdict
     double per_byte;         // Accesses per byte of the blocks.
@@ -45,7 +47,7 @@ struct access_table {
     struct access_row *v; // Most accesses first.
     size_t count;
     struct profile_access total;
-    double byte_seconds, rate; // For the total.
+    double byte_seconds, rate; // Of all rows together.
     size_t hot_count;
     uint64_t hot_accesses;
     double hot_byte_seconds;
@@ -60,10 +62,11 @@ void access_build(const struct profile *p, const struct stacks *stacks, struct a
 /* Rows to return, and their order. */
 enum access_pick {
     ACCESS_PICK_ALL,   // Most accesses first.
-    ACCESS_PICK_HOT,   // Hot rows, most accesses first.
-    ACCESS_PICK_COLD,  // Cold rows of known use, most byte-seconds first: long-held memory with
-                       // little use.
-    ACCESS_PICK_NEVER, // Rows of known use with unread blocks, most unread bytes first.
+    ACCESS_PICK_HOT,   // Only hot rows, most accesses first.
+    // Only cold rows of known use, most byte-seconds first. They hold memory for long and use it
+    // little.
+    ACCESS_PICK_COLD,
+    ACCESS_PICK_NEVER, // Only rows of known use with unread blocks, most unread bytes first.
 };
 
 /* Return the rows of T that PICK selects, and their number in *RET_COUNT. From ARENA. */

@@ -255,8 +255,8 @@ callgraph_compare_entries(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-/* Return by node whether it is listed. In an interval what grew and what shrank may cancel out, and
- * the node then still has calls to show. */
+/* Return a flag for each node: true if the node is listed. In an interval, growth and shrinkage may
+ * cancel out; such a node is listed because of its calls. */
 static const bool *
 find_listed(struct builder *b)
 {
@@ -384,9 +384,10 @@ arcs_are_valid(const struct callgraph *g)
         VALID(a->caller < g->function_count); // Only functions are callers.
         VALID(a->callee < g->node_count);     // A callee is a function or a cycle.
         VALID(a->caller != a->callee);        // A self-call makes no arc.
-        VALID(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count); // An index into arcs.
+        // enters is an index into arcs.
+        VALID(a->enters == CALLGRAPH_NONE || a->enters < g->arc_count);
         VALID(a->enters == CALLGRAPH_NONE ||
-              // It leads to the callee's cycle.
+              // enters leads to the cycle of the callee.
               g->arcs[a->enters].callee == g->nodes[a->callee].cycle);
     }
     return true;
@@ -402,8 +403,8 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->caller_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + k]];
 
-        VALID(a->callee == i); // An arc into it,
-        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
+        VALID(a->callee == i); // The arc leads to node I.
+        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // The callers are sorted.
         last = amount_sum(&a->amount);
         in = counters_sum(in, a->amount.calls);
     }
@@ -411,8 +412,8 @@ lists_are_valid(const struct callgraph *g, uint32_t i)
     for (uint32_t k = 0; k < n->callee_count; k++) {
         const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + k]];
 
-        VALID(a->caller == i); // An arc out of it,
-        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // in order.
+        VALID(a->caller == i); // The arc comes from node I.
+        VALID(counters_by_magnitude(last, amount_sum(&a->amount)) <= 0); // The callees are sorted.
         last = amount_sum(&a->amount);
         out = counters_sum(out, a->amount.calls);
     }
@@ -430,7 +431,7 @@ graph_nodes_are_valid(const struct callgraph *g)
 
         VALID(n->cycle == CALLGRAPH_NONE || !is_cycle); // Cycles do not nest.
         VALID(n->cycle == CALLGRAPH_NONE ||
-              // A cycle is a node behind the functions.
+              // The index of a cycle follows those of all functions.
               (n->cycle >= g->function_count && n->cycle < g->node_count));
         VALID(n->index == CALLGRAPH_NONE ||
               // index is the inverse of entries.
@@ -451,8 +452,8 @@ callgraph_is_valid(const struct callgraph *g)
         amount_add(&selves, &g->nodes[i].self);
     VALID(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
     for (size_t i = 0; i < g->entry_count; i++) {
-        VALID(g->entries[i] < g->node_count); // It is a node's,
-        // and the largest comes first.
+        VALID(g->entries[i] < g->node_count); // An entry is a node.
+        // Entries are sorted, the largest first.
         VALID(i == 0 ||
               counters_by_magnitude(amount_sum(&g->nodes[g->entries[i - 1]].inclusive),
                                     amount_sum(&g->nodes[g->entries[i]].inclusive)) <= 0);

@@ -18,8 +18,9 @@
 /* A call from CALLER, a function, to CALLEE, another function or a cycle as a whole. */
 struct callgraph_arc {
     uint32_t caller, callee; // Ids of nodes.
-    uint32_t enters;         // Arc from the caller to the callee's cycle; CALLGRAPH_NONE if the
-                             // callee is in no cycle, or in the caller's.
+    // Arc from the caller to the callee's cycle; CALLGRAPH_NONE if the callee is in no cycle, or in
+    // the caller's.
+    uint32_t enters;
     struct amount amount;
 };
 
@@ -27,12 +28,13 @@ struct callgraph_arc {
 struct callgraph_node {
     struct amount self, inclusive;
     struct amount called; // Sum over the stacks with a call from another function.
-    int64_t recursive;    // Recursive calls, each times its stack's allocations. For a cycle: calls
-                          // between its functions.
+    // Recursive calls, each times its stack's allocations. For a cycle: calls between its
+    // functions.
+    int64_t recursive;
     int64_t calls_in;     // Sum over the arcs into it.
     int64_t calls_out;    // Sum over the arcs out of it.
-    uint32_t cycle;       // Node of the cycle that it is in; CALLGRAPH_NONE if none. Always NONE
-                          // for a cycle.
+    // Node of the cycle that it is in; CALLGRAPH_NONE if none. Always NONE for a cycle.
+    uint32_t cycle;
     uint32_t number;      // Number of a cycle, from 1, largest amount first; 0 for a function.
     uint32_t depth;       // Least number of callers above it on any stack.
     uint32_t index;       // Index into entries; CALLGRAPH_NONE if it has none.
@@ -46,8 +48,9 @@ struct callgraph {
     size_t node_count, function_count;
     struct callgraph_arc *arcs;
     size_t arc_count;
-    uint32_t *callers, *callees; // Arcs of each node, largest amount first. An arc into a cycle as
-                                 // a whole is listed for the cycle only, not for its caller.
+    // Arcs of each node, largest amount first. An arc into a cycle as a whole is listed for the
+    // cycle only, not for its caller.
+    uint32_t *callers, *callees;
     uint32_t *entries;           // Nodes with an amount, largest inclusive amount first.
     size_t entry_count;
     struct amount total;
@@ -90,11 +93,11 @@ struct tree_node {
     uint32_t frame; // One frame of the function; unused in the root.
     uint32_t location;
     uint32_t first_child;      // Children, largest first; 0 = none.
-    uint32_t next_sibling;     // 0 = last.
+    uint32_t next_sibling;     // 0 = the node is the last one.
     uint32_t depth;            // 0 for the root.
     const char *root;          // Name of a node without a frame (stack_root); NULL = a function.
     struct counters inclusive; // Sum of the stacks through this node.
-    struct counters self;      // Sum of the stacks that end here.
+    struct counters self;      // Sum of the stacks that end at this node.
     struct errors inclusive_errors, self_errors;
 };
 
@@ -128,7 +131,7 @@ struct paths_options {
 struct path {
     const struct stack *stack; // One of the merged stacks.
     uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
-    bool cut;       // It has further callers, known or unknown.
+    bool cut;       // The path has further callers, known or unknown.
     struct counters counters;
     struct errors errors;
 };

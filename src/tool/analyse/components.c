@@ -15,8 +15,8 @@ struct search {
     struct components *ret;
     uint32_t *number, *low; // By node; numbers start at 1.
     uint32_t *next;         // By node: the next arc to follow.
-    uint32_t *open, *path;  // Nodes without a component; path from the root of the search to the
-                            // current node.
+    // Nodes without a component; path from the root of the search to the current node.
+    uint32_t *open, *path;
     uint32_t open_count, path_count, last_number;
 };
 

@@ -35,7 +35,7 @@ struct builder {
     struct arena *arena;
     enum diff_by by;
     enum metric metric;
-    struct strtab keys; // Rendered text of a frame to its entry plus 1.
+    struct strtab keys; // Text of a frame to its entry plus 1.
     struct strtab tags; // Names of heaps, and texts of label sets.
     struct strbuf key;
     struct diff_files files;
@@ -417,7 +417,7 @@ diff_is_valid(const struct diff *d, enum metric metric)
         counters_add(&before, &r->before);
         counters_add(&after, &r->after);
     }
-    VALID(counters_are_same(&before, &d->before)); // Each stack is in one row,
-    VALID(counters_are_same(&after, &d->after));   // on both sides.
+    VALID(counters_are_same(&before, &d->before)); // Each stack of BEFORE is in one row.
+    VALID(counters_are_same(&after, &d->after));   // Each stack of AFTER is in one row.
     return true;
 }

@@ -18,13 +18,14 @@ enum diff_by {
 
 struct diff_frame {
     const char *function; // Name of the function, or the result of frame_name (frame_name.h).
-    const char *file;     // File in AFTER, or in BEFORE if only BEFORE has the stack; "" if
-                          // unknown.
-    const char *module;   // Path of the module, from the same side; "" if unknown.
-    uint32_t line;        // From the same side; 0 if unknown.
+    // File in AFTER, or in BEFORE if only BEFORE has the stack; "" if unknown.
+    const char *file;
+    // Path of the module, from the profile that FILE comes from; "" if unknown.
+    const char *module;
+    uint32_t line;        // Line, from the profile that FILE comes from; 0 if unknown.
     bool inlined;
-    bool several_lines; // By site only: the row sums stacks of one side that have different lines
-                        // here.
+    // By site only: the row sums stacks of one side that have different lines here.
+    bool several_lines;
 };
 
 /* A stack or function, compared. The counters of a side without it are zero. */
@@ -32,7 +33,7 @@ struct diff_row {
     struct diff_frame *frames; // Innermost first; depth entries, at least 1.
     uint32_t depth;            // 1 for a function.
     uint32_t useful_depth;     // Depth without start-up code, as stack_useful_depth.
-    bool in_before, in_after;  // The sides that have it.
+    bool in_before, in_after;  // The sides that have the row.
     // By site only: heap and labels in one of the profiles; NULL for a function.
     const struct profile_heap *heap;
     const struct profile_label_set *labels;

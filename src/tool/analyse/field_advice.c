@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER_LINES_MIN 0.25 // Least number of lines saved that justifies a new order.
-#define CONFLICT_SHARE 0.05  // Least share of a structure's accesses that makes a part matter.
+#define ORDER_LINES_MIN 0.25 // Least number of lines that a new order must save.
+#define CONFLICT_SHARE 0.05  // Least share of a structure's accesses at which a part matters.
 #define MOSTLY 0.9
 
 enum { WORD_BYTES = 8, SHARE_STEPS = 10, CONFLICT_ACCESSES_MIN = 1000 };
@@ -79,7 +79,7 @@ find_unused(const struct profile *p, const struct field_structure *f, struct are
 /* A part that is not yet placed in the new order. */
 struct candidate {
     uint32_t part;
-    unsigned share; // Share of the blocks that touched it, in units of 1/SHARE_STEPS.
+    unsigned share; // Share of the blocks that touched the part, in units of 1/SHARE_STEPS.
     double per_byte;
     bool placed;
     bool is_tail; // Stays last.

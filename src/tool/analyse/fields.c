@@ -11,8 +11,8 @@
  * structure.
  *
  * A granule that several members share has one count. Each of these members gets that count and is
- * marked. If the size of an array's elements is no multiple of the granule, all counts of the array
- * are shared in this way and marked as blurred. */
+ * marked. If the size of an array's elements is not a multiple of the granule, all counts of the
+ * array are shared in this way and marked as blurred. */
 #include "analyse/fields.h"
 
 #include <stdlib.h>

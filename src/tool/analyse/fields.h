@@ -17,16 +17,16 @@ struct field_row {
     const struct profile_member *member; // NULL = padding.
     uint64_t offset, size;
     struct field_counts counts; // Sums over its granules; blocks and reached are their maxima.
-    bool together; // Shares a granule with a neighbour; both have the granule's counts.
+    bool together; // The field shares a granule with a neighbour; both have the granule's counts.
 };
 
 /* A part of a structure that can move: a member, or all members of a nested structure. */
 struct field_part {
     uint64_t offset, size;
     uint32_t alignment;
-    uint32_t first_row, row_count; // Its rows, padding inside it included.
+    uint32_t first_row, row_count; // Rows of the part, padding inside the part included.
     uint64_t accesses, writes;
-    bool fixed, together, shared; // Set if set for any row or member in it.
+    bool fixed, together, shared; // True if any row or member in the part has this property.
 };
 
 struct field_structure {
@@ -40,7 +40,7 @@ struct field_structure {
     uint64_t migrated, dated;     // As in struct profile_access.
     bool folded;                  // Some blocks are arrays of elements of this type.
     bool blurred;                 // Elements begin within granules: a count may be a neighbour's.
-    struct field_counts *granules; // granule_bytes each, from the front of the block.
+    struct field_counts *granules; // Granules of granule_bytes each, from the front of the block.
     size_t granule_count;
     struct field_row *rows; // By offset.
     size_t row_count;
@@ -62,11 +62,13 @@ struct fields {
     struct field_structure *v; // Most accesses first, then most bytes.
     size_t count;
     uint32_t granule_bytes;
-    uint64_t bytes, accesses;  // In known places of known structures.
-    uint64_t beyond_bytes, beyond_accesses; // In unknown places of known structures.
-    uint64_t other_bytes, other_accesses; // The preceding, and of all other blocks.
-    struct field_other largest[FIELD_OTHERS_MAX]; // The most accessed of the other stacks: each has
-                                                  // FIELD_OTHER_SHARE of all accesses or more.
+    uint64_t bytes, accesses;  // Bytes of known structures at known places, and accesses there.
+    // Bytes of known structures at unknown places, and accesses there.
+    uint64_t beyond_bytes, beyond_accesses;
+    // The beyond_ members, plus the amounts of all other blocks.
+    uint64_t other_bytes, other_accesses;
+    // The most accessed of the other stacks: each has at least FIELD_OTHER_SHARE of all accesses.
+    struct field_other largest[FIELD_OTHERS_MAX];
     size_t largest_count;
 };
 
@@ -109,12 +111,12 @@ struct field_advice {
     uint32_t *untouched; // Rows without any access, in order.
     size_t untouched_count;
     uint64_t untouched_bytes;
-    uint32_t *unread; // Rows that were written and never read; none unless reads are counted
-                      // separately.
+    // Rows that were written and never read; none unless reads are counted separately.
+    uint32_t *unread;
     size_t unread_count;
     uint64_t unread_bytes;
-    uint32_t *once; // Rows with one access in each block that touched them: set once and never
-                    // used.
+    // Rows with one access in each block that touched them: set once and never used.
+    uint32_t *once;
     size_t once_count;
     uint64_t once_bytes;
     uint32_t *hot; // Parts with FIELD_HOT_SHARE of the accesses, most accesses per byte first.

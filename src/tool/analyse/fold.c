@@ -27,7 +27,8 @@
 // Length of the table's longest word, and number of arbitrary letters allowed in front of "malloc".
 enum { FOLD_WORD_MAX = 16, FOLD_LETTERS = 3 };
 
-/* Whole names; with a final star, their beginnings. The order has no meaning. */
+/* Names of functions. A name that ends in a star matches every name that begins with the rest. The
+ * order has no meaning. */
 static const char *const wrappers[] = {
     // C
     "malloc",
@@ -47,7 +48,7 @@ static const char *const wrappers[] = {
     "__libc_malloc",
     "__libc_calloc",
     "__libc_realloc",
-    // Wrappers that heaptap cc puts in front of these (recorder/access)
+    // Wrappers that heaptap cc puts in front of the functions above (recorder/access)
     "counted_strdup",
     "counted_strndup",
     "counted_wcsdup",
@@ -176,8 +177,9 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
             const char *end = skip_brackets(s, '(', ')');
 
             if (strncmp(end, "::", 2) != 0)
-                break; // These are the parameters. Behind "(anonymous namespace)" and local
-                       // functions comes a scope.
+                // These brackets are the parameters. For "(anonymous namespace)" and local
+                // functions, a scope would follow the brackets.
+                break;
             s = end;
         } else if (*s == ' ' && !is_rust_impl) {
             if (s[1] != '<')

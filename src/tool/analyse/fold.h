@@ -14,7 +14,7 @@ bool fold_is_wrapper(const char *function);
 size_t fold_alias_length(const char *function);
 
 /* Store the qualified name of FUNCTION without return type, template arguments and parameters in
- * RET, cut to fit. Names that are no C++ declarations are copied unchanged. Example:
+ * RET, cut to fit. Names that are not C++ declarations are copied unchanged. Example:
  * "std::_Vector_base::_M_allocate" for "std::_Vector_base<int, std::allocator<int>
  * >::_M_allocate(unsigned long)". */
 void fold_plain_name(const char *function, char ret[FOLD_NAME_MAX]);

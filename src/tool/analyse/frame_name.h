@@ -19,7 +19,7 @@ const char *frame_name(const struct profile *p, uint32_t frame, uint32_t locatio
  * location. */
 struct unsymbolized_text {
     char shown[FRAME_UNSYMBOLIZED_MAX]; // As frame_name returns it, cut to fit.
-    char bare[FRAME_UNSYMBOLIZED_MAX];  // The same without the ellipsis.
+    char bare[FRAME_UNSYMBOLIZED_MAX];  // Name without the ellipsis.
 };
 
 /* Return the substitute name of the unsymbolized function at LOCATION. */

@@ -381,7 +381,7 @@ group_all_sizes(const struct profile *p)
 size_t
 group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUNT])
 {
-    // Each is the end of a bin: bins above 1 KiB end with a power of two.
+    // Each of these sizes is the end of a bin; above 1 KiB only powers of two are.
     static const uint64_t ends[SIZE_RANGE_COUNT] = {16,       64,      256,      1 * KIB,   4 * KIB,
                                                     64 * KIB, 1 * MIB, 16 * MIB, UINT64_MAX};
     struct size_range all[SIZE_RANGE_COUNT];
@@ -406,15 +406,24 @@ group_size_ranges(const struct profile *p, struct size_range ret[SIZE_RANGE_COUN
 static bool
 row_is_valid(const struct profile *p, enum group_by by, const struct group_row *r)
 {
-    VALID(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count); // Views look its name up.
-    VALID(by != BY_SITE || r->stack != NULL);                       // Views show its frames,
-    VALID(by != BY_THREAD || r->thread != NULL);                    // its name,
-    VALID(by != BY_THREAD || r->share != NULL);                     // its counters,
-    VALID(by != BY_SIZE || r->bin != NULL);                         // its range,
-    VALID(by != BY_TYPE || r->site != NULL);                        // its type,
-    VALID(by != BY_HEAP || r->heap != NULL);                        // and its name.
-    VALID(r->inclusive.size_min <= r->self.size_min); // inclusive contains self,
-    VALID(r->inclusive.size_max >= r->self.size_max); // at both ends of the range.
+    // Views show the name of this frame.
+    VALID(r->frame == GROUP_NO_FRAME || r->frame < p->frame_count);
+    // Views show the frames of this stack.
+    VALID(by != BY_SITE || r->stack != NULL);
+    // Views show the name of this thread.
+    VALID(by != BY_THREAD || r->thread != NULL);
+    // Views show the counters of this share.
+    VALID(by != BY_THREAD || r->share != NULL);
+    // Views show the range of this bin.
+    VALID(by != BY_SIZE || r->bin != NULL);
+    // Views show the type of this site.
+    VALID(by != BY_TYPE || r->site != NULL);
+    // Views show the name of this heap.
+    VALID(by != BY_HEAP || r->heap != NULL);
+    // The inclusive blocks contain the self blocks, so their smallest is no larger.
+    VALID(r->inclusive.size_min <= r->self.size_min);
+    // For the same reason their largest is no smaller.
+    VALID(r->inclusive.size_max >= r->self.size_max);
     return true;
 }
 

@@ -16,8 +16,8 @@ enum group_by {
     BY_SIZE,
     BY_TYPE,
     BY_HEAP,
-    BY_LABEL,       // By whole sets of labels.
-    BY_LABEL_VALUE, // By the values of one label.
+    BY_LABEL,       // Group by whole sets of labels.
+    BY_LABEL_VALUE, // Group by the values of one label.
 };
 
 #define GROUP_NO_FRAME UINT32_MAX
@@ -29,8 +29,8 @@ struct group_row {
     uint32_t frame;            // A frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Location of that frame.
     const struct stack *stack; // BY_SITE
-    const struct profile_thread *thread; // BY_THREAD: its allocations are the counters,
-    const struct thread_share *share;    // BY_THREAD: its frees for other threads.
+    const struct profile_thread *thread; // BY_THREAD: the thread whose allocations are counted.
+    const struct thread_share *share;    // BY_THREAD: the thread's frees for other threads.
     const struct profile_bin *bin;       // BY_SIZE
     const struct profile_site *site;     // BY_TYPE: a site with this type.
     const struct profile_heap *heap;     // BY_HEAP
@@ -62,8 +62,8 @@ const struct stack **group_sorted_stacks(const struct stacks *stacks, enum metri
 size_t group_positive(const struct stacks *stacks, const struct stack *const *sorted,
                       enum metric metric);
 
-/* Return a number equal for frames of one function: by name and module, or by address if it has no
- * name. */
+/* Return a number that is equal for frames of one function. Named functions are distinguished by
+ * name and module, others by address. */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
 /* Return the sum over all sizes: malloc's blocks, those that back heaps included. */

@@ -106,7 +106,8 @@ score_interval(double estimate, double variance, double unit)
 
 /* Return the lower end for SHAPE in units of the distribution's scale. It is the mean at which,
  * given at least one sample, the sum is reached with probability TAIL. Solves gamma_below(shape, x)
- * / (1 - exp(-x)) = TAIL for x. The end is 0 for one sample, because every such case has one. */
+ * / (1 - exp(-x)) = TAIL for x. For one sample the end is 0, because at least one sample is
+ * given. */
 static double
 seen_low(double shape)
 {
@@ -281,7 +282,7 @@ interval_unseen(void)
 bool
 interval_is_valid(struct interval i, double value)
 {
-    VALID(isfinite(i.low) && isfinite(i.high)); // Callers divide by them.
+    VALID(isfinite(i.low) && isfinite(i.high)); // Callers divide by these limits.
     VALID(i.low <= value && value <= i.high);   // The observed value is always possible.
     return true;
 }

@@ -31,12 +31,13 @@ struct limits {
 /* Return true if L has any limit. */
 bool limits_are_given(const struct limits *l);
 
-/* Return the name of WHAT for users, and whether it counts bytes. */
+/* limit_name returns the name of WHAT for users; limit_is_bytes returns true if WHAT counts
+ * bytes. */
 const char *limit_name(enum limit_of what);
 bool limit_is_bytes(enum limit_of what);
 
-/* Return the metric that WHAT limits. LIMIT_CORRUPTION has METRIC_PEAK, because it needs a whole
- * run as well. */
+/* Return the metric that WHAT limits. LIMIT_CORRUPTION has METRIC_PEAK: like the peak, it needs a
+ * whole run. */
 enum metric limit_metric(enum limit_of what);
 
 /* A limit and the growth compared with it. */
@@ -46,9 +47,11 @@ struct limit_result {
     int64_t before;  // Value in the earlier profile; 0 if there is none.
     int64_t value;   // Value in the profile.
     int64_t allowed; // Largest growth allowed from BEFORE.
-    int64_t least;   // Lower bound of the growth from BEFORE. It is less than the difference for
-                     // estimates and for peaks of several threads.
-    int64_t most;    // Upper bound likewise: more than the difference for estimates.
+    // Lower bound of the growth from BEFORE. It is less than the difference for estimates and for
+    // peaks of several threads.
+    int64_t least;
+    // Upper bound of the growth from BEFORE. It is more than the difference for estimates.
+    int64_t most;
     bool exceeded;   // The lower bound exceeds the limit.
 };
 

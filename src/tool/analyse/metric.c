@@ -1,4 +1,4 @@
-/* metric.c: quantities that views rank by, and the one that a profile is first ranked by. */
+/* metric.c: the quantities by which views rank stacks, and the default quantity of a profile. */
 #include "analyse/stacks.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * site's node is looked up in the file, and its frames are followed in the model from the root. */
 #include "analyse/stacks.h"
 
-/* Return the nearest node of RAW that is no tag, from I towards the root; 0 = none. */
+/* Return the nearest node of RAW that is not a tag, from I towards the root; 0 = none. */
 static uint32_t
 untagged(const struct raw_file *raw, uint32_t i)
 {

@@ -193,8 +193,8 @@ size_totals_are_valid(const struct profile *p, const struct size_totals *b)
 {
     struct counters sum = COUNTERS_ZERO;
 
-    VALID(b->count >= 1);                         // The row for larger blocks always exists
-    VALID(b->v[b->count - 1].size == BIN_LARGER); // and is the last.
+    VALID(b->count >= 1);                         // There is always a row for larger blocks.
+    VALID(b->v[b->count - 1].size == BIN_LARGER); // The row for larger blocks is the last.
     for (size_t i = 0; i < b->count; i++) {
         const struct bin_row *row = &b->v[i];
 

@@ -13,13 +13,13 @@ struct source_line {
 
 struct source_file {
     const char *path;          // As in the debug information.
-    struct source_line *lines; // By rising number; only lines with counts.
+    struct source_line *lines; // Lines by rising number; only lines with counts.
     size_t line_count, line_capacity;
     uint32_t line_min, line_max;
 };
 
 struct source {
-    struct source_file *files; // Starts with the file whose line allocated most.
+    struct source_file *files; // Files, beginning with the file whose line allocated most.
     size_t file_count;
     const char **functions; // Names that matched; empty if WHAT named a file.
     size_t function_count;

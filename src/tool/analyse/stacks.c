@@ -62,14 +62,15 @@ struct builder {
     struct stacks *ret;
     regex_t filter, fold;      // Valid if the option is set.
     uint8_t *matches, *wraps;  // enum verdict by frame.
-    uint8_t *wrappers; // enum verdict by unsymbolized module: any wrappers? NULL = not yet known.
-    uint8_t *folds;    // enum verdict by location: may all of its frames fold?
+    // enum verdict by unsymbolized module: YES if it may have wrappers; NULL = not yet known.
+    uint8_t *wrappers;
+    uint8_t *folds;    // enum verdict by location: YES if all of its frames may fold.
     uint32_t *calls;   // Locations of the calls that fold_depth read last.
     size_t call_capacity;
     uint32_t *canonical;       // By frame: its canonical frame plus 1; 0 = not yet known.
     uint32_t *next_frame;      // By canonical frame: the next one with the same hash, plus 1.
-    struct map frames_by_hash; // Hash to the newest canonical frame with it, plus 1.
-    struct map stacks_by_hash; // Hash to the newest stack with it, plus 1.
+    struct map frames_by_hash; // Hash to the newest canonical frame with that hash, plus 1.
+    struct map stacks_by_hash; // Hash to the newest stack with that hash, plus 1.
     uint32_t *next_stack;      // By stack: the next one with the same hash, plus 1.
     struct map stacks_by_node; // Node and tags to stack plus 1, so that each stack is read once.
     struct tag_picks picks;
@@ -79,7 +80,7 @@ struct builder {
     uint64_t *functions; // By index into frames: its function_key.
     size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
-    bool shortened; // Folding recursion removed frames of it.
+    bool shortened; // Folding recursion removed frames of the stack read last.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
@@ -130,7 +131,8 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
         errors_add(&ret->errors, profile_site_errors(p, i));
     }
     ret->recorded = b.stacks_by_node.count;
-    missed = profile_missed(p, &ret->total); // Needed even if the filter dropped all stacks.
+    // The units of the errors are needed even if the filter dropped all stacks.
+    missed = profile_missed(p, &ret->total);
     errors_add_units(&ret->errors, &missed);
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
@@ -166,7 +168,7 @@ matches_filter(struct builder *b, uint32_t frame, uint32_t location)
 }
 
 /* Return true if --fold matches FUNCTION, or its name without return type and parameters. Users of
- * ^ and $ usually mean the latter. */
+ * ^ and $ usually mean the name without these. */
 static bool
 matches_fold(const struct builder *b, const char *function)
 {
@@ -402,7 +404,7 @@ fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
         arena_grow(b->arena, &b->calls, &b->call_capacity, count, sizeof *b->calls);
         b->calls[count++] = nodes[at].location;
         if (!all_may_fold(b, nodes[at].location))
-            f.inner = 0; // Any frame but NO_FRAME: the walk ends here.
+            f.inner = 0; // Any frame except NO_FRAME, because the walk ends here.
     }
     *ret_calls = count;
     while (count-- > 0)
@@ -666,7 +668,8 @@ struct stack_ends {
     struct builder b;
     struct stacks_options options;
     uint8_t *starts; // enum verdict by frame: is it start-up code?
-    // Last stack: number of calls that fold_depth read, frames requested, and whether it is whole.
+    // Last stack: number of calls that fold_depth read, number of frames requested, and true if the
+    // stack is whole.
     size_t calls, wanted;
     bool whole;
 };
@@ -776,8 +779,8 @@ frames_are_valid(const struct profile *p, const struct stack *s)
 static bool
 stack_is_valid(const struct profile *p, const struct stack *s)
 {
-    VALID(s->node != 0 && s->node < p->node_count); // Node of a site of this stack,
-    VALID(s->heap < p->heap_count);                 // whose heap all its sites share.
+    VALID(s->node != 0 && s->node < p->node_count); // The node belongs to a site of this stack.
+    VALID(s->heap < p->heap_count);                 // All sites of this stack are in this heap.
     VALID(s->labels < p->label_set_count || s->labels == STACK_LABELS_SEVERAL);
     return frames_are_valid(p, s);
 }
@@ -800,8 +803,9 @@ shares_are_valid(const struct profile *p, const struct stacks *s, struct counter
         counters_add(&total, &p->sites[i].counters);
     }
     for (size_t i = 0; i < s->count; i++)
-        VALID(counters_are_same(&sums[i], &s->v[i].counters)); // A stack is the sum of its sites,
-    // and the total is the sum of all stacks.
+        // The counters of a stack are the sum of its sites.
+        VALID(counters_are_same(&sums[i], &s->v[i].counters));
+    // The total is the sum of all stacks.
     VALID(counters_are_same(&total, &s->total));
     return true;
 }

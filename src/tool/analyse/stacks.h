@@ -21,7 +21,8 @@ struct stack {
     const uint32_t *locations; // Location of each frame; depth entries.
     uint32_t depth;            // 0 for the site "other".
     uint32_t flags;            // Bitwise or of enum profile_node_flags over its nodes.
-    uint32_t node;             // Its innermost node; any one if several have equal texts.
+    // Innermost node of the stack; any of them if several have equal texts.
+    uint32_t node;
     uint32_t heap;             // Index into p->heaps.
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
     bool recursion_folded;     // Folding recursion removed frames.
@@ -36,13 +37,14 @@ struct stack {
 struct stacks_options {
     struct tag_filter tags; // Keep only blocks of some heaps or labels.
     bool merge_labels;      // Merge stacks that differ only in labels.
-    // Extended regular expressions, NULL = none. Unsymbolized functions match by their substitute
-    // names.
+    // Extended regular expressions; NULL = none. Unsymbolized functions are matched by their
+    // substitute names.
     const char *filter, *fold;
     bool fold_recursion; // Drop frames that repeat frames further in, see stacks.c.
     bool no_fold;        // Ignore the built-in list as well (operator new, xmalloc, …).
-    // The caller's filter, or NULL: return true to keep SITE. Called once per site that passes
-    // `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at LOCATIONS.
+    // The caller's filter, or NULL. It returns true to keep SITE, and is called once per site that
+    // passes `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at
+    // LOCATIONS.
     bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth);
     void *keep_arg;

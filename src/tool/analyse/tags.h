@@ -33,7 +33,7 @@ tags_keep(const struct tag_picks *picks, const struct profile_site *site)
            (picks->label_sets == NULL || picks->label_sets[site->labels]);
 }
 
-/* Return true if P has several heaps; return true if P has labels. */
+/* tags_has_heaps returns true if P has several heaps, tags_has_labels if P has labels. */
 bool tags_has_heaps(const struct profile *p);
 bool tags_has_labels(const struct profile *p);
 

@@ -2,8 +2,9 @@
  *
  * A row of the file belongs to a thread and a site. An allocation counts in the row of the
  * allocating thread and a free in the row of the freeing thread, because that costs the program
- * nothing. If threads free each other's blocks, allocated minus freed is no thread's live amount: a
- * thread that only frees goes negative, and a producer seems to hold every item it ever queued.
+ * nothing. If threads free each other's blocks, allocated minus freed is not the live amount of any
+ * thread: a thread that only frees goes negative, and a producer seems to hold every item it ever
+ * queued.
  *
  * Over all threads, a site's live bytes are exact, and so are the bytes that each thread allocated
  * there. So live bytes are charged to allocating threads, site by site:
@@ -24,13 +25,13 @@
  * threads that freed there are charged. */
 #include "analyse/totals.h"
 
-/* Sums for charging one value of the rows at a site. */
+/* State of distributing one value (such as live bytes) of all rows at a site. */
 struct charge {
     int64_t surplus, deficit; // Sums of positive values, and of negative values negated.
     int64_t passed, given;    // Values of the larger sign so far, and their results.
 };
 
-/* Larger values, which only a damaged file has, would overflow sums. */
+/* VALUE_MAX: sums of larger values would overflow. Only a damaged file has larger values. */
 #define VALUE_MAX ((int64_t)1 << 61)
 
 static int64_t

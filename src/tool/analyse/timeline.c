@@ -642,8 +642,10 @@ points_are_valid(const struct profile *p, const struct timeline *t)
     VALID(t->point_count >= 2); // The window has a beginning and an end.
     VALID(t->points[t->point_count - 1].snapshots <= p->snapshot_count + 1); // The end is the last.
     for (size_t i = 1; i < t->point_count; i++) {
-        VALID(t->points[i - 1].snapshots < t->points[i].snapshots);    // Points are in order,
-        VALID(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns); // by the clock as well.
+        // Points are in the order of snapshots.
+        VALID(t->points[i - 1].snapshots < t->points[i].snapshots);
+        // Points are in the order of time.
+        VALID(t->points[i - 1].elapsed_ns <= t->points[i].elapsed_ns);
     }
     return true;
 }
@@ -670,10 +672,10 @@ timeline_is_valid(const struct profile *p, const struct stacks *stacks, const st
 {
     if (!points_are_valid(p, t))
         return false;
-    VALID(t->row_count <= t->stack_count); // Each row has another stack,
-    VALID(t->growing <= t->stack_count);   // and growing ones are a part of all stacks.
+    VALID(t->row_count <= t->stack_count); // No two rows have the same stack.
+    VALID(t->growing <= t->stack_count);   // Growing stacks are a part of all stacks.
     for (size_t i = 0; i < t->row_count; i++) {
-        VALID(t->rows[i].stack != NULL);         // Views show its frames.
+        VALID(t->rows[i].stack != NULL);         // Views show the frames of this stack.
         VALID(t->rows[i].trend <= TREND_VARIES); // Each trend has a name.
     }
     // At the end of the run, live bytes equal the profile's counters of these stacks.

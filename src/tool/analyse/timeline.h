@@ -85,8 +85,9 @@ int64_t timeline_amount(const struct profile_amounts *a, enum timeline_by by);
 uint32_t *timeline_sort_changes(const struct profile *p, const struct timeline *t,
                                 struct arena *arena, size_t *ends);
 
-/* Return the value of ROW in COLUMN, one of COLUMNS equal intervals of the window: the largest
- * amount at its points or, if it has none, the amount at its end; or the rate per second in it. */
+/* Return the value of ROW in COLUMN, one of COLUMNS equal intervals of the window. Of amounts,
+ * return the largest at the points in the column; without points there, the amount at its end. Of
+ * rates, return the rate per second. */
 double timeline_column(const struct timeline *t, const struct timeline_row *row, size_t column,
                        size_t columns);
 
@@ -109,11 +110,12 @@ uint64_t timeline_column_ns(const struct timeline *t, size_t column, size_t colu
  * as 15 s or 2 min. */
 uint64_t timeline_tick_ns(const struct timeline *t, size_t ticks);
 
-/* Return the value of ROW at the end of the window. If it is less than half of the preceding one of
- * the TREND_POINTS values, return that instead. */
+/* Return the value of ROW at the end of the window. Return the last but one of the TREND_POINTS
+ * values instead if the value at the end is less than half of it. */
 int64_t timeline_last(const struct timeline_row *row);
 
-/* Return true if it did: the blocks were freed only when the program ended. */
+/* Return true if timeline_last returns the last but one value of ROW, because the blocks were freed
+ * only when the program ended. */
 bool timeline_is_freed(const struct timeline_row *row);
 
 /* Return true if P can show growth: it has a history, and ran long enough to separate growth from

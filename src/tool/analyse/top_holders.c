@@ -21,8 +21,10 @@ struct builder {
     struct top_holders *ret;
     size_t capacity;
     struct map functions;            // Function key to dense id, from 1.
-    struct map top_holders, callers; // Keyed by function; keyed by holder and function.
-    struct map places, lines;        // Dense ids by file and line; keyed by holder and place.
+    // `top_holders` is keyed by function, `callers` by holder and function.
+    struct map top_holders, callers;
+    // `places`: file and line to a dense id. `lines` is keyed by holder and place.
+    struct map places, lines;
     struct map callees;              // Holder and called function to the value of the metric.
 };
 

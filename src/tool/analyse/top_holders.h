@@ -15,7 +15,9 @@ struct top_holder_caller {
 /* A line of a holder's function that leads to allocations. */
 struct top_holder_line {
     const struct stack *largest;
-    uint32_t own;  // Index of the holder's frame in `largest`; its file and line are this line's.
+    // Index of the holder's frame in `largest`; that frame has the file and the number of this
+    // line.
+    uint32_t own;
     int64_t value; // By the metric.
 };
 
@@ -26,7 +28,7 @@ struct top_holder {
     struct errors errors;
     struct top_holder_caller *callers; // Largest first.
     size_t caller_count, caller_capacity;
-    struct top_holder_line *lines; // Largest first; only nonzero ones.
+    struct top_holder_line *lines; // Lines, largest first; only lines with a nonzero value.
     size_t line_count, line_capacity; // 0 = no line is known.
     int64_t callee_value; // Value of the stacks that call the same function as the first line.
 };

@@ -21,7 +21,8 @@ struct bin_type {
 
 struct bin_row {
     uint64_t size;            // BIN_LARGER for all sizes above BIN_SIZE_MAX.
-    struct counters counters; // Only allocations, frees and their bytes.
+    // Valid are only the numbers of allocations and frees, and their bytes.
+    struct counters counters;
     struct bin_type *known;   // Known types of blocks of this size, most bytes first.
     size_t known_count;
     const struct profile_type *types; // All types of this size, likeliest first.
@@ -132,7 +133,7 @@ struct function_total {
 struct function_totals {
     struct function_total *v; // Largest amount first, then most live bytes.
     size_t count;
-    struct function_total total; // Its function has no meaning.
+    struct function_total total; // Sum of all rows; `function` has no meaning here.
 };
 
 /* Build the totals of STACKS by METRIC into *RET. Omits rows whose amount and live bytes are both
@@ -145,7 +146,7 @@ void function_totals_build(struct functions *functions, const struct stacks *sta
 
 /* Allocations and frees of a thread row. */
 struct thread_share {
-    // Its allocations, with their frees by any thread.
+    // Allocations of the thread, with the frees of these blocks by any thread.
     struct counters counters;
     // Lower bound of its frees of blocks that others allocated; -1 = unknown (between two moments).
     int64_t for_others_blocks, for_others_bytes;

@@ -216,10 +216,10 @@ children_are_valid(const struct tree *t, uint32_t i, enum metric metric, bool *s
     uint32_t last = 0;
 
     for (uint32_t c = n->first_child; c != 0; c = t->nodes[c].next_sibling) {
-        VALID(c > i && c < t->count);             // A child is created after its parent.
-        VALID(!seen[c]);                          // It has one parent, so walks end.
-        VALID(t->nodes[c].depth == n->depth + 1); // Views indent by this.
-        // The largest comes first.
+        VALID(c > i && c < t->count);             // Children are created after their parent.
+        VALID(!seen[c]);                          // Each node has one parent, so walks end.
+        VALID(t->nodes[c].depth == n->depth + 1); // Views indent a node by its depth.
+        // Children are sorted, the largest first.
         VALID(last == 0 ||
               counters_by_magnitude(metric_value(&t->nodes[last].inclusive, metric),
                                     metric_value(&t->nodes[c].inclusive, metric)) <= 0);

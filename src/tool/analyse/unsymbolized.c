@@ -15,8 +15,8 @@
 
 enum {
     FRAMES_MISSED = 4,  // Number of innermost frames whose missing names count.
-    CALLS_COMPARED = 7, // Number of innermost calls that, despite wrappers, nearly always contain
-                        // these frames.
+    // Number of innermost calls that, despite wrappers, nearly always contain these frames.
+    CALLS_COMPARED = 7,
     ENDS_KNOWN = 4096,  // Number of cached inner ends.
 };
 
@@ -53,8 +53,9 @@ unsymbolized_share(const struct unsymbolized_bytes *part, const struct unsymboli
 /* Cached sum of the stacks with the same innermost calls. Used only if these calls determine the
  * missing names. */
 struct inner_end {
-    uint32_t calls[CALLS_COMPARED]; // Locations, 0 beyond the outer end. [0] == 0: unused.
-    uint32_t lacks[FRAMES_MISSED];  // Results of lack_of, each once; the rest is 0.
+    // Locations of the calls; 0 beyond the outer end. calls[0] == 0: the entry is unused.
+    uint32_t calls[CALLS_COMPARED];
+    uint32_t lacks[FRAMES_MISSED];  // Results of lack_of, each once; unused elements are 0.
     struct unsymbolized_bytes bytes;
 };
 

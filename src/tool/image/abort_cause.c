@@ -17,7 +17,7 @@
  * An annotated block begins behind its annotation, so its address in the ledger is larger by the
  * annotation's length.
  *
- * "corrupted top size" names no block. If the word behind the last block of a heap is no valid
+ * "corrupted top size" names no block. If the word behind the last block of a heap is not a valid
  * size, that block has overflowed. No other message of malloc() leads to a block. */
 #include "image/glibc_heap.h"
 
@@ -28,18 +28,19 @@
 enum {
     MESSAGE_MAX = 120,
     MAPPING_MAX = 1 << 16,
-    FRAMES_BYTES = 1024, // More than the frames from free() to the abort, some 700 bytes.
+    // Bytes of the stack to search: more than the frames from free() to the abort, some 700 bytes.
+    FRAMES_BYTES = 1024,
     SIGNAL_ABORT = 6,
 };
 
 /* Defect of a chunk that a message states. */
 enum state {
     STATE_UNSTATED,
-    STATE_SIZE,   // Its size is invalid.
+    STATE_SIZE,   // The size of the chunk is invalid.
     STATE_NEXT,   // The size of the chunk behind it is invalid.
-    STATE_FREE,   // It is already free.
-    STATE_UNUSED, // The chunk behind it marks it as free.
-    STATE_TOP,    // It precedes unused memory whose size is invalid.
+    STATE_FREE,   // The chunk is already free.
+    STATE_UNUSED, // The next chunk marks the chunk as free.
+    STATE_TOP,    // The chunk precedes unused memory whose size is invalid.
 };
 
 static const struct message {

@@ -247,7 +247,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
-        // The row's thread, unless it is a later thread, which the dump lacks.
+        // Take the row's thread, unless a later thread that the dump lacks uses the row.
         if (d != NULL && birth_is_present(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;

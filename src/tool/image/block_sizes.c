@@ -25,7 +25,7 @@ struct site {
     bool sampled;
 };
 
-/* A block of unknown size, and the bounds of its size. */
+/* A block of unknown size, with the smallest and the largest size that it may have. */
 struct unsized {
     struct block *block;
     uint64_t lower, upper;
@@ -192,7 +192,7 @@ block_sizes_infer(const struct memory *m, const struct raw_file *raw, bool consi
 
     if (b->unsized == 0)
         return;
-    // calloc: most pages are never touched.
+    // calloc leaves most pages untouched.
     sites = xcalloc(site_count, sizeof *sites);
     collect_counters(raw, sites, site_count);
     v = xcalloc(collect_listed(b, sites), sizeof *v);

@@ -7,17 +7,18 @@
 #include "profile/raw.h"
 
 enum block_flags {
-    BLOCK_HOOKED = 1 << 0,  // From a hooked allocator, not from malloc.
-    BLOCK_SAMPLE = 1 << 1,  // Represents others; `mode` is its recording mode.
+    BLOCK_HOOKED = 1 << 0,  // The block comes from a hooked allocator, not from malloc.
+    BLOCK_SAMPLE = 1 << 1,  // The block represents others; `mode` is its recording mode.
     BLOCK_ROUNDED_UP = 1 << 2,
-    BLOCK_BACKING = 1 << 3, // Backs a heap of the program.
+    BLOCK_BACKING = 1 << 3, // The block backs a heap of the program.
     // Only the allocator has the size: malloc_usable_size minus slack_bytes.
     BLOCK_UNSIZED = 1 << 4,
     // The allocator's word in front of the block, which has its size, was overwritten. size_bytes
     // is 0.
     BLOCK_CORRUPTED = 1 << 5,
-    BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from its site's counters.
-    // In a forked child: allocated before the child began to record. size_bytes is an upper bound.
+    BLOCK_GUESSED = 1 << 6, // size_bytes is an estimate from the counters of the block's site.
+    // A forked child's block that was allocated before the child began to record. size_bytes is an
+    // upper bound.
     BLOCK_INHERITED = 1 << 7,
 };
 
@@ -25,7 +26,7 @@ struct block {
     uint64_t address;
     uint64_t size_bytes; // Requested.
     uint32_t site;       // Id in the profile's file.
-    uint16_t mode;       // BLOCK_SAMPLE: index into PHASES.
+    uint16_t mode;       // Index into PHASES, for BLOCK_SAMPLE.
     uint8_t slack_bytes;
     uint8_t flags; // enum block_flags
 };

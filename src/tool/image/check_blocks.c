@@ -37,8 +37,9 @@ enum {
 
 /* An annotated block as found in memory. */
 struct state {
-    struct block block; // From the ledger, or from the annotation if it is intact.
-    bool known;         // Its memory can be read.
+    // The block as listed in the ledger, or as in the annotation if that is intact.
+    struct block block;
+    bool known;         // The memory of the block can be read.
     bool begins, ends, whole;
     uint32_t guard_first, guard_last; // First and last changed guard byte; guard_bytes, 0 = none.
     bool guard_known;
@@ -102,8 +103,8 @@ check_guard(struct checker *c, struct state *s)
     }
 }
 
-/* Check the annotation and the guard of S, whose address is known. PADDED: the annotation has
- * padding. */
+/* Check the annotation and the guard of S, whose address is known. PADDED is true if the annotation
+ * has padding. */
 static void
 check_blocks_verify(struct checker *c, struct state *s, bool padded)
 {
@@ -226,7 +227,7 @@ check_end(struct checker *c, const struct state *a, const struct state *b)
     return true;
 }
 
-/* Check the annotation of B. A precedes B, has an intact guard, and may be NULL. */
+/* Check the annotation of B. A is the block before B, and has an intact guard; A may be NULL. */
 static void
 check_begin(struct checker *c, const struct state *a, const struct state *b)
 {
@@ -332,7 +333,7 @@ check_glibc(struct checker *c, const struct block *b)
     if ((behind & GLIBC_IN_USE) != 0 && (behind & ~UINT64_C(7)) >= GLIBC_LEAST &&
         behind % 16 < 8 && behind >> CORE_SPAN_BITS < UINT64_C(1) << 20)
         return;
-    // If a live block follows, this word is checked with that block.
+    // If a live block follows, this word is checked together with that block.
     if (b + 1 < c->e->blocks.v + c->e->blocks.count && b[1].address == b->address + room)
         return;
     d = check_blocks_add(c, CHECK_PAST_END, b);

@@ -7,17 +7,19 @@
 enum check_kind {
     CHECK_PAST_END = 1, // The user of the block wrote past its end.
     CHECK_BEFORE_START, // The user of the block wrote before its beginning.
-    CHECK_OVERWRITTEN,  // The bytes in front of it were overwritten, most likely from the block
-                        // there.
+    // The bytes in front of the block were overwritten, most likely from the block before it.
+    CHECK_OVERWRITTEN,
 };
 
 enum { CHECK_WRITTEN_BYTES = 48 };
 
 struct check_corruption {
     enum check_kind kind;
-    struct block block;     // Its site is 0 if the ledger does not list it.
-    struct block neighbour; // OVERWRITTEN: the block in front. Else another block that the same
-                            // write changed; address 0 = none.
+    // The corrupted block. `site` is 0 if the ledger does not list the block.
+    struct block block;
+    // OVERWRITTEN: the block in front. Other kinds: another block that the same write changed.
+    // Address 0 = none.
+    struct block neighbour;
     bool neighbour_freed;   // The neighbour was freed; its size is unknown.
     uint64_t at;            // Address of the first byte known to have changed.
     uint64_t known_bytes;   // Distance from `at` to the end of the last byte known to have changed.
@@ -26,8 +28,9 @@ struct check_corruption {
 };
 
 struct checked {
-    bool annotated;    // False: only the allocator's words could be checked.
-    bool possible;     // False: nothing could be checked.
+    // True if blocks have annotations; false if only the allocator's words could be checked.
+    bool annotated;
+    bool possible;     // True if there was anything to check.
     uint64_t looked;   // Number of blocks that were checked.
     uint64_t unknown;  // Number of blocks whose memory is missing.
     uint64_t unmarked; // Blocks without an annotation in an annotated process.

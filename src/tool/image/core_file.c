@@ -40,7 +40,8 @@ struct expansion {
     int from, to;
     uint64_t size_bytes; // Bytes expanded so far.
     uint64_t max_bytes;
-    uint64_t kept_bytes, next_look; // Bytes on the disk, and when to check the disk again.
+    // Bytes on the disk, and the number at which to check the disk again.
+    uint64_t kept_bytes, next_look;
     const char *refused;            // Reason for stopping other than errno; NULL = none.
 };
 
@@ -128,7 +129,7 @@ expand_zstd(struct expansion *e)
     bool ok = z != NULL, more = true;
     ssize_t n;
 
-    if (z != NULL) // Needed for dumps compressed with --long.
+    if (z != NULL) // Dumps compressed with --long need this.
         ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (ok && more && (n = read(e->from, in, PIECE_BYTES)) > 0) {
         ZSTD_inBuffer src = {in, (size_t)n, 0};

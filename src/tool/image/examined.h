@@ -12,8 +12,8 @@ struct inherited {
     bool forked;  // The process is a forked child.
     bool silent;  // The child has recorded nothing: stacks and names are its parent's.
     bool unknown; // Some inherited memory cannot be separated into blocks.
-    bool sampled;    // Inherited blocks are left out, because the child sampled: its unsampled
-                     // blocks look the same.
+    // Inherited blocks are left out, because the child sampled: its unsampled blocks look the same.
+    bool sampled;
     uint32_t parent; // Process id; 0 = unknown.
     size_t count;    // Number of blocks.
     uint64_t bytes;
@@ -46,7 +46,8 @@ void inherited_read(struct examined *e);
 
 /* --- annotated_leaves.c: the recorder's map of annotated blocks, in the memory of a process. */
 
-/* Called with the ADDRESS of a live block and its BYTE of the map (enum core_annotated). */
+/* Called with the ADDRESS of a live block and the BYTE of the map for that block (enum
+ * core_annotated). */
 typedef void annotated_fn(void *arg, uint64_t address, uint8_t byte);
 
 /* Call FN for each live block in the map of record R in M. */
@@ -80,7 +81,7 @@ struct birth {
     struct birth_thread threads[BIRTH_THREADS];
     uint32_t thread_count;
     bool annotated;    // Time or thread is from the block's annotation.
-    bool has_time;     // Allocated between from_ns and to_ns; elapsed times as in the profile.
+    bool has_time;     // Bounds of the time of the allocation; elapsed times as in the profile.
     uint64_t from_ns, to_ns; // to_ns is UINT64_MAX if only the time of reading bounds it.
     bool has_later;       // The block is among the latest of its thread.
     uint32_t later_count; // Number of later allocations of that thread.

@@ -18,7 +18,8 @@
 
 #include "profile/origin.h"
 
-static const struct memory *sorted; // Argument of find_record_by_size, because qsort passes none.
+// Argument of find_record_by_size; it is static because qsort passes none.
+static const struct memory *sorted;
 
 static int
 find_record_by_size(const void *a, const void *b)

@@ -151,16 +151,16 @@ find_main(const struct walker *w)
 
 /* --- Lists of free chunks ----------------------------------------------------------------- */
 
-/* Return the target of the link VALUE stored at AT. MASKED: links are stored xor their own address
- * shifted by 12, as in glibc 2.32 and later. */
+/* Return the target of the link VALUE stored at AT. If MASKED is true, links are stored xor their
+ * own address shifted by 12, as in glibc 2.32 and later. */
 static uint64_t
 reveal(uint64_t at, uint64_t value, bool masked)
 {
     return masked ? value ^ at >> 12 : value;
 }
 
-/* Follow the list of at most MOST blocks that begins with BLOCK, each in a chunk of CHUNK_BYTES.
- * NOTE: add them to w->cached. Return false if a link is invalid or the list is longer. */
+/* Follow the list of at most MOST blocks that begins with BLOCK, each in a chunk of CHUNK_BYTES. If
+ * NOTE is true, add them to w->cached. Return false if a link is invalid or the list is longer. */
 static bool
 glibc_heap_follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32_t most,
                   bool masked, bool note)
@@ -246,7 +246,7 @@ note_fastbins(struct walker *w, uint64_t state)
         uint64_t bytes = CHUNK_LEAST + (uint64_t)ALIGNMENT * i;
         bool masked = true, new;
 
-        // Links lead to chunks, not to blocks. The first one decides whether links are masked.
+        // Links lead to chunks, not to blocks. The first link shows if links are masked.
         for (uint32_t k = 0; chunk != 0; k++) {
             uint64_t block = chunk + HEAD_BYTES, link = glibc_heap_word_at(w, block);
 

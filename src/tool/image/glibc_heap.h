@@ -9,7 +9,7 @@
 /* A block in use. */
 struct glibc_block {
     uint64_t address;
-    uint64_t usable_bytes; // At least the requested size.
+    uint64_t usable_bytes; // Usable size of the block: at least the requested size.
     uint32_t head_bytes;   // Size of the chunk minus usable_bytes.
 };
 
@@ -48,17 +48,18 @@ enum abort_kind {
 };
 
 enum abort_call {
-    ABORT_IN_FREE, // In free(), or in a call that the message does not name.
+    ABORT_IN_FREE, // The message is from free(), or does not name the call.
     ABORT_IN_REALLOC,
-    ABORT_IN_MALLOC, // No block was passed: `block` precedes unused memory.
+    ABORT_IN_MALLOC, // No block was passed to the call: `block` precedes unused memory.
 };
 
 struct abort_cause {
     const char *message; // glibc's message without its newline; NULL = none.
     enum abort_kind kind;
     enum abort_call call;
-    struct ended_block block; // Its site is 0 if unknown. Unset if kind is ABORT_UNKNOWN.
-    struct ended_block front; // ABORT_OVERWRITTEN: the preceding block; address 0 = none.
+    // The block that the message is about; `site` is 0 if unknown. Unset if kind is ABORT_UNKNOWN.
+    struct ended_block block;
+    struct ended_block front; // ABORT_OVERWRITTEN: the block in front; address 0 = none.
 };
 
 /* Find why the process of E, a dump, aborted, and store it in *RET. Strings are from ARENA. */

@@ -20,7 +20,8 @@
 #include "image/glibc_heap.h"
 #include "layout/annotation.h"
 
-enum { NAMED_OTHER = 1 }; // Record of NAMED for all other functions. Record 0 is reserved.
+// Record of NAMED that represents all other functions. Record 0 is reserved.
+enum { NAMED_OTHER = 1 };
 
 /* --- The site --------------------------------------------------------------------------------- */
 

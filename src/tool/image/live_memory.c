@@ -47,7 +47,7 @@ enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel wr
 
 enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
-/* Number and interval of checks whether the kernel still holds a thread. */
+/* Number of checks for a thread that the kernel still holds, and the interval between them. */
 enum { BLOCKED_CHECKS = 20, BLOCKED_WAIT_NS = 1000000 };
 
 /* Number and interval of checks for threads in fragile calls, and the number of consecutive checks
@@ -56,7 +56,8 @@ enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_BLOCKED };
 
-/* Read LINE of smaps, which is no range. "VmFlags: … dd" excludes the latest range from dumps. */
+/* Read LINE of smaps, which is not a range. "VmFlags: … dd" excludes the latest range from
+ * dumps. */
 static void
 read_flags(struct memory *m, const char *line)
 {
@@ -334,7 +335,7 @@ live_memory_await(struct memory *m)
     const char *path = arena_printf(&m->arena, "/proc/%u/task", m->pid);
     int clear = FRAGILE_CLEAR;
 
-    // A thread that repeats a call runs between two sleeps, and one check may miss it.
+    // A thread that repeats a call runs between two sleeps, so one check may miss the call.
     for (int i = 0; i < FRAGILE_LOOKS; i++) {
         clear = any_fragile(m, path) ? 0 : clear + 1;
         if (clear >= FRAGILE_CLEAR)

@@ -18,7 +18,7 @@ void live_memory_renew(struct memory *m);
 
 enum live_stop {
     LIVE_STOP_ALL,
-    LIVE_STOP_SPARING, // All but threads asleep in fragile calls (image/live_memory.h).
+    LIVE_STOP_SPARING, // Stop all threads, except those asleep in fragile calls.
 };
 
 /* Wait until no thread of M is asleep in a fragile call, at most for a second. */

@@ -15,7 +15,7 @@ enum memory_access { MEMORY_READ = 4, MEMORY_WRITE = 2, MEMORY_EXECUTE = 1 };
 struct memory_region {
     uint64_t start, end;
     uint64_t readable_bytes; // Number of readable bytes from `start` on; 0 = none.
-    uint64_t file_off;       // In a dump: offset of these bytes in the file.
+    uint64_t file_off;       // For a dump: offset of these bytes in the file.
     uint32_t access;         // enum memory_access
 };
 
@@ -114,8 +114,8 @@ uint64_t memory_next(const struct memory *m, uint64_t address);
 /* Return the region that contains ADDRESS, or NULL. */
 const struct memory_region *memory_region_at(const struct memory *m, uint64_t address);
 
-/* Return true if R begins in or directly behind a mapped file, so that it may have the variables of
- * a program or library. */
+/* Return true if R begins in a mapped file or directly behind one. Such a region may have the
+ * variables of a program or library. */
 bool memory_is_variables(const struct memory *m, const struct memory_region *r);
 
 /* Return the mapping that contains ADDRESS, or NULL. */

@@ -41,8 +41,8 @@ const char *record_find_profile(const struct core_record *r, const char *beside,
 /* --- heap_snapshot.c: profile of one moment, made from the memory of a process. */
 
 /* Write a profile file of the live blocks B with the stacks of RAW to RET. Its only events are one
- * allocation for each block. NAME is the source of B, for a note in the file. ENDED: the process
- * has ended. Returns 0, or HEAPTAP_BUG with ERR set. */
+ * allocation for each block. NAME is the source of B, for a note in the file. ENDED is true if the
+ * process has ended. Returns 0, or HEAPTAP_BUG with ERR set. */
 int heap_snapshot_write(const struct raw_file *raw, const struct blocks *b, const char *name,
                         bool ended, struct strbuf *ret, struct err *err);
 

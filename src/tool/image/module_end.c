@@ -29,7 +29,7 @@ find_start(const struct memory *m, const struct memory_mapping *mapping, uint64_
     return false;
 }
 
-/* Return true if the bytes at START can be read and are no ELF file. */
+/* Return true if the bytes at START can be read and are not an ELF file. */
 static bool
 is_no_object(const struct memory *m, uint64_t start)
 {

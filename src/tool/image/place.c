@@ -12,7 +12,7 @@
 
 enum { NULL_BYTES = 64 << 10, REAL_BYTES = 4096, BELOW_BYTES = 1 << 20 };
 
-// Distance to search in front of an address without memory for an ended block.
+// Number of bytes to search for an ended block in front of an address without memory.
 enum { GONE_BYTES = 256 << 20 };
 
 /* Return the thread whose stack pointer lies in REGION, or NULL. */

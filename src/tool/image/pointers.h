@@ -8,14 +8,15 @@
 struct pointer {
     enum scan_kind kind; // Not set if in_block.
     bool in_block;
-    uint64_t at; // Address of the word; SCAN_REGISTER: number of the register.
+    uint64_t at; // Address of the word. For SCAN_REGISTER, the number of the register.
     uint64_t value;
     const struct block *block;          // Block that contains the word.
     const struct memory_thread *thread; // Thread whose stack or register has the word.
 };
 
 struct pointers {
-    struct pointer *v; // In order: variables, stacks, registers, memory past malloc, blocks.
+    // Pointers in this order: variables, stacks, registers, memory past malloc, blocks.
+    struct pointer *v;
     size_t count, capacity;
     uint64_t found; // Number of all such words; v has the first ones.
 };

@@ -91,7 +91,7 @@ part_lost(struct search *s)
         for (size_t i = 0; i < b->count; i++) {
             if (real[i] != UNSEEN || (!ring && pointed[i] != UNSEEN))
                 continue;
-            real[i] = REACH_KINDS; // Means REACH_NONE until the end.
+            real[i] = REACH_KINDS; // This value means REACH_NONE until the search ends.
             s->mark = REACH_THROUGH;
             s->stack[s->stack_count++] = (uint32_t)i;
             reach_drain(s);

@@ -6,10 +6,11 @@
 
 /* Reachability of a block, strongest first. */
 enum reach {
-    REACH_YES = 0,  // From a variable, a stack, a register, or a block reachable from one.
-    REACH_MAPPED,   // Only from memory that the program has mapped past malloc.
-    REACH_THROUGH,  // Only from a block that is REACH_NONE, and lost with it.
-    REACH_NONE,     // From nowhere.
+    // A variable, a stack or a register points to the block, or a block reachable from one does.
+    REACH_YES = 0,
+    REACH_MAPPED,   // Only memory that the program has mapped past malloc leads to the block.
+    REACH_THROUGH,  // Only a block that is REACH_NONE leads to this block, which is lost with it.
+    REACH_NONE,     // No pointer leads to the block.
     REACH_KINDS,
 };
 

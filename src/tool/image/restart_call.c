@@ -38,8 +38,9 @@
 
 #include "base/base.h"
 
-// Result, inside the kernel, of a call to restart unless a handler runs; and the value of cs in
-// 64-bit mode, where calls have the numbers of SYS_*.
+// ERESTARTNOHAND_: result, inside the kernel, of a call that the kernel shall restart unless a
+// handler runs. CODE_SEGMENT_64: the value of cs in 64-bit mode, where calls have the numbers of
+// SYS_*.
 enum { ERESTARTNOHAND_ = 514, CODE_SEGMENT_64 = 0x33 };
 
 // Flags of io_uring_enter that make the timeout absolute, or store it elsewhere than in the
@@ -61,7 +62,7 @@ enum timeout_kind {
     TIMEOUT_TIMESPEC, // The argument is the address of a struct timespec; 0 = none.
     TIMEOUT_RECEIVE,  // SO_RCVTIMEO of the socket in the first argument.
     TIMEOUT_SEND,
-    TIMEOUT_URING, // In a struct io_uring_getevents_arg, if the flags select one.
+    TIMEOUT_URING, // The timeout is in a struct io_uring_getevents_arg, if the flags select one.
 };
 
 /* Calls that return EINTR and can be repeated, and calls that the kernel restarts with their whole
@@ -78,7 +79,8 @@ static const struct call {
     {SYS_accept4, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvfrom, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_recvmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
-    {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN}, // Its timeout argument does not end a wait.
+    // The timeout argument of this call does not end a wait.
+    {SYS_recvmmsg, TIMEOUT_RECEIVE, 0, TRY_AGAIN},
     {SYS_connect, TIMEOUT_SEND, 0, (unsigned long long)-EINPROGRESS},
     {SYS_write, TIMEOUT_SEND, 0, TRY_AGAIN},
     {SYS_writev, TIMEOUT_SEND, 0, TRY_AGAIN},
@@ -251,7 +253,8 @@ call_is_fragile(uint64_t number, const uint64_t arguments[6])
     case SYS_close:
     case SYS_dup2:
     case SYS_dup3:
-    case SYS_connect: // On timeout it returns EINPROGRESS, but EALREADY after a restart.
+    // After the timeout the call returns EINPROGRESS, but EALREADY after a restart.
+    case SYS_connect:
         return true;
     case SYS_recvfrom:
         return (arguments[3] & MSG_WAITALL) != 0;
@@ -260,7 +263,8 @@ call_is_fragile(uint64_t number, const uint64_t arguments[6])
     case SYS_recvmmsg:
         return (arguments[3] & MSG_WAITALL) != 0 ||
                (arguments[2] > 1 && (arguments[3] & MSG_WAITFORONE) == 0);
-    case SYS_io_uring_enter: // It returns early after submitting, or with only some of the events.
+    // The call returns early after submitting, or with only some of the events.
+    case SYS_io_uring_enter:
         return (uint32_t)arguments[1] > 0 || (uint32_t)arguments[2] > 1;
     }
     return false;

@@ -2,7 +2,7 @@
  *
  * Compilers keep pointers in vector registers as well: gcc -O2 moves a pair of pointers through
  * one. The kernel saves them in the layout of the processor's own instruction, whose other parts
- * are no registers. */
+ * are not registers. */
 #ifndef IMAGE_SAVED_REGISTERS_H
 #define IMAGE_SAVED_REGISTERS_H
 

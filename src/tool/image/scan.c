@@ -27,9 +27,9 @@
 
 enum {
     PIECE_BYTES = 1 << 16,
-    RED_ZONE_BYTES = 128,  // Variables may lie this far below the stack pointer.
-    TLS_BYTES = 32 << 10,  // Thread-local variables lie below the thread pointer.
-    CONTROL_BYTES = 0x900, // libc's control block of the thread lies above it.
+    RED_ZONE_BYTES = 128,  // Bytes below the stack pointer that may hold variables.
+    TLS_BYTES = 32 << 10,  // Bytes below the thread pointer that may hold thread-local variables.
+    CONTROL_BYTES = 0x900, // Bytes above the thread pointer: libc's control block of the thread.
     PAGE_BYTES = 4096,
     GUESS_BYTES = 64,
     FIRST_CHUNK_BYTES = 0x2a0, // Offset of the first block in glibc's main heap.
@@ -209,7 +209,7 @@ heap_around(const struct examined *e, const struct memory_region *region, const 
     return region->end;
 }
 
-/* Add the parts of REGION that are no heap, as ranges of KIND. */
+/* Add the parts of REGION that are not heap, as ranges of KIND. */
 static void
 add_besides(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
 {

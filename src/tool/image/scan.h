@@ -7,7 +7,7 @@
 /* Kind of memory that keeps a block alive. */
 enum scan_kind {
     SCAN_VARIABLE, // A variable of a program or library.
-    SCAN_STACK,    // From the stack pointer outwards; thread-local variables as well.
+    SCAN_STACK,    // A stack, from the stack pointer outwards; also thread-local variables.
     SCAN_REGISTER,
     SCAN_MAPPED, // Memory that the program has mapped itself, past malloc.
 };
@@ -17,7 +17,7 @@ struct scan_range {
     enum scan_kind kind;
     uint64_t start, end;
     const struct memory_thread *thread; // STACK
-    bool is_libc; // It has the allocator's variables.
+    bool is_libc; // The range has the variables of libc's allocator.
 };
 
 /* List all roots of E in an array from ARENA, in the order of enum scan_kind. Return their number.
@@ -35,7 +35,7 @@ scan_is_next_chunk(const struct block *b, uint64_t value)
     return value == b->address + b->size_bytes + b->slack_bytes - CHUNK_HEAD_BYTES;
 }
 
-/* Called with the word VALUE at address AT. */
+/* A function that is called with the word VALUE at address AT. */
 typedef void scan_fn(void *arg, uint64_t at, uint64_t value);
 
 /* Call FN with each aligned, nonzero word of [START, END) that can be read. */

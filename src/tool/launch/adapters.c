@@ -24,7 +24,8 @@
 enum { LINE_BYTES = 256, SCRIPT_BYTES = 2048, SYMBOLS_MAX = 6 };
 
 static const struct {
-    const char *name, *title; // Its printed name; NULL = no language, so C stacks are complete.
+    // Name of the language for messages; NULL = no language, so C stacks are complete.
+    const char *name, *title;
     const char *symbols[SYMBOLS_MAX]; // Functions that identify an interpreter, then NULL.
 } languages[] = {
     {"lua", "Lua", {"lua_newstate", "luaL_newstate", "lua_close"}},
@@ -33,7 +34,7 @@ static const struct {
     {"gc", NULL, {"GC_malloc", "GC_init", "scm_boot_guile"}},
     {"python", "Python",
      {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main",
-      "_Py_UnixMain"}}, // In version 3.7.
+      "_Py_UnixMain"}}, // The last name is that of version 3.7.
 };
 enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
 

@@ -233,7 +233,7 @@ directory_length(const char *path)
 /* The recorder's files to link into an executable. */
 struct recorder {
     const char *archive;
-    const char *wrapped; // File with linker options for a static executable; NULL otherwise.
+    const char *wrapped; // File with linker options for a static executable; NULL for others.
 };
 
 static int

@@ -166,7 +166,8 @@ others_problem(const char *path)
     struct stat st;
 
     if (destination_is_public(path))
-        mkdir(path, 0700); // On failure the check below gives the reason, or the recorder does.
+        // If mkdir fails, the check below gives the reason, or the recorder does.
+        mkdir(path, 0700);
     if (lstat(path, &st) != 0)
         return NULL;
     return S_ISLNK(st.st_mode)           ? "is a symbolic link"
@@ -225,7 +226,7 @@ destination_make_others(const struct destination *d, pid_t pid)
 {
     const char *path = others_path(d, d->wanted, pid);
 
-    mkdir(path, 0700); // On failure the check below fails as well.
+    mkdir(path, 0700); // If mkdir fails, the check below fails as well.
     return destination_is_directory(path) && others_problem(path) == NULL ? path : NULL;
 }
 
@@ -243,7 +244,8 @@ destination_others_found(const struct destination *d, pid_t pid)
 
     if (path == NULL || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return NULL;
-    // It is empty if the run had no other processes, or one was killed while it started.
+    // The directory is empty if the run had no other processes, or if another process was killed
+    // while it started.
     return !d->others_were_present && st.st_uid == geteuid() && rmdir(path) == 0 ? NULL : path;
 }
 

@@ -10,12 +10,14 @@
 /* Paths of a run's profiles. Patterns are expanded by the recorder. Relative ones begin at our
  * current directory. */
 struct destination {
-    const char *wanted;    // The user's pattern. %n is already replaced, unless %p makes names
-                           // unique.
+    // The user's pattern. %n is already replaced, unless %p makes names unique.
+    const char *wanted;
     const char *pattern;   // The same, absolute.
     const char *directory; // Directory of the first process's profile.
-    bool has_others;       // Other processes write into a directory beside that profile.
-    bool others_were_present; // That directory existed before the run, so it stays even if empty.
+    // Other processes write into a directory beside the first process's profile.
+    bool has_others;
+    // The directory of other processes existed before the run, so it stays even if empty.
+    bool others_were_present;
     const char *program;   // Name of the program, as in file names.
     struct arena *arena;   // Owns all texts.
 };

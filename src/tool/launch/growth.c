@@ -24,7 +24,7 @@ enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
 /* Minimum difference to report; a smaller one may be stacks and buffers of libc. */
 #define ENOUGH_BYTES ((int64_t)16 << 20)
 
-/* Upper bound of an allocator's overhead per block, in bytes. */
+/* Upper bound of the bytes that an allocator adds to each block. */
 enum { BLOCK_OVERHEAD_BYTES = 32 };
 
 struct grown {
@@ -35,9 +35,10 @@ struct grown {
     const char *executable;  // NULL = unknown.
     const char **modules;    // Files with mapped code.
     size_t module_count;
-    int64_t recorded_bytes; // Sum over its profiles, with the recorder's own memory.
+    // Recorded bytes, summed over the process's profiles, with the recorder's own memory.
+    int64_t recorded_bytes;
     int64_t recorder_bytes; // The recorder's own memory.
-    bool recorded;          // It has a profile.
+    bool recorded;          // The process has a profile.
     bool incomplete;        // A profile is partial by design, or of a forked process.
 };
 
@@ -113,7 +114,7 @@ growth_recorded(struct growth *g, const struct profile *p)
     if (known == NULL)
         return;
     known->recorded = true;
-    // Others may have written to the file, so the sum must not overflow as a signed number.
+    // Other users may have written to the file, so the sum must not overflow as a signed number.
     known->recorded_bytes =
         (int64_t)((uint64_t)known->recorded_bytes + (uint64_t)p->totals.peak_bytes +
                   (uint64_t)p->totals.peak_blocks * BLOCK_OVERHEAD_BYTES +

@@ -15,7 +15,7 @@
 
 struct kind {
     const char *name;
-    const char *arguments; // For help; NULL: another name of the preceding kind.
+    const char *arguments; // Text for help. NULL: the kind is another name of the kind before it.
     enum hook_shape shape;
 };
 
@@ -52,7 +52,7 @@ enum { PARTS_MAX = 12 };
 
 struct preset {
     const char *name;
-    struct preset_part parts[PARTS_MAX]; // Ended by a part without symbols.
+    struct preset_part parts[PARTS_MAX]; // Parts of the preset; the last one has no symbols.
 };
 
 static const struct preset presets[] = {

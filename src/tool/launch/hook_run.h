@@ -19,8 +19,8 @@ int hook_run_begin(struct hook_run *h, const char *library, const char *director
 void hook_run_remove(struct hook_run *h);
 
 /* Add the hooks that were never called, with the reason, to RET (or NULL), and remove the library
- * of stubs. Call it after the run of PROGRAM. RUNNING: processes of the run still live. Then the
- * library stays, because programs that they start would report it as missing. */
+ * of stubs. Call it after the run of PROGRAM. If RUNNING is true, processes of the run still live.
+ * The library then stays, because programs that they start would report it as missing. */
 void hook_run_end(struct hook_run *h, const char *program, bool running, struct run_notes *ret);
 
 #endif

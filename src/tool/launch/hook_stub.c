@@ -314,7 +314,8 @@ hook_stub_put_symbol(struct image *i, const struct hook_list *list, size_t index
         .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
         .st_shndx = 1, // Any index but SHN_UNDEF means defined; there are no sections.
         .st_value = i->stubs + index * STUB_BYTES,
-        .st_size = 0, // Otherwise the loader would copy code into a program's copy of a variable.
+        // With any other size, the loader would copy code into a program's copy of a variable.
+        .st_size = 0,
     };
     const struct hook_slot slot = {
         .name_off = (int64_t)name - (int64_t)slot_at,

@@ -27,7 +27,7 @@ int hook_kinds_add(struct hook_list *list, struct arena *arena, const char *text
 /* Return true if TEXT is "list" or "help", which request the list of kinds and presets. */
 bool hook_kinds_is_question(const char *text);
 
-/* Append that list to OUT. */
+/* Append the list of kinds and presets to OUT. */
 void hook_kinds_explain(struct strbuf *out);
 
 /* Return the name of the preset with SYMBOL; NULL = none. */

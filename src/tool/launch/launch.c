@@ -44,9 +44,9 @@ is_request_to_end(int number)
 }
 
 /* Forward a signal that a process sent. A signal from the kernel comes from the terminal and has
- * already reached the program, except for SIGHUP, which only the session leader gets. After the
- * program's end, the first request to terminate skips the rest of the work on the profiles; the
- * second ends `run`. */
+ * already reached the program, except for SIGHUP, which the kernel sends only to the session
+ * leader. After the program's end, the first request to terminate skips the rest of the work on the
+ * profiles; the second ends `run`. */
 static void
 pass_on(int number, siginfo_t *info, void *context)
 {

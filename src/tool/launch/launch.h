@@ -17,8 +17,8 @@ struct launch {
     // process id.
     char **(*environment)(void *arg);
     void *environment_arg;
-    // Called repeatedly while process PID runs, first soon after its start. Return the ns until the
-    // next call, which may come earlier.
+    // A function that is called repeatedly while process PID runs, first soon after its start.
+    // Return the ns until the next call, which may come earlier.
     uint64_t (*look)(void *arg, pid_t pid);
     void *look_arg;
 };

@@ -228,7 +228,7 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
         explain_inside(lines, a, path, &f);
         return true;
     }
-    if (own_malloc_is_hooked(hooks, f.symbol)) // Its blocks are recorded already.
+    if (own_malloc_is_hooked(hooks, f.symbol)) // The blocks of this allocator are recorded already.
         return false;
     own_malloc_add_line(lines, "%s is %s under other names (%s): record it with --hook %s", path,
                         a->name, f.symbol, a->preset);

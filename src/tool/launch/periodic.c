@@ -57,7 +57,7 @@ periodic_poll(struct periodic *p)
     if (p->start_ns == 0)
         p->start_ns = now_ns;
     if (now_ns - p->start_ns >= (p->turns + 1) * p->period_ns) {
-        // If run was stopped for some time, request only the latest snapshot.
+        // If run was stopped for some time, request only the snapshot that is due last.
         p->turns = (now_ns - p->start_ns) / p->period_ns;
         snprintf(name, sizeof name, "after %.10g s",
                  (double)p->turns * (double)p->period_ns / (double)NS_PER_S);

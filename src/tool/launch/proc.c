@@ -125,7 +125,8 @@ proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t c
 size_t
 proc_children(pid_t pid, pid_t ret[PROC_CHILDREN_MAX])
 {
-    char path[64], text[2 * PROC_CHILDREN_MAX]; // A child takes at least a digit and a blank.
+    // The id of a child takes at least a digit and a blank.
+    char path[64], text[2 * PROC_CHILDREN_MAX];
     const char *next = text;
     size_t count = 0;
 

@@ -50,8 +50,8 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
 }
 
 /* ld.so replaces $PLATFORM by the kernel's name for the platform or by glibc's for the processor.
- * The Makefile lists them. The names for 64 and 32 bits differ. $LIB would not do, because it is
- * "lib" for 64 bits on one distribution and for 32 bits on another. */
+ * The Makefile lists them. The names for 64 and 32 bits differ. $LIB does not suffice, because it
+ * is "lib" for 64 bits on one distribution and for 32 bits on another. */
 const char *
 recording_preload_entry(struct arena *arena, const char *path)
 {

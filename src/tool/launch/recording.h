@@ -25,10 +25,11 @@ struct recording {
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder.
-    const char *adapters; // Entries of LD_PRELOAD to load after it, each with ':' in front.
-    const char *stubs;   // Library to load before it; NULL = none.
+    const char *adapters; // Entries of LD_PRELOAD after the recorder's, each with ':' in front.
+    const char *stubs;   // Library to load before the recorder; NULL = none.
     const char *pattern; // Path of the first process's profile.
-    const char *others;  // Pattern of the other profiles; "" = record none, NULL = as the first.
+    // Pattern of the profiles of other processes; "" = record none, NULL = as the first process.
+    const char *others;
 };
 
 /* Find the recorder's library, beside this executable or where make install puts it. *RET_PATH is

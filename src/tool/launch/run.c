@@ -60,7 +60,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
         (rc = hook_check(&r->hooks.list, r->path, &r->arena, err)) < 0 ||
-        // This removes existing profiles, so it follows all checks that may refuse.
+        // overwrite_make_room removes existing profiles, so it follows all checks that may refuse.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
         return rc;

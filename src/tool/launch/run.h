@@ -41,8 +41,9 @@ struct recorded_run {
     uint64_t look_ns; // Time between two samples of the processes' memory.
     struct periodic periodic;
     pid_t pid;  // The first process.
-    int status; // Wait status of the first process.
-    uint64_t started_ns, ended_ns; // By CLOCK_MONOTONIC, before its start and after its end.
+    int status; // Status of the first process, as from wait.
+    // Times by CLOCK_MONOTONIC, before the process's start and after its end.
+    uint64_t started_ns, ended_ns;
     struct arena arena;
 };
 
@@ -67,7 +68,7 @@ int run_wait(struct recorded_run *r, struct err *err);
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
 /* Add facts that the run's profiles lack to RET: memory that bypassed malloc, and hooks that were
- * never called. RUNNING: a process of the run still lives. */
+ * never called. RUNNING is true if a process of the run still lives. */
 void run_note(struct recorded_run *r, bool running, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);
@@ -88,11 +89,11 @@ struct run_process {
 
 /* Reason for the choice of the main process. */
 enum run_head {
-    HEAD_NONE,   // There is no profile.
+    HEAD_NONE,   // There is not a profile.
     HEAD_FIRST,  // The process that was started.
     HEAD_BECAME, // The process that was started, after its last exec.
-    HEAD_MOST,   // The process that allocated most: the started process did little itself, or was
-                 // not recorded.
+    // The process that allocated most: the started process did little itself, or was not recorded.
+    HEAD_MOST,
 };
 
 /* Choose the main process of the run of FIRST_PID among the COUNT processes V, and store its index

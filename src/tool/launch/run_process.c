@@ -20,8 +20,8 @@
 #include "util/path.h"
 
 enum {
-    LITTLE = 20, // Less than 1/LITTLE is little.
-    ABOUT = 10,  // Up to 1/ABOUT less is about the same.
+    LITTLE = 20, // An amount below 1/LITTLE of another one is little.
+    ABOUT = 10,  // An amount that is less by at most 1/ABOUT is about the same.
 };
 
 static bool

@@ -22,7 +22,7 @@ is_usable(int number)
     return (number > 0 && number < 32) || (number >= SIGRTMIN && number <= SIGRTMAX);
 }
 
-/* Return the number TEXT; -1 if TEXT is no number. */
+/* Return the number TEXT; -1 if TEXT is not a number. */
 static int
 whole_number(const char *text)
 {

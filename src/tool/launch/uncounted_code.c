@@ -192,7 +192,7 @@ uncounted_code_find(const char *compiler, int count, char **arguments, struct ar
         if (argument_takes_value(a))
             i++;
         else if (strcmp(a, "-") == 0)
-            return EVERYTHING; // Reading standard input here would take it from the compiler.
+            return EVERYTHING; // Reading standard input here would leave nothing for the compiler.
         else if (a[0] != '-' && !argument_is_for_linker(a) && !is_assembler(a))
             found |= uncounted_code_find_in(
                 uncounted_code_line_of(compiler, count, arguments, i, arena));

@@ -32,15 +32,16 @@ struct profile_access {
     // reallocated, because their data continues in another block.
     uint64_t write_only;
     uint64_t regrown;    // Blocks with writes and no reads that were reallocated at the same stack.
-    uint64_t dated;      // Blocks whose time and cpu of allocation are known. Among these:
-    uint64_t migrated;   // blocks whose allocation and free ran on different cpus,
-    uint64_t overlaps;   // blocks that overlapped in time with the previously merged block,
-    uint64_t same_alloc_cpu; // blocks allocated on the same cpu as the previous block,
-    uint64_t same_dealloc_cpu; // or freed on the same cpu as it.
-    uint64_t alloc_us, dealloc_us; // Elapsed times of the block merged last,
-    uint32_t alloc_cpu, dealloc_cpu; // and its cpus.
-    bool unproven; // Code without counting may have accessed some of the blocks, so "never" is not
-                   // proven.
+    // Blocks whose time and cpu of allocation are known; the next members count only these.
+    uint64_t dated;
+    uint64_t migrated;   // Blocks whose allocation and free ran on different cpus.
+    uint64_t overlaps;   // Blocks that overlapped in time with the previously merged block.
+    uint64_t same_alloc_cpu; // Blocks allocated on the same cpu as the previously merged block.
+    uint64_t same_dealloc_cpu; // Blocks freed on the same cpu as the previously merged block.
+    uint64_t alloc_us, dealloc_us; // Elapsed times of the block merged last.
+    uint32_t alloc_cpu, dealloc_cpu; // Cpus of the block merged last.
+    // Code without counting may have accessed some of the blocks, so "never" is not proven.
+    bool unproven;
 };
 
 /* Counts of one granule in the blocks of a site. */
@@ -67,11 +68,12 @@ struct profile_accesses {
     uint32_t granules_max;  // Number of granules from a block's start that have counts in `fields`.
     bool separate;          // Reads and writes are counted separately.
     bool atomic;            // No counts are lost between threads.
-    bool ended;             // Includes the blocks that were live at exit.
-    bool looked;            // `uncounted` lists all code that may have accessed blocks without
-                            // counting.
-    const char *uncounted;  // Such code, as a list for a sentence; NULL or empty = none, if
-                            // `looked`.
+    bool ended;             // The numbers include the blocks that were live at exit.
+    // `uncounted` lists all code that may have accessed blocks without counting.
+    bool looked;
+    // List, for a sentence, of the code that may have accessed blocks without counting. With
+    // `looked`, NULL or empty = none.
+    const char *uncounted;
     uint64_t merge_ns;      // Elapsed time of the latest merge of live blocks; 0 = none.
     uint64_t resets;        // Number of requested resets of all counts.
     struct profile_access_losses losses;

@@ -11,8 +11,8 @@
  * profile without the notes. Errors of the existing directory are not reported here; the file's
  * reader reports them.
  *
- * A packed file has a check, announced by a flag (DISK_COMPATIBLE_CHECK). Both are removed while
- * the file changes. Afterwards a new check is stored, unless the old one was wrong. */
+ * A packed file has a checksum, announced by a flag (DISK_COMPATIBLE_CHECK). Both are removed while
+ * the file changes. Afterwards a new checksum is stored, unless the old one was wrong. */
 #include "profile/pack.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ struct target {
     uint64_t strings, notes; // Sizes of these tables.
     uint32_t free[2];      // Unused entries of the directory.
     size_t free_count;
-    bool checked; // The file had a check, which was right.
+    bool checked; // The file had a checksum, which was right.
     uint64_t compatible; // Feature flags of the header.
 };
 
@@ -63,8 +63,8 @@ write_word(int fd, uint64_t word, uint64_t off)
     return write_at(fd, &word, sizeof word, off);
 }
 
-/* Remove the file's check. The flag is cleared first, because a file with the flag and no check is
- * damaged. Return false if that fails. */
+/* Remove the file's checksum. The flag is cleared first, because a file with the flag and no
+ * checksum is damaged. Return false if that fails. */
 static bool
 drop_check(const struct target *t)
 {
@@ -73,7 +73,7 @@ drop_check(const struct target *t)
            write_word(t->fd, 0, offsetof(struct disk_header, check));
 }
 
-/* Return the check of the file FD of SIZE_BYTES; 0 if it cannot be read. */
+/* Return the checksum of the file FD of SIZE_BYTES; 0 if it cannot be read. */
 static uint64_t
 append_notes_check_of(int fd, size_t size_bytes)
 {
@@ -95,7 +95,7 @@ append_notes_check_of(int fd, size_t size_bytes)
     return check;
 }
 
-/* Set the flag and store a new check, which covers the flag. Return false if that fails. */
+/* Set the flag and store a new checksum, which covers the flag. Return false if that fails. */
 static bool
 renew_check(const struct target *t)
 {

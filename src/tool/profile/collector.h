@@ -7,8 +7,8 @@
 struct profile_collected {
     bool is_collected;    // At least one heap is garbage-collected.
     uint64_t collections; // Number of collections.
-    uint64_t last_ns;     // Elapsed time of the last collection; 0 = none, or in a sum of
-                          // processes.
+    // Elapsed time of the last collection; 0 = none, or in a sum of processes.
+    uint64_t last_ns;
     int64_t listed; // Objects that were returned in lists; it is unknown which of them were used.
 };
 

@@ -46,8 +46,8 @@ fold_runtime_follow(uint32_t *node, const uint32_t *to)
 void
 fold_runtime(struct profile *p)
 {
-    uint32_t *to; // By node: for a named frame or a node below one, the node that replaces it;
-                  // otherwise 0.
+    // By node: the node that replaces it, for a named frame and for a node below one; otherwise 0.
+    uint32_t *to;
 
     p->runtime_folded = true;
     for (size_t i = 0; i < p->location_count; i++) {

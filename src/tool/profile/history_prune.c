@@ -66,7 +66,7 @@ drop_snapshots(struct raw_file *raw, uint32_t parts)
 
         if (!is_timed(s) || s->elapsed_ns > last)
             continue;
-        // Otherwise the last moment would be in a separate part.
+        // 1 is subtracted, because otherwise the last moment would be in a separate part.
         part = (double)(uint64_t)((double)(s->elapsed_ns - 1) / part_ns);
         if (part == kept_part)
             memset(s, 0, sizeof *s);

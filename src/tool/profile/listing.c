@@ -185,7 +185,7 @@ by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Return true if ONE is an earlier state of the recording of LAST. */
+/* Return true if ONE is an earlier state of the recording that LAST belongs to. */
 static bool
 listing_is_copy(const struct listed *one, const struct listed *last)
 {

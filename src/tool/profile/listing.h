@@ -16,8 +16,8 @@ struct listed {
     const char *path;
     uint64_t device, inode; // Identity of the file, or of a link's target; 0 = inaccessible.
     struct recording_key key;
-    uint32_t nearness; // Rank among the files of the same recording (listing.c); higher =
-                       // preferred.
+    // Rank among the files of the same recording (listing.c); higher = preferred.
+    uint32_t nearness;
     uint64_t last_ns;  // Time of the latest data.
     bool is_link, is_readable;
 };
@@ -26,7 +26,7 @@ struct listed {
 struct listing {
     struct arena *arena;
     uint64_t session_id; // If not 0, list only readable profiles of that session, without links.
-    time_t since;        // Only files that may have changed since then; 0 = no limit.
+    time_t since;        // List only files that may have changed since this time; 0 = no limit.
     struct listed *v;
     size_t count, capacity;
 };

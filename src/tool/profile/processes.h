@@ -39,8 +39,8 @@ struct mapping {
     uint64_t start, end;
     uint32_t device_major, device_minor;
     uint64_t inode;
-    const char *path; // Path in the line: the path that we would use, if the file is reachable from
-                      // here.
+    // Path in the line: the path that we would use, if the file is reachable from here.
+    const char *path;
 };
 
 /* Parse LINE of a maps file after removing its end of line. Return false if it is not a shared,
@@ -50,12 +50,13 @@ bool mapping_parse(char *line, struct mapping *ret);
 enum mapped_result {
     MAPPED_FOUND,
     MAPPED_NONE,   // The process has no profile mapped.
-    MAPPED_HIDDEN, // The process may have one, but we lack permission to see it.
+    MAPPED_HIDDEN, // The process may have a profile mapped, but we lack permission to see it.
 };
 
 struct mapped {
-    const char *path; // FOUND: path to open. HIDDEN: the inaccessible file; NULL = the process
-                      // itself is inaccessible.
+    // FOUND: path to open. HIDDEN: the inaccessible file; NULL = the process itself is
+    // inaccessible.
+    const char *path;
     int error;        // HIDDEN: the error number.
     struct disk_header header; // FOUND
 };

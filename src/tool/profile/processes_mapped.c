@@ -71,8 +71,8 @@ mapping_parse(char *line, struct mapping *ret)
 
 /* State of a search for a mapping's file. */
 struct search {
-    uint32_t pid, thread; // The process, and the thread with the /proc directory that shows its
-                          // files.
+    // The process, and the thread with the /proc directory that shows its files.
+    uint32_t pid, thread;
     const struct mapping *mapping;
     bool sure;        // map_files has identified the mapped file.
     struct stat file; // Status of that file.

@@ -269,7 +269,7 @@ profile_is_recorder(const char *path)
 void
 profile_mark_programs(struct profile *p)
 {
-    struct map programs = {0}; // Keyed by the address of the name: names are interned.
+    struct map programs = {0}; // The key is the address of the name, because names are interned.
 
     for (size_t i = 0; i < p->program_count; i++)
         if (*p->programs[i].executable != '\0')

@@ -32,17 +32,17 @@ struct counters {
     int64_t freed_bytes;
     int64_t reallocations; // Blocks that began by a realloc of another block.
     int64_t moved;         // Blocks that ended by realloc (counted in frees too).
-    int64_t grown_bytes; // Sum of new minus old size over growing reallocations that began a block
-                         // here.
-    int64_t temporary;   // Blocks freed by their thread after no further allocation of it,
-    int64_t ended_16;    // after 1 to 15,
-    int64_t ended_256;   // and after 16 to 255.
+    // Sum of new minus old size over growing reallocations that began a block here.
+    int64_t grown_bytes;
+    int64_t temporary;   // Blocks that their thread freed before it allocated again.
+    int64_t ended_16;    // Blocks that their thread freed after 1 to 15 further allocations.
+    int64_t ended_256;   // Blocks that their thread freed after 16 to 255 further allocations.
     int64_t peak_blocks; // Live when the whole process was at its peak.
     int64_t peak_bytes;
     // Smallest and largest requested size; SIZE_MIN_NONE and 0 without allocations.
     uint64_t size_min;
     uint64_t size_max;
-    bool partial; // Cut to a time (time_slice.h): only the first four are known.
+    bool partial; // Cut to a time (time_slice.h): only the first four counters are known.
     bool lifetimes_unknown; // ended_16 and ended_256 are unknown, and stored as 0.
 };
 
@@ -63,8 +63,8 @@ counters_difference(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* Compare for sorting: the larger amount first, whether it grew or shrank; of equal ones the
- * growth. */
+/* Compare for sorting: the larger amount comes first, whether it grew or shrank; of equal amounts
+ * the growth. */
 static inline int
 counters_by_magnitude(int64_t a, int64_t b)
 {
@@ -145,7 +145,7 @@ struct errors {
     struct error_sum peak;  // Blocks that were live at the peak.
     // Largest amount that one more sample would have added, from the sizes seen.
     double blocks_unit_max, bytes_unit_max;
-    // Like the two above, from all possible sizes; for use when few samples were seen.
+    // Like the units above, but from all possible sizes; for use when few samples were seen.
     double blocks_unit_few, bytes_unit_few;
 };
 
@@ -163,7 +163,7 @@ enum { PROFILE_BUILD_ID_MAX = 32 };
 /* Source of a module's function names, in ascending order of detail; same values as in the file
  * (enum disk_symbols). */
 enum profile_symbols {
-    SYMBOLS_UNKNOWN = 0, // Not searched yet, or the module's file is missing.
+    SYMBOLS_UNKNOWN = 0, // The file was not searched yet, or is missing.
     SYMBOLS_NONE = 1,
     SYMBOLS_EXPORTS = 2, // Dynamic symbols only: the file is stripped.
     SYMBOLS_TABLE = 3,   // The full symbol table, without lines.
@@ -189,8 +189,8 @@ struct profile_module {
     enum profile_symbols symbols;
     enum profile_file file;
     const char *trouble; // FILE_CHANGED: build id of the file, in hex; FILE_UNREADABLE: reason.
-    bool is_program; // Merged profiles: the executable of one of the programs. See
-                     // profile_is_program.
+    // Merged profiles: the executable of one of the programs. See profile_is_program.
+    bool is_program;
 };
 
 /* One frame as in the source: a physical or an inlined function. */
@@ -200,9 +200,9 @@ struct profile_frame {
     uint32_t file;     // String: the path as the debug information has it; 0 if unknown.
     uint32_t line;     // 0 = unknown.
     uint32_t module;   // Module id.
-    uint32_t language; // String such as "Lua" for a named frame, which has no address; 0 = machine
-                       // code.
-    bool inlined;      // Inlined into the next frame of the same location.
+    // String such as "Lua" for a named frame, which has no address; 0 = machine code.
+    uint32_t language;
+    bool inlined;      // True if the function is inlined into the next frame of the same location.
 };
 
 struct profile_location {
@@ -221,13 +221,13 @@ struct profile_location {
 };
 
 enum profile_node_flags {
-    NODE_GUESSED = 1 << 0, // Found without unwind information; all frames further out are
-                           // uncertain.
+    // The frame was found without unwind information; all frames further out are uncertain.
+    NODE_GUESSED = 1 << 0,
     // Outermost known frame of a stack that is deeper than the recorder follows.
     NODE_TRUNCATED = 1 << 1,
     NODE_BROKEN = 1 << 3, // Outermost frame that the walk found before it broke off.
     NODE_SHORTENED = 1 << 4, // With NODE_TRUNCATED: cut because the bounded tree was nearly full.
-    NODE_OTHER = 1 << 2, // Represents stacks that did not fit into the bounded tree.
+    NODE_OTHER = 1 << 2, // The node represents stacks that did not fit into the bounded tree.
 };
 
 struct profile_node {
@@ -239,7 +239,7 @@ struct profile_node {
 /* Certainty of the type of a site's blocks. Stored in packed files. */
 enum profile_verdict {
     VERDICT_UNKNOWN = 0,
-    VERDICT_SAME_SIZE = 1, // Only known that types of that size exist.
+    VERDICT_SAME_SIZE = 1, // It is only known that types of that size exist.
     VERDICT_LIKELY = 2,
     VERDICT_CERTAIN = 3,
 };
@@ -295,8 +295,8 @@ struct profile_heap {
     uint64_t made, destroyed; // Numbers of heaps created and destroyed.
     uint64_t resets;
     bool collected; // Objects end when a garbage collector finds them dead.
-    uint64_t collections, collected_ns; // Number of collections, and the elapsed time of the
-                                        // latest; 0 = none yet.
+    // Number of collections, and the elapsed time of the latest; 0 = none yet.
+    uint64_t collections, collected_ns;
     struct counters counters; // Sum over its sites.
     struct counters backing;  // Chunks that back its objects; in no total.
 };
@@ -314,8 +314,8 @@ struct profile_label {
 
 /* Labels of blocks; index 0 is the empty set. */
 struct profile_label_set {
-    const char *text;        // Interned: "kind=get, tenant=acme". The known part if the set is
-                             // incomplete.
+    // Interned: "kind=get, tenant=acme". The known part if the set is incomplete.
+    const char *text;
     struct profile_label *v; // By key.
     size_t count;
     struct counters counters; // Sum over the sites with this set.
@@ -331,7 +331,8 @@ struct profile_thread {
 /* Blocks of one size (0 to 1024, size_min == size_max) or of one power-of-two range above. */
 struct profile_bin {
     uint64_t size_min, size_max; // Inclusive.
-    struct counters counters;    // Only allocations, frees and their bytes.
+    // Valid are only the numbers of allocations and frees, and their bytes.
+    struct counters counters;
 };
 
 struct profile_time_point {
@@ -375,14 +376,14 @@ struct profile_snapshot {
  * before it. The changes of a row sum to its final counters. */
 struct profile_change {
     uint32_t thread_site; // Index into thread_sites.
-    uint32_t interval;    // From 0 (before the first snapshot) to snapshot_count (after the last).
+    uint32_t interval;    // Number of snapshots before the change: 0 to snapshot_count.
     struct profile_amounts amounts;
 };
 
 /* A moment at which counters are known: a snapshot, the peak, the start or the end. */
 struct profile_point {
-    size_t snapshots; // Number of snapshots up to and including this one; snapshot_count + 1 = the
-                      // end.
+    // Number of snapshots up to and including this one; snapshot_count + 1 = the end.
+    size_t snapshots;
     uint64_t elapsed_ns;
     const char *name; // Name of the snapshot, or ""; otherwise "start", "peak" or "end".
     bool is_peak;     // The peak, which is not a snapshot.
@@ -398,10 +399,10 @@ enum profile_extent {
 
 /* Reason why a free ended no live block; same values as in the file (enum disk_free_kind). */
 enum profile_free_kind {
-    FREE_FOREIGN = 1,   // The address was never seen: another allocator's block, or one from before
-                        // recording.
+    // The address was never seen: another allocator's block, or one from before recording.
+    FREE_FOREIGN = 1,
     FREE_TWICE = 2,     // The latest event at the address is a free.
-    FREE_INHERITED = 3, // In a forked process: a block of its parent.
+    FREE_INHERITED = 3, // The process was forked, and the block is its parent's.
 };
 
 /* Frees of one kind from one stack. */
@@ -431,13 +432,14 @@ enum { PROFILE_CORRUPTION_BYTES = 24 };
 struct profile_corruption {
     uint32_t kind, found;
     uint32_t node;                  // Stack of the call that found it; 0 = none.
-    uint32_t site_node, front_node; // Stacks that allocated the block, and the block in front of
-                                    // it; 0 = not known.
+    // Stacks that allocated the block, and the block in front of it; 0 = not known.
+    uint32_t site_node, front_node;
     uint32_t written_bytes;
     uint64_t address, size_bytes; // Size 0 = not known.
     uint64_t front_address, front_size_bytes;
     uint64_t at; // Lowest address known to have changed.
-    uint64_t found_ns, whole_ns; // Elapsed times when it was found, and when it was last intact.
+    // Elapsed times when the corruption was found, and when the block was last intact.
+    uint64_t found_ns, whole_ns;
     uint8_t written[PROFILE_CORRUPTION_BYTES];
 };
 
@@ -454,8 +456,8 @@ enum profile_note_kind {
     NOTE_HOOK = 2,     // A function to record was never called.
     NOTE_SNAPSHOT = 3, // The profile was made from a process's memory: the live blocks of one
                        // moment.
-    NOTE_MEMORY = 4,   // The profile has blocks found in a copy of memory; everything else is
-                       // unknown.
+    // The profile has blocks found in a copy of memory; everything else is unknown.
+    NOTE_MEMORY = 4,
 };
 
 /* A tool's note on a fact about the recording that the recorder cannot know. No text is NULL. */
@@ -465,14 +467,14 @@ struct profile_note {
     const char *text;    // One sentence.
     const char *advice;  // Lines that advise the user; "" = none.
     const char *process; // Merged profiles: the process to which text belongs; else "".
-    uint64_t anonymous_bytes, recorded_bytes; // NOTE_UNSEEN: anonymous memory of the process, and
-                                              // the part that was recorded.
+    // NOTE_UNSEEN: anonymous memory of the process, and the part that was recorded.
+    uint64_t anonymous_bytes, recorded_bytes;
 };
 
 /* The recorded process. In merged profiles, pid and parent are 0, values that differ between
  * processes are "" or 0, and the time lasts from the first start to the last end. */
 struct profile_process {
-    uint32_t pid;           // In the pid namespace of the process.
+    uint32_t pid;           // Process id in the process's own pid namespace.
     uint32_t pid_here;      // Id in our pid namespace if the process is in another one; else 0.
     uint32_t parent_pid;
     const char *command;    // Arguments joined by blanks.
@@ -481,9 +483,10 @@ struct profile_process {
     const char *heaptap;    // The recorder's version.
     const char *machine;    // "x86_64".
     uint64_t start_unix_ns; // Wall clock when recording started.
-    uint64_t elapsed_ns;    // From then to the end of the process, or to the time of loading.
-    bool elapsed_is_least;  // A lower bound: the process ended without exit handlers, at the last
-                            // tick or later.
+    // Duration from the start of recording to the end of the process, or to the time of loading.
+    uint64_t elapsed_ns;
+    // A lower bound: the process ended without exit handlers, at the last tick or later.
+    bool elapsed_is_least;
     uint32_t cpu_count;
     uint32_t page_bytes;
     bool ended;  // The process had ended when the profile was loaded or packed.
@@ -493,20 +496,20 @@ struct profile_process {
 
 /* Numbers of events that the recorder recorded only in part, or lost. */
 struct profile_losses {
-    uint64_t events; // Lost allocations and frees: the sum of the next five.
-    uint64_t reentrant_events; // In a signal handler that interrupted the recorder.
-    uint64_t no_memory_events; // The recorder could not get memory.
-    uint64_t no_thread_events; // In threads without a row.
-    uint64_t early_events;     // In other threads while the recorder started.
-    uint64_t heap_events;      // In heaps of the program.
-    uint64_t unseen_allocators; // C libraries whose own malloc is called directly, past the
-                                // recorder.
-    uint64_t ledger_events;    // Blocks without room in the ledger: their allocation is counted,
-                               // their free is not.
-    uint64_t other_site_events; // Charged to the site "other", because the tree was full.
+    uint64_t events; // Lost allocations and frees: the sum of the next five members.
+    uint64_t reentrant_events; // Events in a signal handler that interrupted the recorder.
+    uint64_t no_memory_events; // Events for which the recorder could not get memory.
+    uint64_t no_thread_events; // Events in threads without a row.
+    uint64_t early_events;     // Events in other threads while the recorder started.
+    uint64_t heap_events;      // Events in heaps of the program.
+    // C libraries whose own malloc is called directly, past the recorder.
+    uint64_t unseen_allocators;
+    // Blocks without room in the ledger: their allocation is counted, their free is not.
+    uint64_t ledger_events;
+    uint64_t other_site_events; // Events charged to the site "other", because the tree was full.
     uint64_t label_sets;   // Times that a set of labels was replaced by "other labels".
-    uint64_t shortened_stacks; // Allocations whose stack has only its innermost frames, because the
-                               // tree was filling.
+    // Allocations whose stack has only its innermost frames, because the tree was filling.
+    uint64_t shortened_stacks;
     // Allocations whose stack was deeper than the recorder follows. Excludes stacks that are
     // shorter because the user requested it.
     uint64_t truncated_stacks;
@@ -518,8 +521,8 @@ struct profile_losses {
     uint64_t double_frees;       // Unknown frees whose block had been freed before.
     uint64_t unrecorded_frees;   // Frees of blocks from a time when recording was sampled or off.
     uint64_t inherited_frees;    // Frees, in a forked process, of blocks of its parent.
-    uint64_t overwritten_blocks; // Blocks returned by the allocator while their address was live in
-                                 // the ledger.
+    // Blocks returned by the allocator while their address was live in the ledger.
+    uint64_t overwritten_blocks;
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Counter values at snapshots that found no room.
     uint64_t damaged_blocks;     // Annotated blocks with an overflow.
@@ -545,8 +548,8 @@ struct profile_recorder {
     uint64_t frames_reused; // Frames of the thread's previous stack that were verified and reused.
     uint64_t frames_unwound;
     uint64_t full_unwinds;
-    uint64_t events_timed; // Events whose cost was measured,
-    uint64_t timed_ns;     // and their total cost.
+    uint64_t events_timed; // Number of events whose cost was measured.
+    uint64_t timed_ns;     // Total cost of the events whose cost was measured.
 };
 
 struct profile {
@@ -559,20 +562,20 @@ struct profile {
     const char *sysroot;
     struct profile_process process;
     uint32_t merged_processes; // Number of recordings in this sum; 0 = a single recording.
-    uint32_t merged_damaged;   // Inputs of the merge that were readable only in part,
-    uint32_t merged_left_out;  // or not readable.
+    uint32_t merged_damaged;   // Inputs of the merge that were readable only in part.
+    uint32_t merged_left_out;  // Inputs of the merge that were not readable.
     struct profile_program *programs; // Merged profiles, most processes first.
     size_t program_count;
     struct profile_losses losses;
     struct profile_recorder recorder;
     struct counters totals;       // Sum over sites; peak_* is the sum of the sites' shares.
     uint64_t peak_elapsed_ns;     // Time when the peak was reached (coarse).
-    int64_t peak_error_bytes;     // Maximum difference between the true peak and the recorded one;
-                                  // 0 = exact.
+    // Maximum difference between the true peak and the recorded one; 0 = exact.
+    int64_t peak_error_bytes;
     struct errors errors;         // Errors of the totals.
     uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by calls, or off.
-    uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0
-                                  // = all.
+    // Number of innermost frames kept of each stack, as requested; 0 = all.
+    uint32_t frames_kept;
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime was called.
     bool sought;                  // symbol_resolve has searched for missing names.
@@ -611,10 +614,11 @@ struct profile {
     size_t bin_count;
     struct profile_time_point *timeline;
     size_t time_point_count;
-    struct profile_recording_mode *modes; // By time; at least one, except in a sum of nothing.
+    // Modes by time. There is at least one, except in a sum of no profiles.
+    struct profile_recording_mode *modes;
     size_t mode_count;
-    uint64_t longest_bytes, longest_calls; // Longest periods of sampling by bytes and by calls; 0 =
-                                           // none.
+    // Longest periods of sampling by bytes and by calls; 0 = none.
+    uint64_t longest_bytes, longest_calls;
     struct profile_snapshot *snapshots; // By time.
     size_t snapshot_count;
     bool has_history; // Counters at the snapshots are known, so time_slice.h can cut the profile.
@@ -631,7 +635,7 @@ struct profile {
     struct profile_accesses accesses; // For the whole run, even if the counters are cut.
     struct profile_unknown_free *unknown_frees; // By descending count, once loaded.
     size_t unknown_free_count;
-    struct profile_corruption *corruptions; // By the time they were found.
+    struct profile_corruption *corruptions; // Corruptions by the time at which they were found.
     size_t corruption_count;
     const char **notes;
     size_t note_count; // Reader's notes on skipped parts, one sentence each.
@@ -639,7 +643,9 @@ struct profile {
     // whole, which includes files of killed processes.
     const char *damage;
     bool may_lag; // A copy of memory, which may lack the latest events.
-    bool annotated; // Blocks carried annotations (in a sum those of all processes): overflows show.
+    // Blocks carried annotations (in a sum, the blocks of all processes), so overflows were
+    // detected.
+    bool annotated;
     struct profile_note *run_notes; // Notes of tools from the time of recording.
     size_t run_note_count;
 };
@@ -668,7 +674,7 @@ bool profile_is_recorder(const char *path);
 /* Return true if P had several threads, at once or one after another. */
 bool profile_has_threads(const struct profile *p);
 
-/* Set is_program of P's modules. For writers of a merged profile. */
+/* Set is_program of P's modules. Writers of a merged profile call this. */
 void profile_mark_programs(struct profile *p);
 
 /* Return the units (struct errors) for blocks with sizes in SIZES, if P has no sample of them. */

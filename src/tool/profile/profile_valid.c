@@ -29,15 +29,16 @@ is_string(const struct profile *p, uint32_t id)
 static bool
 modules_are_valid(const struct profile *p)
 {
-    VALID(p->module_count >= 1);                                  // Id 0 means none.
-    VALID(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // It contains no address.
+    VALID(p->module_count >= 1);                                  // Module 0 means none.
+    VALID(p->modules[0].end == 0 && *p->modules[0].path == '\0'); // Module 0 contains no address.
     for (size_t i = 0; i < p->module_count; i++) {
         const struct profile_module *m = &p->modules[i];
 
         VALID(m->start <= m->end); // Both are 0 if the file's record was invalid.
-        VALID(m->path != NULL);    // "" if unknown.
-        VALID(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // Code copies that many bytes.
-        VALID(m->symbols <= SYMBOLS_DEBUG);               // The largest value that a file can have.
+        VALID(m->path != NULL);    // The path is "" if unknown.
+        VALID(m->build_id_bytes <= PROFILE_BUILD_ID_MAX); // Readers copy that many bytes.
+        // This is the largest value that a file can have.
+        VALID(m->symbols <= SYMBOLS_DEBUG);
     }
     return true;
 }
@@ -45,27 +46,28 @@ modules_are_valid(const struct profile *p)
 static bool
 places_are_valid(const struct profile *p)
 {
-    VALID(p->location_count >= 1);           // Id 0 means none,
-    VALID(p->locations[0].frame_count == 0); // and has no name for a view to show.
+    VALID(p->location_count >= 1);           // Location 0 means none.
+    VALID(p->locations[0].frame_count == 0); // Location 0 has no name for a view to show.
     for (size_t i = 0; i < p->location_count; i++) {
         const struct profile_location *l = &p->locations[i];
 
-        VALID(l->module < p->module_count);      // 0 if no module contains the address.
-        VALID(l->frame_count <= p->frame_count); // The next line must not wrap.
+        // The module is 0 if no module contains the address.
+        VALID(l->module < p->module_count);
+        VALID(l->frame_count <= p->frame_count); // The difference in the next line does not wrap.
         // Frames are appended before locations refer to them.
         VALID(l->first_frame <= p->frame_count - l->frame_count);
-        // A location without a name has one frame that says so.
+        // A location without a name has one frame without a function.
         VALID(i == 0 || l->frame_count > 0 || !p->symbolised);
-        VALID(l->same < p->location_count); // May be 0; views show this location instead.
+        VALID(l->same < p->location_count); // May be 0; views then show this location itself.
     }
     for (size_t i = 0; i < p->frame_count; i++) {
         const struct profile_frame *f = &p->frames[i];
 
-        VALID(is_string(p, f->function));   // Interned before the frame was added;
-        VALID(is_string(p, f->linkage));    // same for this
-        VALID(is_string(p, f->file));       // and this.
-        VALID(is_string(p, f->language));   // 0 for machine code.
-        VALID(f->module < p->module_count); // Module of the frame's location.
+        VALID(is_string(p, f->function));   // The name was interned before the frame was added.
+        VALID(is_string(p, f->linkage));    // The linkage name was interned as well.
+        VALID(is_string(p, f->file));       // The file was interned as well.
+        VALID(is_string(p, f->language));   // The language is 0 for machine code.
+        VALID(f->module < p->module_count); // This is the module of the frame's location.
     }
     return true;
 }
@@ -73,12 +75,12 @@ places_are_valid(const struct profile *p)
 static bool
 nodes_are_valid(const struct profile *p)
 {
-    VALID(p->node_count >= 1);                                  // Node 0 is the root,
-    VALID(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // which has no location.
+    VALID(p->node_count >= 1);                                  // Node 0 is the root.
+    VALID(p->nodes[0].location == 0 && p->nodes[0].flags == 0); // The root has no location.
     for (size_t i = 0; i < p->node_count; i++) {
         const struct profile_node *n = &p->nodes[i];
 
-        VALID(n->parent < i || i == 0); // So every walk to the root ends, and one pass suffices.
+        VALID(n->parent < i || i == 0); // Every walk to the root ends, and one pass suffices.
         VALID(n->location < p->location_count);         // A location is created before its nodes.
         VALID((n->flags & ~(uint32_t)NODE_FLAGS) == 0); // Only these flags distinguish stacks.
     }
@@ -91,14 +93,15 @@ sites_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
 
-        VALID(s->node != 0 && s->node < p->node_count); // Counters without a stack belong to
-                                                        // "other".
-        VALID(s->heap < p->heap_count);           // The last heap represents heaps that are not in
-                                                  // the file,
-        VALID(s->labels < p->label_set_count);    // and so does the last label set.
+        // Counters without a stack belong to "other".
+        VALID(s->node != 0 && s->node < p->node_count);
+        // The last heap represents heaps that are not in the file.
+        VALID(s->heap < p->heap_count);
+        // The last label set represents sets that are not in the file.
+        VALID(s->labels < p->label_set_count);
         VALID(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
         VALID(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each verdict.
-        VALID(is_string(p, s->type));             // 0 if unknown.
+        VALID(is_string(p, s->type));             // The type is 0 if unknown.
     }
     return true;
 }
@@ -108,15 +111,15 @@ owners_are_valid(const struct profile *p)
 {
     VALID(p->heap_count >= 1); // Heap 0 is malloc.
     for (size_t i = 0; i < p->heap_count; i++) {
-        VALID(p->heaps[i].own == (i > 0)); // All others are heaps of the program.
+        VALID(p->heaps[i].own == (i > 0)); // All other heaps belong to the program.
         VALID(p->heaps[i].name != NULL && *p->heaps[i].name != '\0'); // Views show only the name.
     }
-    VALID(p->label_set_count >= 1);     // Set 0 is the empty set,
-    VALID(p->label_sets[0].count == 0); // without labels.
+    VALID(p->label_set_count >= 1);     // Set 0 exists.
+    VALID(p->label_sets[0].count == 0); // Set 0 has no labels.
     for (size_t i = 0; i < p->label_set_count; i++) {
         const struct profile_label_set *set = &p->label_sets[i];
 
-        VALID(set->text != NULL); // "" for the empty set.
+        VALID(set->text != NULL); // The text of the empty set is "".
         for (size_t k = 0; k < set->count; k++)
             VALID(set->v[k].key != NULL && set->v[k].value != NULL); // A value may be "".
     }
@@ -124,7 +127,7 @@ owners_are_valid(const struct profile *p)
         const struct profile_backing *b = &p->backings[i];
 
         VALID(b->heap != 0 && b->heap < p->heap_count); // The backing of malloc is not recorded.
-        VALID(b->node != 0 && b->node < p->node_count); // A stack like a site's.
+        VALID(b->node != 0 && b->node < p->node_count); // A backing has a stack, as a site has.
     }
     return true;
 }
@@ -133,7 +136,7 @@ static bool
 rows_are_valid(const struct profile *p)
 {
     for (size_t i = 0; i < p->thread_count; i++)
-        VALID(p->threads[i].name != NULL); // "" if the thread had none.
+        VALID(p->threads[i].name != NULL); // The name is "" if the thread had none.
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct profile_thread_site *t = &p->thread_sites[i];
 
@@ -143,15 +146,15 @@ rows_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->unknown_free_count; i++) {
         const struct profile_unknown_free *f = &p->unknown_frees[i];
 
-        // Others are skipped by the loader.
+        // The loader skips other kinds of frees.
         VALID(f->kind >= FREE_FOREIGN && f->kind <= FREE_INHERITED);
-        VALID(f->node != 0 && f->node < p->node_count); // "other" if the stack is unknown.
-        VALID(f->site_node < p->node_count);            // 0 if unknown.
+        VALID(f->node != 0 && f->node < p->node_count); // The stack is "other" if it is unknown.
+        VALID(f->site_node < p->node_count);            // The site's stack is 0 if unknown.
     }
     for (size_t i = 0; i < p->corruption_count; i++) {
         const struct profile_corruption *d = &p->corruptions[i];
 
-        // Others are skipped by the loader.
+        // The loader skips other kinds of corruptions.
         VALID(d->kind >= CORRUPTED_PAST_END && d->kind <= CORRUPTED_OVERWRITTEN);
         VALID(d->found >= CORRUPTION_BY_FREE && d->found <= CORRUPTION_BY_CHECK);
         VALID(d->node < p->node_count && d->site_node < p->node_count);
@@ -167,21 +170,23 @@ times_are_valid(const struct profile *p)
         // Times are strictly ascending.
         VALID(p->timeline[i - 1].elapsed_ns < p->timeline[i].elapsed_ns);
     for (size_t i = 0; i < p->mode_count; i++) {
-        VALID(p->modes[i].mode <= MODE_OFF); // Others are skipped by the loader.
-        VALID(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns); // Sorted by time.
+        VALID(p->modes[i].mode <= MODE_OFF); // The loader skips other modes.
+        // Modes are sorted by time.
+        VALID(i == 0 || p->modes[i - 1].elapsed_ns <= p->modes[i].elapsed_ns);
     }
     for (size_t i = 0; i < p->snapshot_count; i++) {
         const struct profile_snapshot *s = &p->snapshots[i];
 
-        // Others are skipped by the loader.
+        // The loader skips other kinds of snapshots.
         VALID(s->kind < SNAPSHOT_KINDS);
-        VALID(s->name != NULL);                                           // "" if it has none.
-        // Sorted, for binary search.
+        // The name is "" if the snapshot has none.
+        VALID(s->name != NULL);
+        // Snapshots are sorted, for binary search.
         VALID(i == 0 || p->snapshots[i - 1].elapsed_ns <= s->elapsed_ns);
     }
     for (size_t i = 0; i < p->change_count; i++) {
-        VALID(p->changes[i].thread_site < p->thread_site_count); // The row exists,
-        VALID(p->changes[i].interval <= p->snapshot_count); // and so does the interval.
+        VALID(p->changes[i].thread_site < p->thread_site_count); // The row exists.
+        VALID(p->changes[i].interval <= p->snapshot_count); // The interval exists.
     }
     VALID(p->change_count == 0 || p->has_history); // Changes exist only in a history.
     return true;
@@ -193,13 +198,15 @@ accesses_are_valid(const struct profile *p)
     const struct profile_accesses *a = &p->accesses;
 
     VALID(a->granule_bytes == 0 || a->granule_bytes == 8 || a->granule_bytes == 16 ||
-          a->granule_bytes == 64); // These are the only sizes,
-    // and 0 means that nothing was counted.
+          a->granule_bytes == 64); // Granules have one of these sizes.
+    // A size of 0 means that nothing was counted.
     VALID(a->granule_bytes != 0 || (a->count == 0 && a->field_count == 0));
     for (size_t i = 0; i < a->count; i++)
-        VALID(a->v[i].site < p->site_count); // Entries of unknown sites belong to "other",
+        // The loader assigns entries of unknown sites to "other".
+        VALID(a->v[i].site < p->site_count);
     for (size_t i = 0; i < a->field_count; i++)
-        VALID(a->fields[i].site < p->site_count); // and so do these.
+        // The loader assigns fields of unknown sites to "other".
+        VALID(a->fields[i].site < p->site_count);
     return true;
 }
 
@@ -209,11 +216,11 @@ accesses_are_in_order(const struct profile *p)
     const struct profile_accesses *a = &p->accesses;
 
     for (size_t i = 1; i < a->count; i++)
-        VALID(a->v[i - 1].site < a->v[i].site); // One entry per site.
+        VALID(a->v[i - 1].site < a->v[i].site); // Each site has one entry.
     for (size_t i = 1; i < a->field_count; i++) {
         const struct profile_access_field *x = &a->fields[i - 1], *y = &a->fields[i];
 
-        // One entry per granule.
+        // Each granule has one entry.
         VALID(x->site < y->site || (x->site == y->site && x->index < y->index));
     }
     return true;
@@ -226,14 +233,14 @@ structures_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->structure_count; i++) {
         const struct profile_structure *s = &p->structures[i];
 
-        VALID(is_string(p, s->name)); // Name of a type.
+        VALID(is_string(p, s->name)); // The name is the name of a type.
         VALID(s->size > 0);           // Block sizes are divided by it.
         for (size_t k = 0; k < s->member_count; k++) {
             const struct profile_member *m = &s->members[k];
 
             VALID(is_string(p, m->name) && is_string(p, m->type)); // Interned.
             VALID(m->size > 0 && m->offset <= s->size && m->size <= s->size - m->offset);
-            VALID(k == 0 || m[-1].offset <= m->offset); // Sorted by offset.
+            VALID(k == 0 || m[-1].offset <= m->offset); // Members are sorted by offset.
         }
     }
     return true;
@@ -247,11 +254,14 @@ extent_is_valid(const struct profile *p)
 
     VALID(p->extent <= EXTENT_PEAK);                  // Views have a title for each extent.
     VALID(p->totals.partial == !whole);               // Views test `partial` instead of the extent.
-    VALID(whole || p->bin_count == 0);                // These cover the whole run, so a cut profile
-                                                      // has none,
-    VALID(whole || p->unknown_free_count == 0);       // same for these,
-    VALID(whole || p->backing_count == 0);            // these,
-    VALID(whole || p->errors.allocated.samples == 0); // and these.
+    // Bins cover the whole run, so a cut profile has none.
+    VALID(whole || p->bin_count == 0);
+    // Unknown frees cover the whole run, so a cut profile has none.
+    VALID(whole || p->unknown_free_count == 0);
+    // Backings cover the whole run, so a cut profile has none.
+    VALID(whole || p->backing_count == 0);
+    // Errors cover the whole run, so a cut profile has none.
+    VALID(whole || p->errors.allocated.samples == 0);
     VALID(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
     // The period is not empty.
     VALID(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots);
@@ -263,21 +273,21 @@ texts_are_valid(const struct profile *p)
 {
     const struct profile_process *pr = &p->process;
 
-    VALID(p->path != NULL);        // Messages begin with it.
-    VALID(pr->command != NULL);    // "" if unknown,
-    VALID(pr->executable != NULL); // like this
-    VALID(pr->kernel != NULL);     // and this
-    VALID(pr->heaptap != NULL);    // and this,
-    VALID(pr->machine != NULL);    // which may also be "unknown".
+    VALID(p->path != NULL);        // Messages begin with the path.
+    VALID(pr->command != NULL);    // The command is "" if unknown.
+    VALID(pr->executable != NULL); // The executable is "" if unknown.
+    VALID(pr->kernel != NULL);     // The kernel is "" if unknown.
+    VALID(pr->heaptap != NULL);    // The version is "" if unknown.
+    VALID(pr->machine != NULL);    // The machine is "" or "unknown" if unknown.
     for (size_t i = 0; i < p->program_count; i++)
-        VALID(p->programs[i].executable != NULL); // "" if unknown.
+        VALID(p->programs[i].executable != NULL); // The executable is "" if unknown.
     for (size_t i = 0; i < p->note_count; i++)
-        VALID(p->notes[i] != NULL); // One sentence each.
+        VALID(p->notes[i] != NULL); // Each note is one sentence.
     for (size_t i = 0; i < p->run_note_count; i++) {
         const struct profile_note *n = &p->run_notes[i];
 
-        VALID(n->kind != 0); // 0 means unused,
-        // and texts may be printed.
+        VALID(n->kind != 0); // Kind 0 means unused.
+        // Views print these texts.
         VALID(n->text != NULL && n->advice != NULL && n->process != NULL);
     }
     return true;
@@ -290,12 +300,15 @@ tables_are_valid(const struct profile *p)
     for (size_t i = 0; i < p->bin_count; i++) {
         const struct profile_bin *b = &p->bins[i];
 
-        VALID(b->size_min <= b->size_max);                      // A bin is a range,
-        VALID(i == 0 || p->bins[i - 1].size_max < b->size_min); // and ranges do not overlap.
+        VALID(b->size_min <= b->size_max);                      // A bin is a range of sizes.
+        // The ranges of bins do not overlap.
+        VALID(i == 0 || p->bins[i - 1].size_max < b->size_min);
     }
     for (size_t i = 0; i < p->type_count; i++)
-        VALID(is_string(p, p->types[i].name)); // 0 if the file's strings exceed their limit.
-    VALID(p->type_count == 0 || p->typed);     // Otherwise types would be searched again.
+        // The name is 0 if the file's strings exceed their limit.
+        VALID(is_string(p, p->types[i].name));
+    // `typed` is true, because types would be searched again otherwise.
+    VALID(p->type_count == 0 || p->typed);
     return true;
 }
 
@@ -346,7 +359,8 @@ row_sums_are_valid(const struct profile *p, struct arena *scratch)
     }
     for (size_t i = 0; i < p->thread_count && p->thread_site_count > 0; i++)
         VALID(counters_are_same(&threads[i],
-                                &p->threads[i].counters)); // An event counts in all four.
+                                // An event counts in its row, its thread, its site and the totals.
+                                &p->threads[i].counters));
     for (size_t i = 0; i < p->site_count && p->thread_site_count > 0; i++)
         VALID(
             // Every count belongs to a thread.
@@ -372,12 +386,14 @@ site_sums_are_valid(const struct profile *p, struct arena *scratch)
         counters_add(&backings[p->backings[i].heap], &p->backings[i].counters);
     VALID(counters_are_same(&total, &p->totals)); // A total is the sum of the shown values.
     for (size_t i = 0; i < p->heap_count; i++) {
-        // profile_sum_heaps ran after the last change,
+        // profile_sum_heaps has summed the heaps after the last change.
         VALID(counters_are_same(&heaps[i], &p->heaps[i].counters));
-        VALID(counters_are_same(&backings[i], &p->heaps[i].backing)); // and has summed these
+        // profile_sum_heaps has summed the backings as well.
+        VALID(counters_are_same(&backings[i], &p->heaps[i].backing));
     }
     for (size_t i = 0; i < p->label_set_count; i++)
-        VALID(counters_are_same(&sets[i], &p->label_sets[i].counters)); // and these.
+        // profile_sum_heaps has summed the label sets as well.
+        VALID(counters_are_same(&sets[i], &p->label_sets[i].counters));
     return true;
 }
 
@@ -438,12 +454,13 @@ are_amounts(const struct error_sum *e)
 static bool
 errors_are_valid(const struct errors *e)
 {
-    VALID(are_amounts(&e->allocated)); // Intervals are computed from these,
-    VALID(are_amounts(&e->freed));     // the errors of live amounts from both,
-    VALID(are_amounts(&e->peak));      // and those of the peak from this.
-    // Periods divided by sizes,
+    VALID(are_amounts(&e->allocated)); // Intervals are computed from these sums.
+    VALID(are_amounts(&e->freed));     // Errors of live amounts are computed from both sums.
+    VALID(are_amounts(&e->peak));      // Errors of the peak are computed from this sum.
+    // A unit is a period divided by a size.
     VALID(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max));
-    VALID(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
+    // Sizes are not 0, so units are finite.
+    VALID(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few));
     return true;
 }
 
@@ -465,7 +482,7 @@ bool
 profile_is_valid(const struct profile *p)
 {
     for (size_t i = 1; i < p->type_count; i++)
-        VALID(p->types[i - 1].size <= p->types[i].size); // Sorted, for binary search.
+        VALID(p->types[i - 1].size <= p->types[i].size); // Entries are sorted, for binary search.
     return profile_ids_are_valid(p) && accesses_are_in_order(p) && profile_sums_are_valid(p);
 }
 
@@ -480,9 +497,10 @@ site_ids_are_valid(const struct profile *p, bool *taken)
 
         // Readers interpret these ids as the site "other" in its size classes.
         VALID(s->id == s->size_class + 1 || !is_other);
-        // Only "other" has the ids below.
+        // Only "other" has the ids below DISK_SITE_FIRST.
         VALID(s->id >= DISK_SITE_FIRST || is_other);
-        VALID(s->id < DISK_SITE_FIRST + p->site_count || is_other); // Backings have the ids above.
+        // Backings have larger ids than all sites.
+        VALID(s->id < DISK_SITE_FIRST + p->site_count || is_other);
         VALID(!taken[s->id]); // With equal ids, a reader would add both sites' counters.
         taken[s->id] = true;
     }
@@ -494,9 +512,9 @@ profile_is_writable(const struct profile *p)
 {
     bool *taken, valid;
 
-    VALID(p->node_count >= 2);                 // A file always has the node "other",
-    VALID(p->nodes[1].flags & NODE_OTHER);     // which is node 1.
-    VALID(p->module_count <= DISK_NAMED_FRAME); // This id and larger ones are no modules.
+    VALID(p->node_count >= 2);                 // A file always has the node "other".
+    VALID(p->nodes[1].flags & NODE_OTHER);     // The node "other" is node 1.
+    VALID(p->module_count <= DISK_NAMED_FRAME); // This id and larger ones are not modules.
     VALID(p->label_set_count < 2 ||
           p->label_sets[1].count == 0); // Set 1 of a file is "other labels".
     for (size_t i = 2; i < p->node_count; i++)

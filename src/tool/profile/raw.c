@@ -252,7 +252,7 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
 /* Segments of a file that is being parsed. */
 struct segments {
     const unsigned char *data;
-    unsigned char *mapped; // The same address if DATA is mapped from FD; otherwise NULL.
+    unsigned char *mapped; // DATA, if it is a mapping of FD; otherwise NULL.
     size_t size_bytes;
     int fd;
     uint64_t left_bytes; // Remaining bytes for further segments.
@@ -518,7 +518,7 @@ take_segments(struct raw_file *r, struct segments *all)
         const char *problem;
 
         if (kind == DISK_UNUSED || kind >= DISK_KINDS || record_bytes_min[kind] == 0)
-            continue; // Not written yet, or of a later version.
+            continue; // The segment is not written yet, or belongs to a later version.
         problem = look_at_segment(all, &r->tables[kind], i);
         if (problem != NULL)
             note_segment(r, all, i, problem);

@@ -10,10 +10,10 @@
 /* One table: its segments joined and expanded. Records are record_bytes apart, which is at least
  * the size of this version's struct. */
 struct raw_table {
-    unsigned char *bytes; // Owned by the arena, unless in_place.
+    unsigned char *bytes; // The arena owns the bytes, unless in_place.
     uint64_t size_bytes;
     uint32_t record_bytes;
-    bool in_place;         // Bytes of the mapped file itself, or of a separate mapping.
+    bool in_place;         // The bytes are in the mapped file itself, or in a separate mapping.
     uint64_t mapped_bytes; // Size of a separate mapping; 0 = none.
 };
 
@@ -30,7 +30,7 @@ struct raw_file {
     size_t note_count;
     size_t note_capacity;
     uint64_t needed_bytes;    // Size of the file according to its directory.
-    const char *first_damage; // From the arena; NULL = the file is whole.
+    const char *first_damage; // The first damage as text, from the arena; NULL = the file is whole.
     size_t damage_count;
 };
 

@@ -9,17 +9,18 @@
 struct profile_member {
     uint32_t name; // String.
     uint32_t type; // String: the type as in a declaration.
-    uint64_t offset, size; // In bytes. For a bit-field, the bytes that contain it.
+    // Offset and size in bytes. For a bit-field, those of the bytes that contain it.
+    uint64_t offset, size;
     uint32_t alignment;    // Alignment required by its type; at least 1.
     uint32_t bits;         // Width of a bit-field; else 0.
-    uint32_t part;         // Members of one part (a nested structure, a group of bit-fields) can
-                           // only move together.
+    // Members of one part (a nested structure, a group of bit-fields) can only move together.
+    uint32_t part;
     // Location of the nested structure that is the part, with its padding; size 0 = none.
     uint64_t part_offset, part_size;
     uint32_t part_alignment;
     bool may_be_empty;     // A one-byte structure, which may have an address but no data.
-    bool fixed;            // A base class or the pointer to virtual functions, which cannot be
-                           // moved.
+    // A base class or the pointer to virtual functions, which cannot be moved.
+    bool fixed;
     bool shared;           // Atomic, or a lock: several threads access it.
 };
 

@@ -118,7 +118,7 @@ read_time(const char *text, uint64_t *ret_ns)
     return false;
 }
 
-/* WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
+/* Parse WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
 static bool
 read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
 {
@@ -243,7 +243,8 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
     struct profile_point found[2] = {point_at(p, 0), point_at(p, p->snapshot_count + 1)};
     int r = 0;
 
-    // An empty side means the start or the end, never a snapshot of that name.
+    // An empty side means the start or the end of the run, never a snapshot called "start" or
+    // "end".
     if (*first)
         r = time_slice_find(p, first, &found[0], err);
     if (r == 0 && *last)

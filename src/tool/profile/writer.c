@@ -32,9 +32,9 @@
 
 enum {
     ZSTD_LEVEL = 3,
-    ZSTD_LEVEL_SMALL = -1, // Level without codes for literals: for a small table these cost more
-                           // than they save,
-    SMALL_BYTES_MAX = 1 << 13, // and a short process has ten tables up to this size.
+    // Level without codes for literals. For a small table these codes cost more than they save.
+    ZSTD_LEVEL_SMALL = -1,
+    SMALL_BYTES_MAX = 1 << 13, // Maximum size of a small table; a short process has ten of these.
     PIECE_BYTES = 1 << 16,
     WHOLE_BYTES_MAX = 1 << 20, // Maximum size of a table that is compressed by one call.
     COLUMNS_AT_ONCE = 8,
@@ -358,7 +358,7 @@ write_table(struct writer *w, enum disk_kind kind, const void *bytes, size_t siz
             write_whole_columns(w, bytes, count, record_bytes);
         else if (count > 1)
             write_columns(w, bytes, count, record_bytes);
-        else // One record is the same by columns.
+        else // A single record is the same bytes by columns.
             compress(w, bytes, size_bytes, ZSTD_e_end);
     } else {
         compress(w, bytes, size_bytes, ZSTD_e_end);
