@@ -35,7 +35,7 @@ const WIDER = 1.5; // Factor for one press of a key.
 const WAY_SEEN = 3; // Number of levels visible above the zoomed frame.
 const ALL = {from: 0, to: 1};
 
-/* The node that FOCUS identifies by functions, outermost first. Missing ones are skipped. */
+/* Return the node that FOCUS identifies by functions, outermost first. Missing ones are skipped. */
 function focusNode(tree, focus) {
     return focus ? tree.nodeAt(focus.split('-').map(Number)) : 0;
 }
@@ -44,7 +44,7 @@ function focusText(tree, node) {
     return tree.pathOf(node).join('-');
 }
 
-/* [from, to] scaled by FACTOR around AT, a position in it from 0 to 1. */
+/* Return [from, to] scaled by FACTOR around AT, a position in it from 0 to 1. */
 function resized({from, to}, at, factor) {
     const width = Math.min(1, Math.max(LEAST_PART, (to - from) / factor));
     const start = from + at * (to - from - width);
@@ -58,7 +58,7 @@ function moved({from, to}, by) {
     return width > WHOLE_PART ? ALL : {from: start, to: start + width};
 }
 
-/* The width of an element; known once it is in the document. */
+/* Return the width of an element; known once it is in the document. */
 function useWidth(box) {
     const [width, setWidth] = useState(0);
 
@@ -73,7 +73,7 @@ function useWidth(box) {
     return width;
 }
 
-/* The nearest node above NODE that is wider, so that zooming out has a visible effect. */
+/* Return the nearest node above NODE that is wider, so that zooming out has a visible effect. */
 function widerThan(tree, node) {
     let at = node;
 
@@ -82,7 +82,7 @@ function widerThan(tree, node) {
     return Math.max(0, at);
 }
 
-/* The model of the picture. SEEN is the part of the focus that is shown. */
+/* Return the model of the picture. SEEN is the part of the focus that is shown. */
 function usePicture({profile, values, options, search, focus}, width, seen) {
     const {fold, recursion, inverted, root} = options ?? {};
     const tree = useMemo(() => callTree(profile, values, {fold, recursion, inverted, root}),
@@ -132,7 +132,7 @@ function useDrawing({canvas, box, scene, dark, width}) {
     useEffect(() => latest.current(), [dark]);
 }
 
-/* The rectangle under the pointer. */
+/* Return the rectangle under the pointer. */
 function under(event, {canvas, box, drawn}) {
     const at = canvas.current.getBoundingClientRect();
     const y = event.clientY - at.top + box.current.scrollTop;
@@ -235,7 +235,7 @@ function press(key, {tree, drawn, zoomed, chosen, seen, setSeen, setChosen, onFr
     return true;
 }
 
-/* The position of the middle of rectangle I, from 0 to 1; 0.5 if I is -1. */
+/* Return the position of the middle of rectangle I, from 0 to 1; 0.5 if I is -1. */
 function middleOf({x, w, width}, i) {
     return i < 0 ? 0.5 : Math.min(1, Math.max(0, (x[i] + w[i] / 2) / width));
 }
@@ -250,7 +250,7 @@ function showLevel(box, level) {
         box.scrollTop = top + LEVEL_HEIGHT - clientHeight;
 }
 
-/* Share of the total whose stacks contain a found function; each stack counts once. */
+/* Return the share of the total whose stacks contain a found function; each stack counts once. */
 function foundShare(tree, found) {
     let sum = 0;
     const work = [0];

@@ -14,10 +14,10 @@ import {label} from './flame_words.js';
 /** Height of a level, and of letters, in pixels. */
 export const LEVEL_HEIGHT = 20;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
-const PAD = 4; // On both sides of a name, in pixels.
+const PAD = 4; // Space on each side of a name, in pixels.
 const SHADES = [0.28, 0.36, 0.44]; // Share of the colour in the mixture with the background.
-const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5; // The same share for the smallest and the largest
-                                              // change.
+// Share of the colour in the mixture for the smallest and for the largest change.
+const LEAST_CHANGE = 0.14, MOST_CHANGE = 0.5;
 
 /**
  * Return the colours of the picture.
@@ -34,7 +34,7 @@ export function palette(colour) {
             LEAST_CHANGE + (MOST_CHANGE - LEAST_CHANGE) * Math.min(1, Math.abs(share)))};
 }
 
-/** SHARE of colour A on B; both are "#rrggbb" or "#rgb". */
+/** Return SHARE of colour A on B; both are "#rrggbb" or "#rgb". */
 export function mix(a, b, share) {
     const [x, y] = [a, b].map(channels);
     const both = x.map((value, i) => Math.round(value * share + y[i] * (1 - share)));
@@ -49,7 +49,7 @@ function channels(colour) {
         : text[i] + text[i], 16) || 0);
 }
 
-/** The change of NODE of TREE, from -1 (gone) to 1 (new); null without a comparison. */
+/** Return the change of NODE of TREE, from -1 (gone) to 1 (new); null without a comparison. */
 export function changeOf(tree, node) {
     if (!tree.totalBefore)
         return null;

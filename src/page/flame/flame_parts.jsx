@@ -12,7 +12,7 @@ const WAY_SHOWN = 6; // Number of steps shown at the end of a longer path.
 const ROWS_SHOWN = 100;
 const TIP_WIDTH = 340, TIP_GAP = 14;
 
-/** The path from all stacks to the zoomed frame. */
+/** Show the path from all stacks to the zoomed frame. */
 export function FlameWay({profile, tree, zoomed, onZoom, rootLabel}) {
     const way = [];
 
@@ -37,7 +37,7 @@ export function FlameWay({profile, tree, zoomed, onZoom, rootLabel}) {
         </nav>);
 }
 
-/* NAME, as a link to the function's page if FN is a function. */
+/* Show NAME, as a link to the function's page if FN is a function. */
 function Linked({profile, functionLink, fn, name, whole = false}) {
     const text = <Text text={name} short={!whole} />;
 
@@ -53,7 +53,7 @@ function Numbers({tree, node, metric, focus}) {
         </dl>);
 }
 
-/** A tip beside the pointer, on the side that has room. */
+/** Show a tip beside the pointer, on the side that has room. */
 export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric}) {
     const isRight = x + TIP_GAP + TIP_WIDTH > innerWidth;
     const place = {
@@ -71,7 +71,7 @@ export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric})
         </div>);
 }
 
-/** All facts about NODE, and the number of search hits. */
+/** Show all facts about NODE, and the number of search hits. */
 export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, found, share,
     search}) {
     const fn = tree.function[node], name = nodeName(profile, tree, node);
@@ -92,14 +92,14 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
 const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
     ['runtime', 'C and C++ libraries']];
 
-/* The languages of scripts in the profile. */
+/* Return the languages of scripts in the profile. */
 function scripts(profile) {
     const names = [...new Set(profile.functions.language)].filter((name) => name !== null);
 
     return names.length > 0 ? [['script', names.sort().join(', ')]] : [];
 }
 
-/** The legend of the colours. */
+/** Show the legend of the colours. */
 export function FlameLegend({profile, tree, found, drawn}) {
     const rows = found ? [['found', 'what the search found']] : tree.totalBefore
         ? [['grew', 'grew'], ['shrank', 'shrank']]
@@ -113,8 +113,8 @@ export function FlameLegend({profile, tree, found, drawn}) {
         </p>);
 }
 
-/** The level below the zoom. It is only rendered when the user opens it, because an inverted tree
- * begins with thousands of rows. */
+/** Show the level below the zoom. It is only rendered when the user opens it, because an inverted
+ * tree begins with thousands of rows. */
 export function FlameTable({profile, tree, zoomed, onZoom, metric, functionLink}) {
     const [isOpen, setOpen] = useState(false);
 

@@ -10,9 +10,9 @@ import {amount, growth, percent} from '../view/units.js';
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
- * NAME in at most LETTERS letters: without arguments, then cut at the end; '' if LETTERS is too
- * small. A function without a name is identified by its offset alone, because its neighbours have
- * the same module.
+ * Return NAME in at most LETTERS letters: without arguments, then cut at the end; '' if LETTERS is
+ * too small. A function without a name is identified by its offset alone, because its neighbours
+ * have the same module.
  */
 export function label(name, letters) {
     const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);
@@ -29,7 +29,7 @@ export function label(name, letters) {
         `${brief.slice(0, letters - 1)}…`;
 }
 
-/** The name of NODE. */
+/** Return the name of NODE. */
 export function nodeName(profile, tree, node) {
     const fn = tree.function[node];
 
@@ -37,7 +37,7 @@ export function nodeName(profile, tree, node) {
 }
 
 /**
- * The numbers of NODE, each as {name, text}.
+ * Return the numbers of NODE, each as {name, text}.
  * @param {import('../model/tree.js').CallTree} tree
  * @param {number} node
  * @param {import('../model/metric.js').Metric} metric
@@ -60,7 +60,7 @@ export function numbersOf(tree, node, metric, focus) {
     return rows;
 }
 
-/** A description of NODE in one sentence. */
+/** Return a description of NODE in one sentence. */
 export function sentence(profile, tree, node, metric, focus) {
     const numbers = numbersOf(tree, node, metric, focus)
         .map(({name, text}) => `${name} ${text}`).join('; ');
@@ -68,7 +68,7 @@ export function sentence(profile, tree, node, metric, focus) {
     return `${nodeName(profile, tree, node)}: ${numbers}; level ${tree.depth[node]}`;
 }
 
-/** The place of function FN: its file or, without one, its module. */
+/** Return the place of function FN: its file or, without one, its module. */
 export function placeOf(profile, fn) {
     const {functions, files, modules} = profile;
     const file = fn < 0 ? null : files[functions.file[fn]];

@@ -26,7 +26,7 @@ const BLOCKS = COUNTS.find((metric) => metric.key === 'blocks');
 
 /* --- The tree -------------------------------------------------------------------------------- */
 
-/* Properties of functions and frames that determine the outer end of stacks. */
+/* Return the properties of functions and frames that determine the outer end of stacks. */
 function beginnings({functions, frames, modules}) {
     const isLoader = modules.path.map((path) => /^(ld-linux|ld\.so)/.test(baseName(path)));
     // main, or a part that the compiler split off main. Without names, the outermost function in
@@ -88,7 +88,7 @@ function trimShort(shape, end) {
 }
 
 /**
- * The tree for counting calls, computed once per shape.
+ * Return the tree for counting calls, computed once per shape.
  * @param {import('./shape.js').Shape} shape
  * @returns {import('./tree.js').Skeleton}
  */
@@ -127,7 +127,7 @@ class Places {
         this.way = [];
     }
 
-    /* The node of STACK without the LEFT outermost frames, below the function TOP. */
+    /* Return the node of STACK without the LEFT outermost frames, below the function TOP. */
     of(stack, left, top) {
         const {parent, fn, depth, nodes, known, way} = this;
         let at = stack, length = 0;
@@ -142,7 +142,8 @@ class Places {
     }
 }
 
-/* Data independent of values: calls as numbers, and the nodes that are counted. */
+/* Return the data that are independent of values: calls as numbers, and the nodes that are
+ * counted. */
 function callsOf(shape) {
     const tree = callSkeleton(shape), functions = shape.profile.functions.count;
 
@@ -166,7 +167,7 @@ function callsOf(shape) {
     });
 }
 
-/* Sums of VALUES (by site) over all stacks through each node. */
+/* Return the sums of VALUES (by site) over all stacks through each node. */
 function leading(tree, values) {
     const sums = new Float64Array(tree.count);
 
@@ -312,7 +313,7 @@ export function callGraph(profile, values, options = {}) {
         cycles: cyclesOf(calls, graph, sums, counts, entryOf, functions)};
 }
 
-/* Number of allocations behind VALUES. A peak only has live blocks. */
+/* Return the number of allocations behind VALUES. A peak only has live blocks. */
 function callCounts(profile, {metric, extent, filter, after}) {
     return metric === CALLS ? after
         : siteValues(profile, extent.kind === 'peak' ? BLOCKS : CALLS, extent, filter).after;
@@ -354,12 +355,13 @@ function larger(x, y) {
     return byMagnitude(x.value, y.value) || x.function - y.function;
 }
 
-/* The larger amount first, whether it grew or shrank; of equal ones the growth. */
+/* Compare two numbers: the larger amount comes first, whether it grew or shrank; of equal amounts
+ * the growth. */
 function byMagnitude(x, y) {
     return Math.abs(y) - Math.abs(x) || y - x;
 }
 
-/* Sets of functions that reach each other by calls with a value. */
+/* Return the sets of functions that reach each other by calls with a value. */
 function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     const cycleOf = new Int32Array(functions).fill(-1);
     const cycles = components(entryOf).map((members, i) => {
@@ -388,8 +390,8 @@ function cyclesOf(calls, graph, sums, counts, entryOf, functions) {
     return cycles;
 }
 
-/* Values of cycles that need whole stacks: the stacks with a function of the cycle, and the calls
- * that enter it. */
+/* Compute the values of cycles that need whole stacks: of the stacks with a function of the cycle,
+ * and of the calls that enter it. */
 function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
     const {count, parent, function: fn} = tree, enters = new PairMap();
     const key = new Int32Array(count).fill(-1), entry = key.slice(), entered = key.slice();
@@ -425,8 +427,8 @@ function countCycles({tree, order, arc}, graph, cycles, cycleOf, sums, counts) {
     });
 }
 
-/* The strongly connected components of more than one function. Computed without recursion, because
- * stacks of calls are deep. */
+/* Return the strongly connected components of more than one function. Computed without recursion,
+ * because stacks of calls are deep. */
 function components(entryOf) {
     const index = new Map(), low = new Map(), onStack = new Set(), stack = [], found = [];
 
@@ -531,7 +533,7 @@ function addRow(total, row) {
         });
 }
 
-/* VALUES of each class by function; null if the extent has no classes. */
+/* Return VALUES of each class by function; null if the extent has no classes. */
 function classSelves({parts, changes}, tree, values, functions) {
     const ofWhole = values.extent.kind === 'whole' || values.extent.kind === 'peak';
 

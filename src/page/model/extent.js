@@ -71,7 +71,7 @@ export function siteValues(profile, metric, extent = WHOLE, filter = null) {
 }
 
 /**
- * The values by part (profile.parts), for tables by type and by size class.
+ * Return the values by part (profile.parts), for tables by type and by size class.
  * @param {Values} values
  * @returns {{after: Float64Array, before: Float64Array|null}}
  */
@@ -92,7 +92,7 @@ export function partValues({profile, metric, extent, filter, mask}) {
         parts.count)), before: null};
 }
 
-/** Sums of VALUES (by part) by site. */
+/** Return the sums of VALUES (by part) by site. */
 export function bySite(profile, values) {
     const sums = new Float64Array(profile.sites.count), {site} = profile.parts;
 
@@ -101,7 +101,7 @@ export function bySite(profile, values) {
     return sums;
 }
 
-/** The sum of the kept values: 100 % of percentages. @param {Values} values */
+/** Return the sum of the kept values: 100 % of percentages. @param {Values} values */
 export function totals({after, before}) {
     return {after: sum(after), before: before && sum(before)};
 }
@@ -136,7 +136,7 @@ function masked(values, table, mask) {
 
 /* --- Time ------------------------------------------------------------------------------------ */
 
-/* Columns that a metric sums: added, subtracted. */
+/* Columns that a metric adds, and columns that it subtracts. */
 const OF_CHANGES = {
     allocations: ['allocations', null],
     allocated_bytes: ['allocated_bytes', null],
@@ -146,7 +146,7 @@ const OF_CHANGES = {
     live_blocks: ['allocations', 'frees'],
 };
 
-/** The points of EXTENT: changes count if they are after the first and up to the second. */
+/** Return the points of EXTENT: changes count if they are after the first and up to the second. */
 function spanOf(profile, extent) {
     if (extent.kind === 'at')
         return [0, extent.point];
@@ -169,7 +169,7 @@ function sumChanges(profile, metric, extent, by, count) {
     return sums;
 }
 
-/* The first change after POINT; changes are sorted. */
+/* Return the first change after POINT; changes are sorted. */
 function firstAfter(points, point) {
     let low = 0, high = points.length;
 
@@ -185,7 +185,7 @@ function firstAfter(points, point) {
 }
 
 /**
- * The last of the profile's points at or before a time, like --at.
+ * Return the last of the profile's points at or before a time, like --at.
  * @returns {number} index; -1 if there is no history
  */
 export function pointAt(profile, elapsedNs) {
@@ -201,7 +201,7 @@ export function pointAt(profile, elapsedNs) {
 /* --- Filters --------------------------------------------------------------------------------- */
 
 /**
- * A mask of the sites that FILTER keeps; null if it keeps all.
+ * Return a mask of the sites that FILTER keeps; null if it keeps all.
  * @returns {Uint8Array|null} by site
  */
 export function siteMask(profile, filter) {
@@ -234,8 +234,8 @@ function makeMask(profile, filter) {
     return mask;
 }
 
-/** The value of the label KEY in a set; null without that label; for an unknown set, its substitute
- * text. */
+/** Return the value of the label KEY in a set; null without that label; for an unknown set, its
+ * substitute text. */
 export function labelValue(profile, labels, key) {
     const entry = profile.labels[labels];
 
@@ -244,7 +244,7 @@ export function labelValue(profile, labels, key) {
     return entry.set ? entry.set[key] : entry.text;
 }
 
-/* The conditions of FILTER on frames, each as an array by frame: 1 = passed. */
+/* Return the conditions of FILTER on frames, each as an array by frame: 1 = passed. */
 function frameTests(profile, filter) {
     const {frames} = profile, tests = [];
     const frameTest = (test) => tests.push(Uint8Array.from({length: frames.count},
@@ -281,7 +281,7 @@ function patternTest(pattern) {
     return (name) => regular.test(name);
 }
 
-/** By frame: 1 if TEST holds for the function, file or module. */
+/** Return, by frame, 1 if TEST holds for the function, file or module. */
 function framesNaming(profile, test) {
     const {frames, functions, files, modules} = profile;
     const byFunction = functions.name.map(test), byFile = files.map(test);
@@ -291,7 +291,7 @@ function framesNaming(profile, test) {
         byFile[frames.file[i]] || byModule[frames.module[i]] ? 1 : 0);
 }
 
-/* By stack: 1 if any frame passes. */
+/* Return, by stack, 1 if any frame passes. */
 function stacksWith({stacks}, frames) {
     const has = new Uint8Array(stacks.count);
 

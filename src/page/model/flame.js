@@ -95,7 +95,7 @@ function finish({node, x, w, first, focus, width, isCut}) {
         w: Float64Array.from(w), first: Int32Array.from(first), levels, focus, width, isCut};
 }
 
-/** The rectangle of LAYOUT at a position; -1 if there is none. */
+/** Return the rectangle of LAYOUT at a position; -1 if there is none. */
 export function rectangleAt({first, levels, x, w}, level, at) {
     if (level < 0 || level >= levels)
         return -1;
@@ -114,7 +114,7 @@ export function rectangleAt({first, levels, x, w}, level, at) {
     return -1;
 }
 
-/** The rectangle of NODE in LAYOUT; -1 if it is not drawn. */
+/** Return the rectangle of NODE in LAYOUT; -1 if it is not drawn. */
 export function rectangleOf(layoutOf, tree, node) {
     const {first, levels, node: nodes} = layoutOf, level = tree.depth[node];
 
@@ -127,8 +127,8 @@ export function rectangleOf(layoutOf, tree, node) {
 }
 
 /**
- * The rectangle that an arrow key selects from rectangle I: 'up' the parent, 'down' the widest
- * child, 'left' and 'right' the next one on the same level.
+ * Return the rectangle that an arrow key selects from rectangle I: 'up' the parent, 'down' the
+ * widest child, 'left' and 'right' the next one on the same level.
  * @returns {number} I if there is none
  */
 export function neighbour(layoutOf, tree, i, where) {

@@ -63,7 +63,7 @@ export function group(profile, values, by, options = {}) {
     return result;
 }
 
-/** The keys of a grouping, without values. @returns {Keys} */
+/** Return the keys of a grouping, without values. @returns {Keys} */
 export function keysOf(shape, by) {
     return cached(shape, `keys ${by}`, () => {
         if (by.startsWith('label:'))
@@ -74,7 +74,7 @@ export function keysOf(shape, by) {
     });
 }
 
-/** The key of each site, for groupings with one key per site. @returns {Int32Array|null} */
+/** Return the key of each site, for groupings with one key per site. @returns {Int32Array|null} */
 export function keyOfSites(shape, by) {
     const keys = keysOf(shape, by);
 
@@ -153,7 +153,7 @@ const MAKERS = {
     labels: labelSetKeys,
 };
 
-/* NO_FRAME is the key of stack 0. */
+/* Return keys by the innermost frame of a stack. NO_FRAME is the key of stack 0. */
 function byFrame(shape, name, ofFrame, count, noFrame) {
     const ofStack = new Int32Array(shape.count);
 
@@ -171,7 +171,8 @@ function functionKeys(shape) {
         module: functions.module, file: functions.file, name: (key) => functions.name[key]};
 }
 
-/* Without a file, a line per function; if that has no name, a line per call. */
+/* Return keys by line. A frame without a file has a key for its function or, if that has no name,
+ * for the call. */
 function lineKeys(shape) {
     const {profile} = shape, {frames, functions, files} = profile;
     const places = new PairMap(frames.count), fn = [], example = [];
@@ -198,7 +199,7 @@ function lineKeys(shape) {
             : functions.name[fn[key]]};
 }
 
-/* Without a file, a row per module. */
+/* Return keys by file. A frame without a file has a key for its module. */
 function fileKeys(shape) {
     const {profile} = shape, {frames, files, modules} = profile, count = files.length;
     const ofFrame = frames.file.map((file, i) => file >= 0 ? file : count + 1 + frames.module[i]);
@@ -221,7 +222,7 @@ function moduleKeys(shape) {
             : modules.path[key - 1] || 'unknown module'};
 }
 
-/* User code, libraries, the runtime. */
+/* Return keys by kind of code: user code, libraries, the runtime. */
 function kindKeys(shape) {
     const {frames, functions} = shape.profile;
     const ofFrame = frames.function.map((fn) => functions.kind[fn]);
@@ -230,7 +231,8 @@ function kindKeys(shape) {
         name: (key) => KINDS[key]};
 }
 
-/* Stacks with equal text after folding, the same heap and the same labels share a row. */
+/* Return keys by site. Stacks with equal text after folding, the same heap and the same labels
+ * share a key. */
 function siteKeys(shape) {
     const {profile, end} = shape, {sites} = profile;
     const tags = new PairMap(), rows = new PairMap();
@@ -243,7 +245,8 @@ function siteKeys(shape) {
     });
     const site = new Int32Array(rows.count), number = new Int32Array(rows.count);
 
-    // The first site, from the second profile if that has one; and the smallest number.
+    // Find the first site of each row, from the second profile if that has one, and the smallest
+    // number.
     for (let i = ofSite.length - 1; i >= 0; i--) {
         const key = ofSite[i];
 
@@ -259,7 +262,8 @@ function siteKeys(shape) {
         name: (key) => functions.name[fn[key]]};
 }
 
-/* By stack: the row number in a comparison. Functions, files and inlining distinguish rows. */
+/* Return, by stack, the row number in a comparison. Functions, files and inlining distinguish
+ * rows. */
 function comparedStacks(shape) {
     const {count, parent, frame, profile} = shape, {frames} = profile;
     const entries = new PairMap(), rows = new PairMap(count), row = new Int32Array(count);
@@ -276,8 +280,8 @@ function comparedStacks(shape) {
 /* --- Properties of whole sites --------------------------------------------------------------- */
 
 /**
- * The innermost frame of user code on each stack; without one, the innermost frame of a library;
- * otherwise the innermost frame. Same rule as in analyse/user_code.c.
+ * Return the innermost frame of user code on each stack; without one, the innermost frame of a
+ * library; otherwise the innermost frame. Same rule as in analyse/user_code.c.
  * @returns {Int32Array} by site: a stack of the shape; 0 = none
  */
 export function ownStacks(shape) {
@@ -304,7 +308,7 @@ export function ownStacks(shape) {
 }
 
 /**
- * The lines of holders. A holder is a function, and sums all lines of it.
+ * Return the lines of holders. A holder is a function, and sums all lines of it.
  * @param {object} shape
  * @param {{after: Float64Array, before: Float64Array|null}} values by site
  * @param {Int32Array} of key by site
@@ -424,7 +428,7 @@ function labelKeys(profile, label) {
         value: list, name: (key) => list[key] ?? `without ${label}`};
 }
 
-/** The keys of all labels of sites, sorted. @returns {string[]} */
+/** Return the keys of all labels of sites, sorted. @returns {string[]} */
 export function labelNames(profile) {
     const names = new Set(profile.labels.flatMap(({set}) => Object.keys(set ?? {})));
 

@@ -53,7 +53,8 @@ export function checkPage(document) {
     return page.filter ? withoutTimelines(page) : page;
 }
 
-/* Remove the timeline from a report of a part: it always covers the whole process. */
+/* Remove the timeline from a report of a part, because a timeline always covers the whole
+ * process. */
 function withoutTimelines(page) {
     const without = (report) => report && {...report, timeline: []};
 

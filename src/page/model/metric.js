@@ -49,14 +49,15 @@ export function metricOf(key) {
 }
 
 /**
- * True if PROFILE's short-lived blocks are only the temporary ones, freed before the next
- * allocation. A sample has no other lifetimes, and so a comparison with a sample has none either.
+ * Return true if PROFILE's short-lived blocks are only the temporary ones, freed before the next
+ * allocation. A sample has no other lifetimes, and so a comparison with a sample has none
+ * either.
  */
 export function diesAtOnce({sites: {columns, beforeColumns}}) {
     return [columns, beforeColumns].some((of) => of && of.short_lived_is_temporary);
 }
 
-/** True if METRIC is known in EXTENT of PROFILE. */
+/** Return true if METRIC is known in EXTENT of PROFILE. */
 export function isKnown(profile, metric, extent) {
     const columns = [profile.sites.columns, profile.sites.beforeColumns].filter(Boolean);
 
@@ -69,7 +70,7 @@ export function knownMetrics(profile, extent) {
     return METRICS.filter((m) => isKnown(profile, m, extent));
 }
 
-/** METRIC's name in EXTENT: "in use" between two moments is a growth. */
+/** Return METRIC's name in EXTENT: "in use" between two moments is a growth. */
 export function metricName(metric, extent) {
     if (extent.kind === 'between' && metric.key === 'live')
         return 'growth';
@@ -79,8 +80,8 @@ export function metricName(metric, extent) {
 }
 
 /**
- * The metric to show first: the peak, unless nearly all of it is still in use; for a moment or a
- * period, the memory in use. Same rule as in the command.
+ * Return the metric to show first: the peak, unless nearly all of it is still in use; for a moment
+ * or a period, the memory in use. Same rule as in the command.
  */
 export function firstMetric(profile, extent) {
     const totals = profile.report.totals;

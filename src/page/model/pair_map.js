@@ -23,7 +23,8 @@ export class PairMap {
     }
 
     /**
-     * The number of the pair; the next free number if the pair is new, which increments `count`.
+     * Return the number of the pair; the next free number if the pair is new, which increments
+     * `count`.
      * @param {number} a 32 bits
      * @param {number} b 32 bits
      * @returns {number}
@@ -47,7 +48,7 @@ export class PairMap {
         return this.count - 1;
     }
 
-    /** The number of the pair, or -1. */
+    /** Return the number of the pair, or -1. */
     get(a, b) {
         const mask = this.slots.length - 1;
         let i = hash(a, b) & mask;
@@ -60,12 +61,12 @@ export class PairMap {
         return -1;
     }
 
-    /** The first numbers of all pairs, by pair. */
+    /** Return the first numbers of all pairs, by pair. */
     firsts() {
         return this.a.slice(0, this.count);
     }
 
-    /** The second numbers of all pairs, by pair. */
+    /** Return the second numbers of all pairs, by pair. */
     seconds() {
         return this.b.slice(0, this.count);
     }

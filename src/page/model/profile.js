@@ -39,7 +39,7 @@ export const ROLE_NONE = 0, ROLE_WRAPPER = 1, ROLE_STARTUP = 2;
 /** Bits of `sites.flags` */
 export const SITE_OTHER = 1, SITE_TRUNCATED = 2, SITE_GUESSED = 4, SITE_BROKEN = 8;
 
-/** Columns of sites and parts. `short_lived` is died_within_16, or temporary if the former is
+/** Columns of sites and parts. `short_lived` is died_within_16, or temporary if died_within_16 is
  * unknown. */
 export const COLUMNS = ['allocations', 'allocated_bytes', 'frees', 'freed_bytes', 'reallocations',
     'live_blocks', 'live_bytes', 'peak_blocks', 'peak_bytes', 'temporary', 'short_lived',
@@ -199,7 +199,8 @@ class Builder {
         return result;
     }
 
-    /* The function of frame I: by its number, or by name and file, which two profiles may share. */
+    /* Return the function of frame I: by its number, or by name and file, which two profiles may
+     * share. */
     functionOf(t, i, module, file) {
         const f = t.frames, named = f.function[i];
 
@@ -220,8 +221,8 @@ class Builder {
             ({name, module, file, role: ROLE_NONE, nameless: true}));
     }
 
-    /* Functions by number in the document. In a comparison, the function of any frame with that
-     * number. */
+    /* Return the functions by number in the document. In a comparison, the function of any frame
+     * with that number. */
     functionMap(t, frames) {
         const map = new Int32Array(t.functions.name.length).fill(-1);
 
@@ -322,8 +323,9 @@ function roleOf(t, i) {
     return role === 'wrapper' ? ROLE_WRAPPER : role === 'startup' ? ROLE_STARTUP : ROLE_NONE;
 }
 
-/* A name such as "libz.so.1+0x1f00…" by the start, "libz.so.1+0x1f2c" by the call, "0x7f…" without
- * a module, like analyse/frame_name.c. The address of a call is one less than the recorded one. */
+/* Return a name such as "libz.so.1+0x1f00…" by the start, "libz.so.1+0x1f2c" by the call, "0x7f…"
+ * without a module, like analyse/frame_name.c. The address of a call is one less than the recorded
+ * one. */
 function namelessName(t, i, module) {
     const f = t.frames, back = f.exact?.[i] ? 0n : 1n;
     const less = (text) => {
@@ -340,7 +342,7 @@ function namelessName(t, i, module) {
         : `${base}+${less(f.offset[i])}`;
 }
 
-/** The part of PATH after the last slash. */
+/** Return the part of PATH after the last slash. */
 export function baseName(path) {
     return path.slice(path.lastIndexOf('/') + 1);
 }

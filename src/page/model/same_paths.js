@@ -29,7 +29,7 @@ function byName(paths) {
     return ret;
 }
 
-/* By path of MINE: the path of THEIRS that shares most components; null if several do. */
+/* Return, by path of MINE, the path of THEIRS that shares most components; null if several do. */
 function bestOf(mine, theirs) {
     return new Map(mine.map((path) => {
         const shared = theirs.map((other) => sharedComponents(path, other));

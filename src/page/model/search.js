@@ -35,7 +35,7 @@ export function search(profile, text, {most = 20, weight} = {}) {
 }
 
 /**
- * A mask of the functions that contain a text, for a flame graph.
+ * Return a mask of the functions that contain a text, for a flame graph.
  * @returns {Uint8Array|null} by function; null if TEXT is empty
  */
 export function matches(profile, text) {
@@ -63,7 +63,7 @@ function best(names, words, most, weight) {
     return found.slice(0, most).map(([, , i]) => i);
 }
 
-/* The rank of the worst match of WORDS in NAME; 0 if a word is missing. */
+/* Return the rank of the worst match of WORDS in NAME; 0 if a word is missing. */
 function rank(name, words) {
     const lower = name.toLowerCase();
     let worst = 4;

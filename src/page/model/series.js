@@ -38,7 +38,7 @@ export function series(profile, groupOfSite, count, what = 'live') {
 }
 
 /**
- * The series of the largest groups, and of all others as one group, for a stacked picture.
+ * Return the series of the largest groups, and of all others as one group, for a stacked picture.
  * @param {import('./profile.js').Profile} profile
  * @param {Int32Array} keyOfSite see groups.js, keyOfSites
  * @param {number} keys number of keys
@@ -68,8 +68,8 @@ export function stackedSeries(profile, keyOfSite, keys, most, what = 'live') {
     return {keys: chosen, rows, rest, total};
 }
 
-/* Keys by their largest value at any point, largest first. One pass over the points serves all
- * keys. */
+/* Return the keys by their largest value at any point, largest first. One pass over the points
+ * serves all keys. */
 function rank(profile, keyOfSite, keys, what) {
     const {changes} = profile, [added, taken] = COLUMNS_OF[what];
 

@@ -46,7 +46,7 @@ export function shapeOf(profile, {fold = false, recursion = false} = {}) {
     });
 }
 
-/** The result of MAKE, cached in OWNER's `cache`. */
+/** Return the result of MAKE, cached in OWNER's `cache`. */
 export function cached(owner, key, make) {
     if (!owner.cache.has(key))
         owner.cache.set(key, make());
@@ -125,7 +125,7 @@ class Path {
             this.last[this.fn[this.stacks[--this.length]]] = this.before[this.length];
     }
 
-    /* Number of frames at the end that repeat the frames just before them. */
+    /* Return the number of frames at the end that repeat the frames just before them. */
     repeated() {
         const {fn, stacks, before, length} = this, end = length - 1;
 
@@ -159,8 +159,8 @@ function treeOf(profile, stacks) {
 /* --- Orders ---------------------------------------------------------------------------------- */
 
 /**
- * The nodes of a tree in preorder: all nodes below a node directly follow it. Parents must have
- * smaller numbers.
+ * Return the nodes of a tree in preorder: all nodes below a node directly follow it. Parents must
+ * have smaller numbers.
  * @param {{count: number, parent: Int32Array}} tree
  * @returns {Int32Array} node by place
  */
@@ -182,7 +182,7 @@ export function preorder({count, parent}) {
 }
 
 /**
- * A mask of the nodes that are the first with their key on the path from the root.
+ * Return a mask of the nodes that are the first with their key on the path from the root.
  * @param {{count: number, parent: Int32Array, depth: Int32Array}} tree
  * @param {Int32Array} order of its nodes, see preorder
  * @param {Int32Array} key by node; negative = none
@@ -220,16 +220,16 @@ function maximum(values) {
     return most;
 }
 
-/** The stacks of SHAPE in preorder. */
+/** Return the stacks of SHAPE in preorder. */
 export function shapeOrder(shape) {
     return cached(shape, 'order', () => preorder(shape));
 }
 
 /**
- * Sums of VALUES by stack: of the sites that end at the stack, or at and below it.
+ * Return the sums of VALUES by stack: of the sites that end at the stack, or at and below it.
  * @param {Shape} shape
  * @param {Float64Array} values by site
- * @param {boolean} below whether a stack includes the sites below it
+ * @param {boolean} below true if a stack includes the sites below it
  * @returns {Float64Array} by stack
  */
 export function stackSums(shape, values, below) {
@@ -251,8 +251,8 @@ export function addUp(sums, parent) {
 
 /* --- Start-up code --------------------------------------------------------------------------- */
 
-/* By frame: 1 if it belongs to the C library's code that calls main or a thread's function. A
- * stripped library has no names for this code, but frames between main and _start, or below a
+/* Return, by frame, 1 if it belongs to the C library's code that calls main or a thread's function.
+ * A stripped library has no names for this code, but frames between main and _start, or below a
  * thread's function, can be nothing else. */
 function startupFrames(profile) {
     return cached(profile, 'startup', () => {
@@ -274,8 +274,9 @@ export const START_MAYBE = 1;
 export const START_UP = 2;
 
 /**
- * By stack: whether longer stacks that contain it omit its frames, all or none. One frame of a
- * stack always remains, so a site that ends in start-up code keeps the innermost frame.
+ * Return, by stack, how longer stacks that contain it treat its frames: they omit all of them or
+ * none. One frame of a stack always remains, so a site that ends in start-up code keeps the
+ * innermost frame.
  * @param {Shape} shape
  * @returns {Uint8Array} by stack: one of START_
  */
@@ -298,7 +299,7 @@ export function usefulStart(shape) {
 }
 
 /**
- * The number of frames of STACK, the end of a site, without start-up code.
+ * Return the number of frames of STACK, the end of a site, without start-up code.
  * @param {Shape} shape
  * @param {number} stack
  * @returns {number} number of frames, from the innermost on; at least 1 unless STACK is empty
@@ -312,8 +313,8 @@ export function usefulDepth(shape, stack) {
     return left === 2 && state[parent[stack]] === START_MAYBE ? 2 : 1;
 }
 
-/** By stack: the number of its outermost frames that are start-up code, for longer stacks that
- * contain it. */
+/** Return, by stack, the number of its outermost frames that are start-up code, for longer stacks
+ * that contain it. */
 export function startDepth(shape) {
     return cached(shape, 'start', () => {
         const state = usefulStart(shape), {count, parent, depth} = shape;

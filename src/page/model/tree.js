@@ -90,14 +90,14 @@ function makeSkeleton(shape) {
 }
 
 /** Return a predicate of site numbers: a limit of the recorder has cut the stack. Frames that were
- * cut on request are no loss. */
+ * cut on request are not a loss. */
 function isCut({report, sites}) {
     const asked = report.process?.frames_kept;
 
     return (i) => !asked && (sites.flags[i] & SITE_TRUNCATED) !== 0;
 }
 
-/** A skeleton of the pairs (parent, function) in NODES; the first pair is the root. */
+/** Return a skeleton of the pairs (parent, function) in NODES; the first pair is the root. */
 export function finishSkeleton(nodes, site) {
     const parent = nodes.firsts(), fn = nodes.seconds(), count = parent.length;
     const depth = new Int32Array(count), firstChild = new Int32Array(count + 2);
@@ -116,7 +116,8 @@ export function finishSkeleton(nodes, site) {
     return {count, parent, function: fn, depth, site, firstChild, children, cache: new Map()};
 }
 
-/* By stack: 1 if a site ends there or below. Tables of the document may contain other stacks. */
+/* Return, by stack, 1 if a site ends there or below. Tables of the document may contain other
+ * stacks. */
 function usedStacks({count, parent, end}) {
     const used = new Uint8Array(count);
 
@@ -150,7 +151,8 @@ export function callTree(profile, values, options = {}) {
     return new GrowingTree(profile, skeleton, sums, options);
 }
 
-/* Sums at the nodes of SKELETON: of the stacks that end there, and of the stacks through them. */
+/* Return the sums at the nodes of SKELETON: of the stacks that end there, and of the stacks through
+ * them. */
 function sumsOf(skeleton, values) {
     const self = nodeSums(skeleton, values.after), width = new Float64Array(skeleton.count);
     const selfBefore = values.before && nodeSums(skeleton, values.before);
@@ -186,13 +188,13 @@ function nodeSums({count, site}, values) {
  * @property {Float64Array} width drawn size, see above
  */
 export class CallTree {
-    /** The children of NODE, unordered. @returns {Int32Array} */
+    /** Return the children of NODE, unordered. @returns {Int32Array} */
     childrenOf(_node) {
         throw new Error('a tree says what its children are');
     }
 
     /**
-     * The children of NODE with a nonzero width of at least LEAST, widest first.
+     * Return the children of NODE with a nonzero width of at least LEAST, widest first.
      * @returns {number[]}
      */
     sortedChildren(node, least = 0) {
@@ -207,8 +209,8 @@ export class CallTree {
         return kept.sort((x, y) => width[y] - width[x] || total[y] - total[x] || x - y);
     }
 
-    /** The functions from below the root to NODE; they identify NODE in all trees of the same
-     * kind. */
+    /** Return the functions from below the root to NODE; they identify NODE in all trees of the
+     * same kind. */
     pathOf(node) {
         const path = [];
 
@@ -217,7 +219,7 @@ export class CallTree {
         return path.reverse();
     }
 
-    /** The node at the end of PATH, or the last node on PATH that exists. */
+    /** Return the node at the end of PATH, or the last node on PATH that exists. */
     nodeAt(path) {
         let node = 0;
 
@@ -231,7 +233,7 @@ export class CallTree {
         return node;
     }
 
-    /** True if NODE is below ABOVE, or equal to it. */
+    /** Return true if NODE is below ABOVE, or equal to it. */
     isBelow(node, above) {
         let at = node;
 
@@ -282,7 +284,8 @@ class GrowingTree extends CallTree {
         return this.made[node] ??= this.inverted ? this.growOutwards(node) : this.growInwards(node);
     }
 
-    /* Places with values: of the stacks that end there or, if LEADS, of the stacks through them. */
+    /* Return the places with values: of the stacks that end there or, if LEADS, of the stacks
+     * through them. */
     weighed(nodes, leads) {
         const {sums} = this, pick = (column) => column && picked(column, nodes);
 
@@ -293,8 +296,8 @@ class GrowingTree extends CallTree {
             width: pick(leads ? sums.width : sums.selfWidth)};
     }
 
-    /* Make a node for some of PLACES. IS_TOP: it is the root of an inverted tree, above the
-     * allocating functions. */
+    /* Make a node for some of PLACES. IS_TOP is true if the node is the root of an inverted tree,
+     * above the allocating functions. */
     add(parent, fn, places, [first, last], isTop) {
         const node = this.count++;
 
@@ -328,7 +331,8 @@ class GrowingTree extends CallTree {
         }
     }
 
-    /* Self covers the stacks that start there. */
+    /* Sum the values of NODE, a node of an inverted tree, from its places. The self value covers
+     * the stacks that begin at these places. */
     addOutward(node, {nodes, after, before, width}, isTop) {
         const {parent} = this.skeleton, last = this.last[node];
         let total = 0, self = 0, wide = 0, totalBefore = 0, selfBefore = 0;
@@ -375,8 +379,8 @@ class GrowingTree extends CallTree {
             this.add(node, fn, places, [starts[i], starts[i + 1]], false));
     }
 
-    /* The places of NODE moved one call outwards (not for the root), sorted by function: the places
-     * of functions[i] begin at starts[i]. Places that meet in one caller are merged. */
+    /* Return the places of NODE moved one call outwards (not for the root), sorted by function: the
+     * places of functions[i] begin at starts[i]. Places that meet in one caller are merged. */
     callersOf(node) {
         const {parent, function: fn} = this.skeleton, {slots, meeting} = this;
         const {nodes, after, before, width} = this.places[node], isTop = this.function[node] < 0;
@@ -471,7 +475,7 @@ function enlarged(old, Kind) {
     return fresh;
 }
 
-/* The nodes at which stacks end. */
+/* Return the nodes at which stacks end. */
 function endsOf({self, selfBefore}) {
     const nodes = [];
 
@@ -481,7 +485,7 @@ function endsOf({self, selfBefore}) {
     return nodes;
 }
 
-/** The nodes of SKELETON with the function FN that have no such node above them. */
+/** Return the nodes of SKELETON with the function FN that have no such node above them. */
 function outermostNodes(profile, skeleton, fn) {
     const first = cached(skeleton, 'outermost', () => outermost(skeleton, preorder(skeleton),
         skeleton.function, profile.functions.count));

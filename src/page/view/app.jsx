@@ -49,7 +49,8 @@ function metricIn(profile, extent, key) {
     return asked && isKnown(profile, asked, extent) ? asked : firstMetric(profile, extent);
 }
 
-/* The total of each known metric. For two profiles, `before` has the first profile's totals. */
+/* Return the total of each known metric. For two profiles, `before` has the first profile's
+ * totals. */
 function sumsOf(profile, extent) {
     const sums = {before: {}};
     for (const metric of METRICS) {
@@ -61,7 +62,7 @@ function sumsOf(profile, extent) {
     return sums;
 }
 
-/* Views without data in this profile. */
+/* Return the views without data in this profile. */
 function hiddenViews(page, profile) {
     const hidden = new Set();
     if (page.sources.length === 0)

@@ -21,8 +21,8 @@ const CLICK_PIXELS = 4; // A shorter drag is a click.
 const TIP_ROWS = 8;
 const DENSE = 300; // With more times than this, edges between areas would hide the areas.
 
-/* The table that uPlot expects: the times, then each series stacked on the lower ones, highest
- * first. */
+/* Return the table that uPlot expects: the times, then each series stacked on the lower ones,
+ * highest first. */
 function sums(times, series) {
     const columns = [];
     let below = new Float64Array(times.length);
@@ -37,7 +37,7 @@ function sums(times, series) {
     return [Array.from(times), ...columns.reverse()];
 }
 
-/* The stop nearest to SECOND. */
+/* Return the stop nearest to SECOND. */
 function nearest({times, stops}, second) {
     let best = 0;
     for (let i = 1; i < stops.length; i++)
@@ -73,7 +73,7 @@ function drawChosen(plot, now) {
     }
     ctx.font = `${11 * pixel}px system-ui, sans-serif`;
     ctx.textBaseline = 'top';
-    ctx.textAlign = 'left'; // Set again, because the axes change it.
+    ctx.textAlign = 'left'; // The axes change the alignment, so it is set again.
     ctx.fillStyle = colour('--muted');
     for (const second of collections || []) // One tick on the axis for each.
         ctx.fillRect(Math.round(x(second)), bbox.top + bbox.height - 6 * pixel, pixel, 6 * pixel);
@@ -130,7 +130,7 @@ function byteSteps() {
     return Array.from({length: 52}, (_, power) => 2 ** power);
 }
 
-/* A tip at a stop, on the side that has room. */
+/* Show a tip at a stop, on the side that has room. */
 function Tip({now, at}) {
     const {times, stops, series, unit} = now.current;
     if (at === null || !stops[at.stop])
@@ -165,7 +165,8 @@ function chooseStretch(plot, now) {
         onMoment(from);
 }
 
-/* A press and release at the same place; uPlot's own selection has a width. */
+/* Report each click to the owner as the choice of a moment: a press and release at the same place.
+ * uPlot's own selection has a width. */
 function chooseMoments(plot, now) {
     let pressed = 0;
     plot.over.addEventListener('mousedown', (event) => {

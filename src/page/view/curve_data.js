@@ -15,8 +15,8 @@ export function liveSeries({points, changes}, slotOf, slots, column = 'site') {
 }
 
 /**
- * The total at each moment of REPORT's timeline, which has more moments than the history, and at
- * the start, the peak and the end.
+ * Return the total at each moment of REPORT's timeline, which has more moments than the history,
+ * and at the start, the peak and the end.
  * @returns {{times: number[], values: number[], peak: number}} times in seconds, ascending, each
  *     once; peak is the index of the peak, -1 if unknown
  */
@@ -32,8 +32,8 @@ export function totalLine(report) {
     return {times, values: times.map((time) => known.get(time)), peak: times.indexOf(peak)};
 }
 
-/* The recorder's clock has ticks, and other points in the peak's tick are not the peak. In that
- * case the peak is drawn a little later, before the next point. */
+/* Return the time of the peak. The recorder's clock has ticks, and other points in the tick of the
+ * peak are not the peak. In that case the peak is drawn a little later, before the next point. */
 function peakSecond({totals}, times) {
     if (!(totals.peak_elapsed_ns > 0))
         return null;
@@ -46,7 +46,7 @@ function peakSecond({totals}, times) {
 }
 
 /**
- * The data of the curve, by slot, at every time of the total. SERIES has the values at the
+ * Return the data of the curve, by slot, at every time of the total. SERIES has the values at the
  * profile's points, and PEAKS the values at the peak. Between two of these moments, values are
  * interpolated and scaled to the counted total.
  * @returns {{times: number[], values: Float64Array[], stops: {place: number,
@@ -78,7 +78,7 @@ export function drawnSeries(profile, series, peaks) {
     return {times, values, stops};
 }
 
-/* The values at TIME between two moments, scaled so that they sum to TOTAL. */
+/* Return the values at TIME between two moments, scaled so that they sum to TOTAL. */
 function between(time, before, after, known, total) {
     const share = after > before ? Math.min(1, Math.max(0, (time - before) / (after - before))) : 0;
     const from = known.get(before).parts, to = known.get(after).parts;
@@ -91,7 +91,7 @@ function between(time, before, after, known, total) {
 }
 
 /**
- * The totals of two profiles, each from its own start, as lines for Curve.
+ * Return the totals of two profiles, each from its own start, as lines for Curve.
  * @returns {{times: number[], stops: object[], series: object[]}}
  */
 export function twoLines(before, after) {
@@ -102,8 +102,8 @@ export function twoLines(before, after) {
     return {times, series, stops: times.map((_, place) => ({place, point: null}))};
 }
 
-/* The value of LINE at ascending times: interpolated between known moments, and NaN after the
- * end. */
+/* Return the value of LINE at ascending times: interpolated between known moments, and NaN after
+ * the end. */
 function valueAt({times, values}) {
     let next = 0;
     return (time) => {
@@ -122,13 +122,13 @@ function isCollection(point) {
     return point.collections > 0 && (point.name || '').match(/^collection \d+$/) !== null;
 }
 
-/** The times, in seconds, of the garbage collections in POINTS, for Curve. */
+/** Return the times, in seconds, of the garbage collections in POINTS, for Curve. */
 export function collectionSeconds(points) {
     return points.filter((point, i) => i > 0 && point.kind !== 'end'
         && point.collections > points[i - 1].collections).map((point) => point.elapsed_ns / 1e9);
 }
 
-/** The named moments, except collections, for Curve. They are distributed over rows so that
+/** Return the named moments, except collections, for Curve. They are distributed over rows so that
  * neighbours do not overlap. */
 export function namedMarks(points, limit = 30) {
     const named = points.filter((point) => point.name && point.kind !== 'start'

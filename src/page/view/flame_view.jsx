@@ -10,7 +10,7 @@ import {FunctionName} from './name.jsx';
 import {FOLD_TIP} from './table_view.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 
-/* A button that sets or clears VALUE in the address. */
+/* Show a button that sets or clears VALUE in the address. */
 function Toggle({name, on, value, title, tip}) {
     const {state, replace} = useShared();
     return (

@@ -36,7 +36,8 @@ function Facts({fn}) {
         </p>);
 }
 
-/* Masks by site: the function is on the stack; the function is innermost. */
+/* Return two masks by site: of the sites with the function on the stack, and of those with the
+ * function innermost. */
 function sitesOf(profile, fn) {
     const {end, function: of} = shapeOf(profile, {fold: true});
     return {mask: siteMask(profile, {function: fn}), inner: end.map((stack) =>
@@ -51,7 +52,7 @@ function sumWhere(values, mask) {
     return sum;
 }
 
-/* All metrics, with and without callees. */
+/* Show all metrics, with and without callees. */
 function Numbers({fn}) {
     const {profile, extent, sums, compares} = useShared();
     const rows = useMemo(() => {
@@ -97,7 +98,7 @@ function Neighbours({title, list, whole, empty}) {
         </section>);
 }
 
-/* Rows of a grouping of the stacks that contain the function. */
+/* Show the rows of a grouping of the stacks that contain the function. */
 function Part({fn, by, title, most = 100}) {
     const {profile, metric, extent, state} = useShared();
     const {sums, whole} = useMemo(() => {
@@ -130,7 +131,7 @@ function Part({fn, by, title, most = 100}) {
         </section>);
 }
 
-/* The memory of the function and its callees over time, compared with the total. */
+/* Show the memory of the function and its callees over time, compared with the total. */
 function OverTime({fn}) {
     const {profile, theme, extent} = useShared();
     const drawn = useMemo(() => {

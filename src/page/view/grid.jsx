@@ -22,7 +22,7 @@ const AT_ONCE = 60; // A table with fewer rows is rendered whole.
 const MARGIN_ROWS = 10; // Extra rows beyond the visible ones, so that fast scrolling shows no gap.
 const PRINTED_ROWS = 200;
 
-/* A share as a number and as a bar. */
+/* Show a share as a number and as a bar. */
 export function Share({part, whole, colour}) {
     const width = whole > 0 ? Math.max(0, Math.min(100, 100 * part / whole)) : 0;
     return (
@@ -39,7 +39,7 @@ function useSorted(rows, columns, sort) {
     }, [rows, columns, sort.key, sort.descending]);
 }
 
-/* The range of rows to keep in the document. */
+/* Return the range of rows to keep in the document. */
 function useWindow(count, box) {
     const printing = useMedia('print');
     const [range, setRange] = useState([0, AT_ONCE]);

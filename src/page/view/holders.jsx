@@ -56,15 +56,15 @@ function linesOf(profile, values, by, count) {
     return of && ownLines(shape, values, of, count);
 }
 
-/* The slot of each site or part; all without a colour are in the last slot. */
+/* Return the slot of each site or part; all without a colour are in the last slot. */
 function slotsOf(profile, {group: {by, keys}, slot}) {
     const column = keys.ofPart ? 'part' : 'site';
     const of = keys.ofPart || keyOfSites(shapeOf(profile, {fold: true}), by);
     return {column, slots: of.map((key) => (key >= 0 && slot[key] >= 0 ? slot[key] : COLOURS))};
 }
 
-/* Series from the top of the picture to the bottom: the largest is at the top, the others at the
- * bottom. */
+/* Return the series from the top of the picture to the bottom: the largest is at the top, the
+ * others at the bottom. */
 function stackedSeries(profile, holders) {
     const {group: sums, rows} = holders, {column, slots} = slotsOf(profile, holders);
     if (!profile.changes || (column === 'part' && !profile.changes.part))
@@ -83,14 +83,15 @@ function stackedSeries(profile, holders) {
     return {times, stops, series: named.filter((one) => one.shown).reverse()};
 }
 
-/* Without a history nothing can be selected, and the total is the only series. */
+/* Return the series of the total. Without a history nothing can be selected, and the total is the
+ * only series. */
 function totalSeries(profile) {
     const {times, values} = totalLine(profile.report);
     return {times, stops: times.map((_, place) => ({place, point: null})),
         series: [{values: Float64Array.from(values), name: 'in use', colour: '--s0'}]};
 }
 
-/* EXTENT as stops, for Curve. */
+/* Return EXTENT as stops, for Curve. */
 function chosenOf(extent, stops) {
     const at = (point) => stops.findIndex((stop) => stop.point === point);
     switch (extent.kind) {
@@ -101,13 +102,13 @@ function chosenOf(extent, stops) {
     }
 }
 
-/* The point of STOP. No period can begin or end at the peak: then the point of the next stop in the
- * direction STEP. */
+/* Return the point of STOP. No period can begin or end at the peak: then the point of the next stop
+ * in the direction STEP. */
 function pointNear(stops, stop, step) {
     return (stops[stop].point === null ? stops[stop + step] : stops[stop])?.point ?? null;
 }
 
-/* The curve of HOLDERS; for a profile without a history, the curve of the total. */
+/* Show the curve of HOLDERS; for a profile without a history, the curve of the total. */
 export function HolderCurve({holders, height}) {
     const {profile, extent, state, go, theme} = useShared();
     const stacked = useMemo(() => stackedSeries(profile, holders), [profile, holders]);
@@ -135,7 +136,7 @@ export function HolderCurve({holders, height}) {
         onStretch={stacked ? stretch : undefined} onWhole={() => time({})} />);
 }
 
-/* All holders in one bar, for metrics without a curve. */
+/* Show all holders in one bar, for metrics without a curve. */
 export function HolderBar({holders}) {
     const {group: groups, rows, slot} = holders;
     const whole = rows.reduce((sum, key) => sum + Math.max(0, groups.total[key]), 0);
@@ -154,7 +155,7 @@ function Swatch({slot}) {
     return <i class={`swatch ${slot < 0 ? 'rest' : `s${slot}`}`} aria-hidden="true" />;
 }
 
-/* The line with most of holder I's memory, and the number of other lines with the rest. */
+/* Show the line with most of holder I's memory, and the number of other lines with the rest. */
 export function HolderPlace({holders: {lines}, i}) {
     const {profile} = useShared();
     const frame = lines ? lines.frame[i] : -1;
@@ -168,7 +169,8 @@ export function HolderPlace({holders: {lines}, i}) {
         </>);
 }
 
-/* A function with its caller, and the line with most of its memory, in itself or in a callee. */
+/* Show a function with its caller, and the line with most of its memory, in itself or in a
+ * callee. */
 function HolderName({holders, i}) {
     const {group: groups, largest} = holders;
     const {profile} = useShared();
@@ -227,7 +229,7 @@ export function HolderTable({holders, limit = 200}) {
         </>);
 }
 
-/* A bar for growth to the right, or for decline to the left. */
+/* Show a bar for growth to the right, or for decline to the left. */
 function Change({value, most}) {
     const width = {width: `${most > 0 ? 50 * Math.abs(value) / most : 0}%`};
     return (

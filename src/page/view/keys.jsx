@@ -17,7 +17,7 @@ function lineText(keys, key) {
     return keys.line[key] > 0 ? keys.line[key] : undefined;
 }
 
-/* The callers of STACK's innermost function, nearest first: "← handle ← serve". */
+/* Show the callers of STACK's innermost function, nearest first: "← handle ← serve". */
 export function Callers({stack, limit = 3}) {
     const {profile: {stacks, functions}} = useShared();
     const names = [];
@@ -30,7 +30,7 @@ export function Callers({stack, limit = 3}) {
         {names.map((name) => <span key={name}> ← <Text text={name} brief /></span>)}</span>;
 }
 
-/* A stack: its number, its innermost function and that function's caller. */
+/* Show a stack: its number, its innermost function and the caller of that function. */
 function SiteName({keys, i}) {
     const {profile, state} = useShared();
     const stack = keys.stack[i], frame = profile.stacks.frame[stack];
@@ -61,7 +61,7 @@ function TypeName({keys, i}) {
         </>);
 }
 
-/* The link to the stacks that have the key. */
+/* Show the link to the stacks that have the key. */
 function Stacks({by, i, text}) {
     const {state} = useShared();
     return (

@@ -37,8 +37,8 @@ function keep(theme) {
     }
 }
 
-/* {dark, toggle}: follows the system until the user chooses otherwise, and again once both agree.
- * Print is always light. */
+/* Return {dark, toggle}. `dark` follows the system until the user chooses otherwise, and again once
+ * both agree. Print is always light. */
 export function useTheme() {
     const system = useMedia('(prefers-color-scheme: dark)');
     const [chosen, setChosen] = useState(kept);
@@ -53,7 +53,7 @@ export function useTheme() {
     return {dark, toggle};
 }
 
-/* The current value of the custom property NAME of page.css. */
+/* Return the current value of the custom property NAME of page.css. */
 export function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

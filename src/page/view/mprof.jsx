@@ -14,7 +14,7 @@ import {amount, bytes, count, plural} from './units.js';
 
 const CLASSES = ['up to 32 bytes', 'up to 256', 'up to 2,048', 'larger'];
 
-/* The share of each size class, in a bar whose length is VALUE's part of WHOLE. */
+/* Show the share of each size class, in a bar whose length is VALUE's part of WHOLE. */
 function Classes({parts, whole}) {
     if (!parts)
         return null;

@@ -17,7 +17,7 @@ export function Text({text, short = false, brief = false}) {
         : whole}</bdi>;
 }
 
-/* A function, by its number in the profile, as a link to its page. */
+/* Show a function, by its number in the profile, as a link to its page. */
 export function FunctionName({id, whole = false, brief = false}) {
     const {profile, state} = useShared();
     if (id === null || id === undefined || id < 0)
@@ -36,7 +36,7 @@ export function functionKind(profile, id) {
     return KINDS[profile.functions.kind[id]];
 }
 
-/* file:line, linked to the source lines if the page includes the file. */
+/* Show file:line, linked to the source lines if the page includes the file. */
 export function Place({file, line, whole = false}) {
     const {profile, state, sources} = useShared();
     if (file === null || file === undefined || file < 0)

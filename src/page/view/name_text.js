@@ -4,7 +4,7 @@
  * direction. Invisible characters are shown as codes, so that different names look different.
  *
  * Names of C++ templates are mostly arguments. In rows their inner arguments become "…"; the tip
- * and the function's page have the whole name. Python's "<lambda>" is no argument. */
+ * and the function's page have the whole name. Python's "<lambda>" is not an argument. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are not shortened.
 const ASIDE = '\ue000';
@@ -22,8 +22,8 @@ export function visible(text) {
     return String(text).replace(UNSEEN, picture);
 }
 
-/* NAME without the template arguments that are deeper than DEPTH; null if the angle brackets do not
- * match. Operators with angle brackets in their names, and parts of Python's names, are not
+/* Return NAME without the template arguments that are deeper than DEPTH; null if the angle brackets
+ * do not match. Operators with angle brackets in their names, and parts of Python's names, are not
  * brackets. */
 function elided(name, depth) {
     const kept = [];
@@ -43,7 +43,7 @@ function elided(name, depth) {
     return open === 0 ? short.replaceAll(ASIDE, () => kept.shift() ?? ASIDE) : null;
 }
 
-/* NAME with as many template arguments as a row has room for. */
+/* Return NAME with as many template arguments as a row has room for. */
 export function shortName(name) {
     if (name.length <= LONG || !name.includes('<'))
         return name;
@@ -55,8 +55,8 @@ export function shortName(name) {
     return elided(name, 0) ?? name;
 }
 
-/* NAME without the parameters, for sentences and overviews. A lambda keeps the parameters of the
- * enclosing function. */
+/* Return NAME without the parameters, for sentences and overviews. A lambda keeps the parameters of
+ * the enclosing function. */
 export function briefName(name) {
     const short = elided(name, 0) ?? name;
     const text = short.replace(/( const| volatile| noexcept| &{1,2}| \[[^\]]*\])+$/, '');
@@ -76,8 +76,9 @@ export function baseName(path) {
     return path === null || path === undefined ? '' : path.slice(path.lastIndexOf('/') + 1);
 }
 
-/* Whether the executables with these paths are different programs. Two builds of one program may be
- * in two directories, and `heaptap diff` matches files by the ends of their paths as well. */
+/* Return true if the executables with these paths are different programs. Two builds of one program
+ * may be in two directories, and `heaptap diff` matches files by the ends of their paths as
+ * well. */
 export function areDifferentPrograms(before, now) {
     return baseName(before) !== '' && baseName(now) !== '' && baseName(before) !== baseName(now);
 }

@@ -6,7 +6,7 @@
  * inverted. */
 const BUCKETS = 1 << 16;
 
-/* Four words for each value that sort like the values, least significant first. */
+/* Return four words for each value that sort like the values, least significant first. */
 function sortable(values, descending) {
     const bits = new Uint32Array(Float64Array.from(values, (v) => v + 0).buffer);
     for (let i = 0; i < bits.length; i += 2) {
@@ -24,7 +24,7 @@ function sortable(values, descending) {
     return new Uint16Array(bits.buffer);
 }
 
-/* The indices of VALUES in sorted order. */
+/* Return the indices of VALUES in sorted order. */
 function orderOfNumbers(values, descending) {
     const words = sortable(values, descending), length = values.length;
     let from = Uint32Array.from({length}, (_, i) => i), to = new Uint32Array(length);
@@ -43,7 +43,7 @@ function orderOfNumbers(values, descending) {
     return from;
 }
 
-/* ROWS sorted by value(row), numbers or texts. Stable. */
+/* Return ROWS sorted by value(row), numbers or texts. Stable. */
 export function inOrder(rows, value, descending) {
     const values = Array.from(rows, value);
     if (values.length > 1000 && values.every((v) => typeof v === 'number'))

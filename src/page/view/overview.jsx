@@ -21,12 +21,12 @@ const NEWS = 5;
 const OTHERS = 3; // Number of holders for each other metric.
 const WORTH_A_HINT = 0.2; // Minimum share of the total in one module's functions without names.
 
-/* True also if the process was killed: then no end was recorded. */
+/* Return true if the profile has no end of the process: it still runs, or it was killed. */
 function running(profile) {
     return profile.report.process.ended === false;
 }
 
-/* The first sentence: "6.0 MiB were in use at the peak, after 84 ms". */
+/* Show the first sentence: "6.0 MiB were in use at the peak, after 84 ms". */
 function Opening() {
     const {profile, metric, extent, sums} = useShared(), {totals, merged} = profile.report;
     const told = extentText(profile, extent);
@@ -73,13 +73,13 @@ function Named({holders, whole, verb}) {
             {i === 0 && <Where holders={holders} i={key} />}</span>));
 }
 
-/* The line with most of the largest holder's memory. */
+/* Show the line with most of the largest holder's memory. */
 function Where({holders, i}) {
     return holders.lines && holders.lines.frame[i] >= 0
         && <> (<HolderPlace holders={holders} i={i} />)</>;
 }
 
-/* The reason why there is no data. */
+/* Return the reason why there is no data. */
 function emptyText({report, filter}) {
     if (filter)
         return 'Nothing in the profile is of this part.';
@@ -90,7 +90,7 @@ function emptyText({report, filter}) {
         : 'Nothing was recorded: no call that allocates was seen.';
 }
 
-/* Text for a profile that has data, but not for this metric or time. */
+/* Return text for a profile that has data, but not for this metric or time. */
 function nothingText(profile, metric, extent) {
     const when = extent.kind === 'whole' ? '' : ` ${extentText(profile, extent)}`;
     switch (metric.key) {
@@ -127,7 +127,7 @@ const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
     allocated: 'What is allocated', calls: 'The number of allocations',
     short: 'The number of short-lived blocks'};
 
-/* For two profiles: the sentence about growth and decline. */
+/* Show the sentence about growth and decline, for two profiles. */
 function ChangeSentence({holders}) {
     const {profile, metric, sums} = useShared();
     const {group: own, rows} = holders, before = sums.before[metric.key], now = sums[metric.key];
@@ -157,7 +157,7 @@ function ChangeSentence({holders}) {
         </p>);
 }
 
-/* Holders that grow until the end: a leak, or a cache without a limit. */
+/* Show the holders that grow until the end: a leak, or a cache without a limit. */
 function News() {
     const {profile, state} = useShared();
     const growing = (profile.report.growing || []).filter((row) => row.news !== false);
@@ -188,7 +188,8 @@ function News() {
         </section>);
 }
 
-/* Holders by the other metrics: the largest holder often is not the function with most churn. */
+/* Show the holders by the other metrics: the largest holder often is not the function with most
+ * churn. */
 function Otherwise() {
     const {profile, metric, extent, sums, state} = useShared();
     const lines = useMemo(() => METRICS
@@ -216,7 +217,8 @@ function Otherwise() {
         </section>);
 }
 
-/* A hint about functions without names, which hide the holders; it suggests the known remedy. */
+/* Show a hint about functions without names, which hide the holders; it suggests the known
+ * remedy. */
 function Nameless({holders: {group: own, rows}}) {
     const {profile, metric, sums} = useShared(), {functions, modules} = profile;
     const byModule = new Map();

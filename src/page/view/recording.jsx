@@ -7,7 +7,8 @@ import {Grid} from './grid.jsx';
 import {Text, visible} from './name.jsx';
 import {bytes, count, duration, moment, percent} from './units.js';
 
-/* In the words of the command. The rows with "…" are parts of the row before them. */
+/* Names of the losses, in the words of the command. The rows with "…" are parts of the row before
+ * them. */
 const LOSSES = [
     ['events', 'events lost'],
     ['reentrant_events', '… in signal handlers that interrupted the recorder'],

@@ -37,7 +37,7 @@ export function formatRoute(state) {
     return `#/${state.view}${text ? `?${text}` : ''}`;
 }
 
-/* The state for another view: the members for all views, with CHANGES applied. */
+/* Return the state for another view: the members for all views, with CHANGES applied. */
 export function elsewhere(state, view, changes = {}) {
     const next = {view};
     for (const name of GLOBAL)

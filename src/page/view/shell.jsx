@@ -25,7 +25,7 @@ function commandOf(report) {
     return process.command || process.executable || 'a program';
 }
 
-/* The recording mode: "exact", or the method of choosing blocks. */
+/* Return the recording mode: "exact", or the method of choosing blocks. */
 export function waysText(report) {
     const ways = [...new Set(report.phases.map(({mode, period}) => ({
         exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
@@ -81,13 +81,14 @@ const LOSSES = {
     overwritten_blocks: 'blocks whose free was not seen',
     history_records: 'values at a snapshot found no room'};
 
-/* Losses that make numbers wrong; the view "Recording" has all counts. */
+/* Return the losses that make numbers wrong; the view "Recording" has all counts. */
 export function lossesOf(report) {
     const told = Object.entries(LOSSES).filter(([name]) => report.losses[name] > 0)
         .map(([name, text]) => `${count(report.losses[name])} ${text}`);
     if (report.losses.file_failed)
         told.push('the file could not be written to its end');
-    for (const note of report.notes) // Damage has a separate line; its notes are details.
+    // Damage has a separate line; the notes about damage are details.
+    for (const note of report.notes)
         if (note.kind !== 'other' && !(report.damage && note.kind === 'damaged-file'))
             told.push(note.text.split('\n')[0]);
     return told;
@@ -106,7 +107,7 @@ function Losses({report, before}) {
         </div>);
 }
 
-/* The reason why a profile's numbers are unreliable. */
+/* Show the reason why a profile's numbers are unreliable. */
 function Damage({report, before}) {
     const sides = before ? [['The first profile', before], ['The second profile', report]]
         : [['This profile', report]];
@@ -119,7 +120,7 @@ function Damage({report, before}) {
         </div>);
 }
 
-/* The filter with which the page was made, in the command's words; '' = none. */
+/* Return the filter with which the page was made, in the command's words; '' = none. */
 export function filterText(filter) {
     const {stacks, heap, label} = filter || {};
     return [stacks && `stacks that match ${stacks}`, heap && `blocks of the heap ${heap}`,
@@ -135,7 +136,7 @@ function Filtered({filter}) {
         </div>);
 }
 
-/* Further details below a total. */
+/* Return further details below a total. */
 function moreOf(metric, extent, sums, totals) {
     if (extent.kind === 'whole') {
         if (metric.key === 'live')
@@ -155,8 +156,8 @@ function moreOf(metric, extent, sums, totals) {
 const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
-/* The report's titles of the short-lived blocks of a sample, and of live bytes of a process that
- * may still run. */
+/* Return the report's titles of the short-lived blocks of a sample, and of live bytes of a process
+ * that may still run. */
 function wholeTitle(metric, profile) {
     if (metric.key === 'short' && diesAtOnce(profile))
         return 'Temporary blocks';
@@ -173,7 +174,7 @@ function tileTitle(metric, extent, profile) {
     return wholeTitle(metric, profile);
 }
 
-/* The 95 % interval of an estimate; nothing for an exact number. */
+/* Show the 95 % interval of an estimate; nothing for an exact number. */
 function Interval({metric, totals}) {
     const low = totals[`${metric.column}_low`], high = totals[`${metric.column}_high`];
     if (low === undefined || low === null || low === high)
@@ -281,7 +282,7 @@ function Tabs() {
         </nav>);
 }
 
-/* Digits select views by position, "?" opens the help. */
+/* Handle keys: digits select views by position, "?" opens the help. */
 function useKeys(help) {
     const {state, go, hidden, theme} = useShared();
     useEffect(() => {

@@ -9,7 +9,7 @@ import {Grid, Share} from './grid.jsx';
 import {visible} from './name.jsx';
 import {bytes, count, percent} from './units.js';
 
-/* The smallest power of two, from 16 on, that is at least SIZE. */
+/* Return the smallest power of two, from 16 on, that is at least SIZE. */
 function classOf(size) {
     let limit = 16;
     while (limit < size)
@@ -34,7 +34,7 @@ function limitText(limit) {
     return `up to ${bytes(limit).replace('.0 ', ' ')}`;
 }
 
-/* A bar relative to the longest, with live bytes in front of freed ones. */
+/* Show a bar relative to the longest, with live bytes in front of freed ones. */
 function HistogramBar({row, most}) {
     const part = (value) => `${most > 0 ? 100 * Math.max(0, value) / most : 0}%`;
     return (
@@ -70,7 +70,7 @@ function Histogram({sizes}) {
 const MARKS = {certain: '✓', likely: '~'};
 const TYPES_SHOWN = 12; // Number of types in a row; the tip has more.
 
-/* The known types of the blocks of a size, then other types of that size. */
+/* Return the known types of the blocks of a size, then other types of that size. */
 function typesOf(bin) {
     const known = bin.known.map((one) => `${MARKS[one.verdict] || ''}${one.type}`);
     const others = bin.types.filter((type) => !bin.known.some((one) => one.type === type));

@@ -13,7 +13,7 @@ import {elsewhere, useShared} from './route.js';
 import {stretches} from './stretches.js';
 import {amount, percent, plural} from './units.js';
 
-/* By file: the lines with {self, total}. */
+/* Return, by file, the lines with {self, total}. */
 function linesByFile(profile, values) {
     const sums = group(profile, values, 'line', {fold: true}), {keys, total, self} = sums;
     const files = new Map();
@@ -54,7 +54,7 @@ function Line({number, text, sums, chosen, whole}) {
         </tr>);
 }
 
-/* A row in place of lines without allocations. */
+/* Show a row in place of lines without allocations. */
 function Gap({from, to, onOpen}) {
     return (
         <tr>

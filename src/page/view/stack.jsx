@@ -23,7 +23,7 @@ function sizesOf({size_min: least, size_max: most}, row) {
     return from === to ? plural(to, 'byte') : `${count(from)} to ${count(to)} bytes`;
 }
 
-/* The frames of STACK, innermost first. */
+/* Return the frames of STACK, innermost first. */
 export function framesOf(profile, stack) {
     const frames = [];
     for (let at = stack; at > 0; at = profile.stacks.parent[at])
@@ -49,7 +49,7 @@ function flagsText(flags) {
         .filter(([flag]) => flags & flag).map(([, text]) => text);
 }
 
-/* Sums of VALUES over the sites of a row. */
+/* Return the sums of VALUES over the sites of a row. */
 function sumOf(values, sites) {
     return values && sites.reduce((sum, site) => sum + values[site], 0);
 }
@@ -73,7 +73,7 @@ function Numbers({row}) {
         </dl>);
 }
 
-/** The row of the table of stacks that contains SITE: {key, keys, sites}. */
+/** Return the row of the table of stacks that contains SITE: {key, keys, sites}. */
 export function rowOfSite(profile, site, fold) {
     const shape = shapeOf(profile, {fold}), of = keyOfSites(shape, 'site'), key = of[site];
     const sites = [];

@@ -38,7 +38,7 @@ export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
 const TITLES = {function: 'function', site: 'stack', line: 'line', file: 'file', module: 'module',
     type: 'type', heap: 'heap', labels: 'labels'};
 
-/* The tables with data in this profile. */
+/* Return the tables with data in this profile. */
 function tablesOf(profile) {
     const heaps = profile.heaps.length > 1 || profile.heaps.some((heap) => heap !== 'malloc');
     const labels = profile.labels.some(({text}) => text !== '');
@@ -51,7 +51,7 @@ function tablesOf(profile) {
 
 const ONLY = {heap: 'heaps', labels: 'labels', type: 'types', file: 'files'};
 
-/* The filter of an address such as "heap:1". */
+/* Return the filter of an address such as "heap:1". */
 function filterOf(profile, only) {
     const [what, text] = (only || '').split(':');
     const limit = what === 'function' ? profile.functions.count : what === 'module'
@@ -66,7 +66,7 @@ function filterOf(profile, only) {
     return {filter: {[what]: number}, text: `${what} ${names[what]()}`};
 }
 
-/* The rows of GROUP that contain TEXT. */
+/* Return the rows of GROUP that contain TEXT. */
 function searched(profile, sums, text) {
     if (!text)
         return sums.order;
@@ -89,7 +89,8 @@ function useGroup(by, fold, filter) {
     }, [profile, metric, extent, by, fold, filter && JSON.stringify(filter)]);
 }
 
-/* For two profiles: growth, before, after. For one: the values and their share. */
+/* Return the columns of values. For two profiles they are growth, before and after; for one, the
+ * values and their share. */
 function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) {
     const {self, total, selfBefore, totalBefore, nested} = sums, {unit} = metric;
     const grows = extent.kind === 'between' && metric.key === 'live';

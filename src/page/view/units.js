@@ -30,7 +30,7 @@ export function amount(value, unit) {
     return unit === 'bytes' ? bytes(value) : count(value);
 }
 
-/* VALUE with a sign: a change. */
+/* Return VALUE with a sign: a change. */
 export function growth(value, unit) {
     if (value === null || value === undefined)
         return UNKNOWN;
@@ -62,7 +62,7 @@ function clockTime(minutes) {
     return minutes >= 60 ? `${Math.floor(minutes / 60)}h${rest}` : `${minutes} min`;
 }
 
-/* A time on an axis: as few digits as distinguish marks STEP seconds apart. */
+/* Return a time on an axis: as few digits as distinguish marks STEP seconds apart. */
 export function axisTime(seconds, step) {
     if (seconds === 0)
         return '0';
@@ -77,7 +77,7 @@ export function axisTime(seconds, step) {
     return `${seconds.toFixed(digits || 3)} s`;
 }
 
-/* Bytes on an axis: "512", "12M". */
+/* Return bytes on an axis: "512", "12M". */
 export function axisBytes(value) {
     if (value === 0)
         return '0';
@@ -85,8 +85,8 @@ export function axisBytes(value) {
     return number.replace(/\.0$/, '') + (unit === 'B' ? '' : ` ${unit}`);
 }
 
-/* In UTC and labelled as such, because the reader's time zone may differ from the recorded
- * machine's. */
+/* Return a time in UTC, labelled as such, because the reader's time zone may differ from the
+ * recorded machine's. */
 export function moment(unixNs) {
     return new Date(unixNs / 1e6).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
 }
