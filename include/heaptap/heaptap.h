@@ -60,7 +60,7 @@ typedef unsigned heaptap_labels;
 
 /* Function table of a recorder. Later versions append members; `size` shows which exist. */
 struct heaptap_recorder {
-    unsigned version; /* 1 */
+    unsigned version; /* Version of the table: 1. */
     unsigned size;    /* sizeof(struct heaptap_recorder) in the recorder */
     heaptap_heap *(*heap_create)(const char *name, unsigned skip_frames);
     void (*heap_destroy)(heaptap_heap *heap);
@@ -145,7 +145,7 @@ heaptap_heap_create(const char *name, unsigned skip_frames)
     return HEAPTAP_ASK_(heap_create(name, skip_frames), NULL);
 }
 
-/* Record the end of HEAP and of everything live in it. */
+/* Record that HEAP is destroyed, and with it every object that is live in it. */
 HEAPTAP_API_ void
 heaptap_heap_destroy(heaptap_heap *heap)
 {

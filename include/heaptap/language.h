@@ -77,7 +77,7 @@ enum { HEAPTAP_FRAMES_MAX = 2048 };
 
 struct heaptap_language {
     unsigned size;    /* sizeof(struct heaptap_language) */
-    const char *name; /* "Lua" */
+    const char *name; /* Name of the language, such as "Lua". */
     /* Store the calling thread's running frames in TO, innermost first, MAX at most. Return the
      * number of frames, 0 = none; any number above MAX if there are more. May be NULL if
      * `frames_again` is present. */
@@ -124,11 +124,11 @@ struct heaptap_language {
     size_t memo_bytes;
 };
 
-struct heaptap_heap; /* see heaptap.h */
+struct heaptap_heap; /* A heap of the program (heaptap.h). */
 
 /* Function table of a recorder. Later versions append members; `size` shows which exist. */
 struct heaptap_languages {
-    unsigned version; /* 1 */
+    unsigned version; /* Version of the table: 1. */
     unsigned size;    /* sizeof(struct heaptap_languages) in the recorder */
     int (*add)(const struct heaptap_language *language);
     unsigned (*name)(const char *function, const char *file, unsigned line, const char *language);
@@ -208,7 +208,8 @@ heaptap_function_of(const void *pc)
     return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->function_of(pc) : NULL;
 }
 
-/* Like heaptap_function_of, but return the function's end. */
+/* Return the end of the C function that contains the instruction at PC, under the conditions of
+ * heaptap_function_of. */
 HEAPTAP_LANGUAGE_API_ const void *
 heaptap_function_end(const void *pc)
 {

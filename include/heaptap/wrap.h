@@ -39,8 +39,8 @@
 #else
 #define HEAPTAP_WRAP_C_ extern
 #endif
-/* Attributes of a wrapper: it stays a separate frame, which stacks leave out, even when the whole
- * program is compiled as one unit. */
+/* Attributes of a wrapper. A wrapper stays a separate frame, which stacks leave out, even when the
+ * whole program is compiled as one unit. */
 #define HEAPTAP_WRAP_FRAME_ __attribute__((noinline, used))
 
 /* Define the heap HEAP, shown in reports as NAME; the other macros take HEAP as their first

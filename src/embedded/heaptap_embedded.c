@@ -113,15 +113,15 @@ typedef char assert_layout[sizeof(struct annotation) == FIXED + FRAMES * WORD &&
 
 static const char mark_begin[4] = {'H', 'e', 'a', 'P'};
 static const char mark_end[4] = {'P', 'r', 'o', 'F'};
-static const char mark_freed[4] = {'F', 'r', 'e', 'E'}; // Replaces ProF in a freed block, until
-                                                        // overwritten.
-static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Repeated.
+// Replaces ProF in a freed block, until overwritten.
+static const char mark_freed[4] = {'F', 'r', 'e', 'E'};
+static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // The guard repeats these bytes.
 
 static struct {
     struct heaptap_embedded_stats stats;
     uintptr_t low, high; // Range of the memory that the real allocator has returned.
-    uintptr_t next;      // Address where the next step of a check begins; 0 = the start of the
-                         // heap.
+    // Address where the next step of a check begins; 0 = the start of the heap.
+    uintptr_t next;
 } state;
 
 /* --- The allocator behind --------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static struct {
 /* The pool consists of adjacent chunks, each beginning with its size. Free chunks are in a list by
  * ascending address, so that two free neighbours can be merged. */
 struct chunk {
-    size_t size; // Includes the head; a multiple of HEAD.
+    size_t size; // Size of the chunk, its head included; a multiple of HEAD.
     struct chunk *next; // Valid only while the chunk is free.
 };
 
@@ -233,8 +233,8 @@ pool_give_back(void *p)
 #error "define HEAPTAP_EMBEDDED_REAL_MALLOC and _REAL_FREE, or HEAPTAP_EMBEDDED_POOL_BYTES"
 #endif
 
-/* Bounds of the range that checks scan. Functions, because compilers warn about comparisons with a
- * constant 0. */
+/* Return the bounds of the range that checks scan. They are functions, because compilers warn about
+ * comparisons with a constant 0. */
 static uintptr_t
 look_begin(void)
 {
@@ -339,7 +339,7 @@ check_of(const struct annotation *a)
     return sum + (uint32_t)(uintptr_t)bytes_of(a);
 }
 
-/* Return true if A is the start of an annotation: its mark and shape match in all bits. */
+/* Return true if an annotation starts at A, that is, if all bits of its mark and shape match. */
 static int
 has_shape(const struct annotation *a)
 {
@@ -461,8 +461,8 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 #elif defined(HEAPTAP_EMBEDDED_STACK_END)
 
 #if defined(__riscv)
-#define CALLER_AT (-2) // Words from a frame pointer to the caller's,
-#define RETURN_AT (-1) // and to the return address.
+#define CALLER_AT (-2) // Words from a frame pointer to the caller's frame pointer.
+#define RETURN_AT (-1) // Words from a frame pointer to the return address.
 #elif defined(__powerpc64__)
 #define CALLER_AT 0
 #define RETURN_AT 2
@@ -624,7 +624,8 @@ examine_annotation(struct check *c, const struct annotation *a)
         report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, &a->size);
 }
 
-/* Return the first annotation that begins in [AT, AT + the size of one); NULL if there is none. */
+/* Return the first annotation that begins in the bytes from AT on that one annotation occupies;
+ * NULL if there is none. */
 static const struct annotation *
 find_next(uintptr_t at, uintptr_t end)
 {
@@ -655,8 +656,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
         }
         examine_annotation(c, a);
     } else if (room >= WORD && is_mark((const char *)at + WORD - 4, mark_end)) {
-        // The end of an annotation whose start is overwritten: the damage comes from the block
-        // before it.
+        // The start of this annotation is overwritten, so the damage comes from the block before
+        // it.
         a = annotation_of((const void *)(at + WORD));
         if ((uintptr_t)a >= look_begin() && !has_shape(a))
             report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, a);
@@ -665,7 +666,7 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
 }
 
 /* Return the last whole block that begins before A; NULL if there is none. A may be outside the
- * scanned range. For damage that was found without a walk over the heap. */
+ * scanned range. Used when damage was found without a walk over the heap. */
 static const struct annotation *
 block_in_front(const struct annotation *a)
 {
@@ -810,7 +811,7 @@ release(void *block)
         clear_annotation(a);
         REAL_FREE(start);
     } else if (is_among_ours(a) && has_shape(a) && (a->flags & PADDED) == 0) {
-        // The block is damaged, but the start of its memory is known. Its size is not.
+        // The block is damaged. The start of its memory is known, but not its size.
         state.stats.frees++;
         state.stats.live_blocks--;
         clear_annotation(a);

@@ -36,7 +36,7 @@
  *     HEAPTAP_EMBEDDED_THREAD()           number of the running task: each block grows by a word
  *                                         with the number of the allocating task
  *     HEAPTAP_EMBEDDED_ON_DAMAGE(d)       called for damage found by free and realloc
- *     HEAPTAP_EMBEDDED_UNKNOWN_FREE(p)    action for a pointer that is no block of this heap:
+ *     HEAPTAP_EMBEDDED_UNKNOWN_FREE(p)    action for a pointer that is not a block of this heap:
  *                                         none; it is counted in any case
  *     HEAPTAP_EMBEDDED_UNKNOWN_REALLOC(p, n)  the same for realloc: none, returns NULL
  *     HEAPTAP_EMBEDDED_HEAP_BEGIN, _END   range that checks scan: from the lowest to the highest
@@ -83,8 +83,8 @@ struct heaptap_embedded_stats {
     size_t overhead_bytes;       // Annotations and guards of the live blocks.
     unsigned long allocations, frees;
     unsigned long failed;        // Calls that returned no block for lack of memory.
-    unsigned long damaged;       // Damaged blocks found by free and realloc.
-    unsigned long unknown_frees; // Frees of foreign pointers, including double frees.
+    unsigned long damaged;       // Number of damaged blocks found by free and realloc.
+    unsigned long unknown_frees; // Number of frees of foreign pointers and second frees.
 };
 
 /* Copy the current numbers to *RET. */
@@ -93,14 +93,16 @@ void heaptap_embedded_get_stats(struct heaptap_embedded_stats *ret);
 enum heaptap_embedded_damage_kind {
     HEAPTAP_EMBEDDED_PAST_END = 1, // The program wrote past the end of `block`.
     HEAPTAP_EMBEDDED_BEFORE_START, // The program wrote before the start of `block`.
-    HEAPTAP_EMBEDDED_OVERWRITTEN,  // The annotation of `block` was overwritten, most likely by a
-                                   // write past the end of `front`, the block before it.
+    // The annotation of `block` was overwritten, most likely by a write past the end of `front`,
+    // the block before it.
+    HEAPTAP_EMBEDDED_OVERWRITTEN,
     HEAPTAP_EMBEDDED_FREED_TWICE,  // `block` was already freed.
-    HEAPTAP_EMBEDDED_UNKNOWN_FREE, // Not a block of this heap, or its whole annotation is lost.
+    // The pointer is not a block of this heap, or its whole annotation is lost.
+    HEAPTAP_EMBEDDED_UNKNOWN_FREE,
 };
 
 /* A block, described by its annotation. All zero if there is none. For a damaged block, only the
- * fields that are intact. */
+ * intact fields are set. */
 struct heaptap_embedded_block {
     const void *address; // Address of the user's bytes.
     size_t size;
@@ -122,8 +124,8 @@ typedef void heaptap_embedded_report(void *arg, const struct heaptap_embedded_da
  * damaged blocks. */
 size_t heaptap_embedded_check(heaptap_embedded_report *report, void *arg);
 
-/* Like heaptap_embedded_check, for about STEP bytes at a time, for an idle task. Each call
- * continues where the last one ended, and restarts at the end of the heap. */
+/* Like heaptap_embedded_check, but examine only about STEP bytes, for use in an idle task. Each
+ * call continues where the last one ended, and restarts at the end of the heap. */
 size_t heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *arg);
 
 /* Return the bytes that a block needs from the real allocator in addition to its size, with the

@@ -28,7 +28,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))  # gdb forgets it after loadin
 
 
 def command_path():
-    """The command beside this script, in the installation of this script, or in PATH."""
+    """Return the path of the heaptap command: beside this script, in the script's installation,
+    or in PATH."""
     places = [os.environ.get("HEAPTAP", ""), os.path.join(HERE, "../../bin/heaptap"),
               os.path.join(HERE, "../../build/heaptap")]
     for place in places:
@@ -41,7 +42,7 @@ def command_path():
 
 
 def dump_path():
-    """The path of the core dump that gdb has open, or None."""
+    """Return the path of the core dump that gdb has open, or None."""
     text = gdb.execute("info files", to_string=True)
     found = re.search(r"Local core dump file:\s*[`'](.*)', file type", text)
     return found[1] if found else None

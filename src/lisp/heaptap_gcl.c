@@ -42,7 +42,7 @@ enum { TYPES = t_other + 1, NAME_BYTES = 200, KNOWN = 4096, MANAGER_BYTES = 0xb8
 #define MOST_LIST ((fixnum)1 << 40)
 #define IMMEDIATE ((uintptr_t)1 << 63) // Flag of a small number in place of an address.
 
-/* Defined by GCL; its header for compiled code does not declare them. */
+/* GCL defines these, but its header for compiled code does not declare them. */
 extern char tm_table[];
 extern void (*GBC_exit_hook)(void);
 extern char *data_start, *core_end;
@@ -67,12 +67,13 @@ static const char *const type_names[TYPES] = {
     [t_package] = "lisp package",
 };
 
-static const struct heaptap_recorder *recorder; // NULL = not recorded.
+static const struct heaptap_recorder *recorder; // NULL if the program is not recorded.
 static const struct heaptap_languages *languages;
 static heaptap_heap *heaps[TYPES];
 static unsigned char *types; // By address / 8: type of the cell plus 1.
-static const void *inside;   // Frame of the outermost function of this file in progress, which
-                             // records the allocation; NULL = none.
+// Frame of the outermost function of this file in progress, which records the allocation; NULL =
+// none.
+static const void *inside;
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -160,7 +161,8 @@ gcl_leave(int entered)
 
 #define ENTER gcl_enter(__builtin_frame_address(0))
 
-/* End the call. If ENTERED, record the new conses of LIST: COUNT of them, or all up to END. */
+/* End the call. If ENTERED, record the new conses of LIST: the first COUNT conses, or all conses up
+ * to END. */
 static inline __attribute__((always_inline)) void
 leave_with(int entered, object list, fixnum count, object end)
 {
@@ -248,7 +250,7 @@ append(object x, object y)
     return o;
 }
 
-/* These functions get their arguments on GCL's own stack, and return the list there. */
+/* GCL passes arguments to these functions on its own stack, and expects the list there. */
 void
 Llist(void)
 {
@@ -336,7 +338,7 @@ gcl_name_of(object f)
     case t_symbol:
         return f != Cnil ? name_of_symbol(f) : 0;
     case t_cons:
-        // (LAMBDA-BLOCK NAME …), (LAMBDA-BLOCK-CLOSURE … … … NAME …), (LAMBDA …)
+        // F is (LAMBDA-BLOCK NAME …), (LAMBDA-BLOCK-CLOSURE … … … NAME …) or (LAMBDA …).
         if (type_of(f->c.c_car) != t_symbol)
             return 0;
         if (f->c.c_car->s.s_fillp == 12)

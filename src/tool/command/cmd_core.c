@@ -98,8 +98,8 @@ cmd_core_check_output(const struct examine_request *request, const struct core_c
                : rc;
 }
 
-/* Write the profile at PATH, with symbols, to the output of O. LIVES: its process still runs.
- * Returns the exit code. */
+/* Write the profile at PATH, with symbols, to the output of O. LIVES is true if its process still
+ * runs. Returns the exit code. */
 static int
 save(const char *path, const struct core_options *o, bool lives)
 {
@@ -111,8 +111,8 @@ save(const char *path, const struct core_options *o, bool lives)
         r = symbolise(p, &o->view.symbols);
     if (r == 0) {
         symbolise_types(p, &o->view.symbols);
-        // No process writes this file. A copy of a living process may lack events, which is no
-        // damage.
+        // No process writes this file. A copy of a living process may lack events, but is not
+        // damaged for that reason.
         p->process.ended = !lives;
         r = pack_write(path, p, o->output, &err);
     }
@@ -145,7 +145,8 @@ question_of(const struct core_options *o, struct core_command *ret)
         return 0;
     errno = 0;
     ret->answer.address = strtoull(address, &end, 16);
-    // strtoull also accepts blanks, signs and bare digits, which may be meant as a size.
+    // strtoull also accepts blanks, signs and bare digits. The user may have meant a number of
+    // digits alone as a size.
     if (strncmp(address, "0x", 2) != 0 || !isxdigit((unsigned char)address[2]) || *end != '\0' ||
         errno != 0) {
         message_error("'%s' is no address; write it as 0x7f12a0001040", address);

@@ -86,7 +86,8 @@ cmd_diff_is_incomplete(const struct side *s)
     return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
 }
 
-/* Report each side without annotations if LIMITS bound corruption. Returns true if there is one. */
+/* Report each side whose blocks have no annotations, if LIMITS bound corruption. Returns true if
+ * there is such a side. */
 static bool
 lacks_annotations(const struct limits *limits, const struct side *const sides[2])
 {
@@ -100,8 +101,8 @@ lacks_annotations(const struct limits *limits, const struct side *const sides[2]
     return lacks;
 }
 
-/* Return the exit code of --fail-over, whose limits gave RC. A side that lacks events or is damaged
- * cannot be judged to be within limits, nor one with a process that was not recorded. */
+/* Return the exit code of --fail-over, whose limits gave RC. A side may lack events, be damaged, or
+ * have a process that was not recorded. No such side can be judged to be within limits. */
 static int
 check_sides(const struct limits *limits, const struct side *before, const struct side *after,
             int rc)
@@ -175,8 +176,8 @@ find_at_suffix(const char *what, struct arena *arena)
     return last != NULL && last != what && last[1] != '\0' ? last : NULL;
 }
 
-/* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed.
- * Returns as set_open. */
+/* Open WHAT, or WHAT@WHEN, because each side may have a moment. The processes of a session are
+ * summed. Returns as set_open. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {

@@ -27,8 +27,8 @@
 #include "view/phrases.h"
 #include "view/style.h"
 
-// A browser loads the whole page. These are the limits of one source file, because larger ones are
-// mostly generated, and of all source files.
+// Limits of one source file and of all source files, in bytes. A browser loads the whole page, and
+// larger files are mostly generated.
 #define SOURCE_BYTES (2 * MIB)
 #define SOURCES_BYTES (32 * MIB)
 

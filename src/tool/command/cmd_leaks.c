@@ -33,8 +33,8 @@ static const struct leaks_options defaults = {.callers = NOT_GIVEN};
 /* Live memory of all processes shown. */
 struct live {
     int64_t bytes;
-    int64_t least_bytes; // Lower bound: smaller than the value for estimates,
-    int64_t most_bytes;  // and upper bound: larger.
+    int64_t least_bytes; // Lower bound of the live bytes; below the value for estimates.
+    int64_t most_bytes;  // Upper bound of the live bytes; above the value for estimates.
     int unread;          // As in struct view_set.
     bool incomplete;     // A profile lacks events, so more may be live.
     bool damaged;        // A profile is damaged, and an error was printed.
@@ -200,7 +200,7 @@ check_within(const struct live *live)
     return live->incomplete || live->unrecorded ? EXIT_BAD_INPUT : 0;
 }
 
-/* Print how much may be live if that is more than the limit L, which LIVE seems to be within. */
+/* Print the upper bound of the live memory if it exceeds the limit L although LIVE does not. */
 static void
 cmd_leaks_hint_at_most(const struct limit *l, const struct live *live)
 {
@@ -214,7 +214,8 @@ cmd_leaks_hint_at_most(const struct limit *l, const struct live *live)
     arena_release(&arena);
 }
 
-/* Return 1 if more is live than LIMITS allow, or the exit code of why that is unknown. */
+/* Return 1 if more is live than LIMITS allow. If that is unknown, return the exit code for the
+ * reason. */
 static int
 cmd_leaks_check_limits(const struct limits *limits, const struct live *live, const char *at)
 {

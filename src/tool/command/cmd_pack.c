@@ -29,7 +29,7 @@ static const struct opt options[] = {
 };
 
 /* Return the default output for P, the profile at PATH: PATH itself, or a file beside it if a
- * process may still write to PATH. Returns NULL, after printing an error, if the latter exists. */
+ * process may still write to PATH. Returns NULL, after printing an error, if that file exists. */
 static const char *
 place_for(const struct profile *p, const char *path, struct arena *a)
 {
@@ -102,8 +102,8 @@ pack_one(const char *what, const struct pack_options *o)
     return r < 0 ? exit_code(r) : r;
 }
 
-/* Return the target of NAME if NAME, given by the user, is a symbolic link. Links found in a
- * directory are not resolved but replaced, because they may be somebody else's. */
+/* Return the target of NAME if NAME, given by the user, is a symbolic link. Links that were found
+ * in a directory are replaced instead of resolved, because they may be somebody else's. */
 static const char *
 real_link(const char *name, struct arena *a)
 {

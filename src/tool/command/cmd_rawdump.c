@@ -41,7 +41,7 @@ static const struct rawdump_options defaults = {.word = -1, .endian = -1};
 struct dump {
     const struct rawdump_options *o;
     struct arena arena;
-    struct memory_file program; // Set if elf is set.
+    struct memory_file program; // True if elf is set.
     const char *program_path;   // Absolute.
     struct memory_file *images;
     size_t image_count;
@@ -260,8 +260,8 @@ other_kind(const struct annotated_memory *m)
     return best;
 }
 
-/* Return the first part whose blocks contradict the address that the user gave for it; NULL if
- * there is none. */
+/* Return the first part whose blocks contradict the address that the user gave for the part; NULL
+ * if there is none. */
 static const struct memory_part *
 misplaced_part(const struct annotated_memory *m)
 {
@@ -283,7 +283,8 @@ told_address(const struct annotated_memory *m, const struct memory_part *part)
     return annotation_word_bytes(m->kind) == 4 ? (uint32_t)address : address;
 }
 
-/* Return the end of a sentence about blocks of another kind: how to show them. */
+/* Return the end of a sentence about blocks of another kind, which explains how to show these
+ * blocks. */
 static const char *
 kind_advice(struct dump *d, enum annotation_kind other)
 {

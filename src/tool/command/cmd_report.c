@@ -25,7 +25,7 @@ struct report_options {
 };
 static const struct report_options defaults = {.by = {-1, NULL}, .metric.metric = -1};
 
-/* Return true if the user chose a metric, which replaces the overview. */
+/* Return true if the user chose a metric. A table by that metric then replaces the overview. */
 static bool
 metric_is_given(const struct metric_choice *m)
 {
@@ -175,8 +175,8 @@ run_report(const void *given, int count, char **arguments)
 {
     const struct report_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
-    // The overview of a session is its table, and the full one that of the sum; every other view
-    // shows each process. In JSON there is one overview, of each process.
+    // A session's overview is its table of processes, and its full overview is that of the sum.
+    // Every other view shows each process. In JSON each process has an overview.
     const struct runner r = {
         .options = &o->view,
         .own = o,

@@ -40,8 +40,8 @@ extern const struct command command_run;
 struct cmd_run_options {
     struct run_options run;
     bool no_pack;
-    uint64_t annotate;    // OPT_ALONE: without a number; 0: not given.
-    uint64_t guard_bytes; // OPT_ALONE: not given.
+    uint64_t annotate;    // OPT_ALONE: given without a number; 0: not given.
+    uint64_t guard_bytes; // OPT_ALONE: the option was not given.
     struct opt_list hooks, languages;
     const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 };

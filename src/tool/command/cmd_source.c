@@ -1,6 +1,6 @@
 /* cmd_source.c: `heaptap source`: show the source text with the memory that each line allocated.
  *
- * An unreadable source file is no failure: its lines are listed without text. */
+ * An unreadable source file is not a failure: its lines are listed without text. */
 #include "analyse/source.h"
 #include "command/runner.h"
 #include "json/json.h"

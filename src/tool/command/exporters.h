@@ -14,7 +14,8 @@ const struct exporter *export_list(size_t *ret_count);
 /* Return the exporter called NAME, or NULL. */
 const struct exporter *export_find(const char *name);
 
-/* Return true if E supports METRIC; return true if E needs values that only whole runs have. */
+/* export_knows returns true if E supports METRIC; export_needs_whole returns true if E needs values
+ * that only whole runs have. */
 bool export_knows(const struct exporter *e, enum metric metric);
 bool export_needs_whole(const struct exporter *e);
 

@@ -10,7 +10,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* A process, and whether its answer is pending. */
+/* A process, and a flag that its answer is pending. */
 struct asked {
     struct control control;
     bool waits;
@@ -76,7 +76,7 @@ process_requests_send(const char **paths, size_t count,
     for (size_t i = 0; i < count; i++) {
         int code;
 
-        // In a session, ended processes are no error.
+        // In a session, ended processes are not an error.
         if (count > 1 && !lives(paths[i]))
             continue;
         running++;

@@ -138,8 +138,9 @@ report_holder(struct summary *t)
                            style_percent(&t->arena, h->counters.peak_bytes, peak_bytes));
 }
 
-/* Return the first row of LINE, the fastest, that grows to the end, and their number. Prefer those
- * that the program still held at its end: only if there is none, count those that it freed then. */
+/* Return the first row of LINE that grows to the end, which is the fastest, and the number of such
+ * rows. Prefer rows that the program still held at its end. Only if there is none, count rows that
+ * it freed then. */
 static const struct timeline_row *
 fastest_growing(const struct profile *p, const struct timeline *line, size_t *ret_count)
 {
@@ -283,8 +284,8 @@ report_others_corrupted(struct summary *t, const char *const *names)
                        first->path);
 }
 
-/* Return the number of notes like note I. Return 0 unless note I represents them: it has the most
- * bytes unseen, and comes first among equals. */
+/* Return the number of notes of the same kind as note I. Return 0 unless note I represents this
+ * kind: note I must have the most unseen bytes, and be the first of equals. */
 static size_t
 count_alike(const struct run_notes *notes, size_t i)
 {

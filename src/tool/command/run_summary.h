@@ -11,14 +11,14 @@
 struct run_summary {
     const struct run_process *processes;
     size_t count;
-    size_t head; // Index of the main process, if `why` is not HEAD_NONE.
+    size_t head; // Index of the main process; valid unless `why` is HEAD_NONE.
     enum run_head why;
     struct profile *p; // Profile of the main process; NULL = unreadable.
     bool named;        // P has symbols.
     const char *directory; // Directory of the other processes' profiles.
     const struct run_notes *notes;
     size_t running;   // Number of processes that still write their profile.
-    bool interrupted; // Interrupted by the user, and therefore not packed.
+    bool interrupted; // The user interrupted the run, so its profiles were not packed.
 };
 
 /* Print the summary on stderr, in about ten lines. */
@@ -26,7 +26,8 @@ void run_summary(const struct run_summary *s);
 
 /* --- process_requests.c: send requests to the recorders of running processes. */
 
-/* A kind of request, and its argument `what`. */
+/* A kind of request: the functions that send and report such a request, and their argument
+ * `what`. */
 struct process_request {
     // Send WHAT to one process. If it returns 0, the caller waits for the answer by control_finish.
     int (*ask)(struct control *c, const void *what, uint64_t wait_ns, struct err *err);

@@ -81,8 +81,8 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
     return r->show(s);
 }
 
-/* Begin OUT with the sentence TEXT under TITLE, in full, if there is one. A format without room for
- * it, and also JSON, gets it on stderr. */
+/* Begin OUT with the sentence TEXT under TITLE, if there is such a sentence. If the format has no
+ * room for it, or is JSON, print the sentence on stderr. */
 static void
 runner_put_sentence(const struct runner *r, const char *title, const char *text,
                     struct arena *arena, struct strbuf *out)

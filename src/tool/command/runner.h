@@ -13,20 +13,23 @@
 /* Forms of showing several processes. In JSON each has its own document within the session's,
  * except for sums. */
 enum runner_session {
-    SESSION_TITLES,     // Text: each process below its command line.
-    SESSION_PLAIN,      // Text: one process after another.
-    SESSION_TABLE,      // Text: first a table of the processes, then each.
-    SESSION_TABLE_ONLY, // Text: only that table.
+    SESSION_TITLES,     // Text: show each process below its command line.
+    SESSION_PLAIN,      // Text: show one process after another.
+    SESSION_TABLE,      // Text: show a table of the processes, then each process.
+    SESSION_TABLE_ONLY, // Text: show only the table of the processes.
     SESSION_SUM,        // Sum of all processes, shown as one.
-    SESSION_SUM_IN_TIME, // The same, and their history is summed as well.
+    // Sum of all processes, shown as one, with the sum of their histories.
+    SESSION_SUM_IN_TIME,
 };
 
 enum runner_stacks {
     STACKS_FOLDED,         // Wrappers are charged to their callers.
-    STACKS_FOLDED_IN_TEXT, // In text; in JSON only with --fold: scripts expect recorded stacks.
+    // Wrappers are folded in text. In JSON they are folded only with --fold, because scripts expect
+    // recorded stacks.
+    STACKS_FOLDED_IN_TEXT,
     STACKS_UNFOLDED,
     STACKS_OF_EACH_LABEL, // Wrappers are folded; text has a row per label set.
-    STACKS_NONE,          // Not built: the command builds them itself.
+    STACKS_NONE,          // No stacks are built, because the command builds them itself.
 };
 
 /* A process being shown. */

@@ -32,7 +32,7 @@
 #include "util/path.h"
 
 enum {
-    DESCRIPTORS_MAX = 256, // A shell's descriptors are below this.
+    DESCRIPTORS_MAX = 256, // The descriptors that a shell opens are below this number.
     MODE_OF_NEW = 0666,
 };
 
@@ -94,7 +94,8 @@ is_mount_point(const char *path)
            (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/* Return true if PATH can be opened for writing. Only opening takes all reasons into account. */
+/* Return true if PATH can be opened for writing. Only opening the file takes every reason for a
+ * refusal into account. */
 static bool
 sink_is_writable(const char *path)
 {
@@ -208,7 +209,7 @@ end_stdout(struct sink *s)
     errno = 0;
     if (fflush(stdout) != 0 && s->error == 0)
         s->error = errno;
-    // A reader that closed the pipe needs no more output.
+    // A reader that has closed the pipe needs no more output.
     if (s->error == 0 || s->error == EPIPE)
         return 0;
     message_error("the output could not be written: %s", strerror(s->error));

@@ -57,8 +57,8 @@ struct strbuf *compressed_begin(struct compressed *c, enum compression compressi
 int compressed_end(struct compressed *c, struct err *err);
 
 struct export_options {
-    enum metric metric; // The metric of a format with one value per stack; other formats show it
-                        // first.
+    // The metric of a format with one value per stack; other formats show this metric first.
+    enum metric metric;
     bool inverted;      // Flame graph: root at the bottom, flames upwards.
     struct tag_roots roots; // Frames to add above the stacks, if can_root.
     enum compression compression; // Set only if `compresses`.
@@ -73,15 +73,18 @@ typedef int export_fn(const struct profile *p, const struct stacks *stacks,
 
 struct exporter {
     const char *name;
-    const char *extensions; // Each with its dot, separated by blanks, the usual one first; "" if
-                            // another name of the format has them.
+    // The extensions, each with its dot, separated by blanks, the usual one first; "" if another
+    // format has them.
+    const char *extensions;
     const char *summary;    // One line, no full stop.
     bool binary;            // Unfit for a terminal.
     bool can_root;          // Supports options.roots.
     bool picture;           // For people, so recursion is folded.
-    bool in_time;            // Shows values over time, so it needs a session's history.
-    bool needs_addresses;    // Has no room for names, so frames without an address are useless.
-    bool compresses;         // Supports options.compression, selected by the extension of the file.
+    bool in_time;            // The format shows values over time, so it needs a session's history.
+    // The format has no room for names, so frames without an address are useless.
+    bool needs_addresses;
+    // The format supports options.compression, which the extension of the file selects.
+    bool compresses;
     export_fn *write;
 };
 

@@ -35,7 +35,7 @@ frame_table_row_of(struct frame_table *t, const char *name, const char *file, ui
     strbuf_clear(&t->key);
     strbuf_fmt(&t->key, "%s\n", file);
     strbuf_str(&t->key, name);
-    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // No key is empty.
+    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // No key is empty, so no id is 0.
     if (index >= t->count) {
         arena_grow(t->arena, &t->v, &t->capacity, index, sizeof *t->v);
         t->v[index] = (struct frame_row){name, file, line};

@@ -7,7 +7,7 @@
 #include "util/strbuf.h"
 
 struct frame_row {
-    const char *name; // Not empty, unless the profile has an empty name.
+    const char *name; // Name of the function; not empty, unless the profile has an empty name.
     const char *file; // The source file, else the module; "" if both are unknown.
     uint32_t line;    // 0 if unknown or not the same in all calls.
 };

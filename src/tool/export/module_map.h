@@ -5,7 +5,7 @@
 #include "profile/profile.h"
 
 struct module_segment {
-    uint64_t start, end;  // In the recorded process; whole pages.
+    uint64_t start, end;  // Addresses in the recorded process; multiples of a page.
     uint64_t file_offset; // File offset of start.
 };
 

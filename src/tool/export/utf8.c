@@ -75,7 +75,7 @@ utf8_add_xml(struct strbuf *out, const char *s)
     while (*s != '\0') {
         size_t skip, size = character_shown(s, &skip);
         bool blank = *s == '\t' || *s == '\n';
-        // U+FFFE and U+FFFF are valid UTF-8, but no XML characters.
+        // U+FFFE and U+FFFF are valid UTF-8, but XML forbids them.
         bool forbidden =
             size == 3 && (memcmp(s, "\xef\xbf\xbe", 3) == 0 || memcmp(s, "\xef\xbf\xbf", 3) == 0);
         const char *entity = xml_entity(*s);

@@ -47,7 +47,7 @@ function make(parent, name, attributes, text) {
 function human(v) {
     if (!data.metrics[state.metric][1]) return Math.round(v).toLocaleString('en');
     var units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'], u = 0, a = Math.abs(v);
-    // 1023.95 would round to "1024.0" of the smaller unit, as in amount.c.
+    // 1023.95 would be rounded to "1024.0" of the smaller unit, as in amount.c.
     while (a >= (u ? 1023.95 : 1024) && u < 6) { a /= 1024; u++; }
     return (v < 0 ? '-' : '') + (u ? a.toFixed(1) : a) + ' ' + units[u];
 }
@@ -239,7 +239,7 @@ function compile(term) {
     var flags = /[A-Z]/.test(term) ? '' : 'i';
     try {
         return new RegExp(term, flags);
-    } catch (e) { // Not (yet) a valid pattern: search for the text itself.
+    } catch (e) { // The text is not a valid pattern (yet), so search for the text itself.
         return new RegExp(term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
     }
 }

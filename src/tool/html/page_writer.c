@@ -108,7 +108,7 @@ page_begin(struct page_writer *w, const char *template, struct strbuf *out)
     *w = (struct page_writer){.out = out, .rest = marker + strlen(PAGE_MARKER)};
     w->data = (struct strbuf){.drain = page_writer_drain, .drain_arg = w};
     rc = deflateInit2(&w->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY);
-    ENSURE(rc == Z_OK); // Cannot fail: running out of memory ends the program.
+    ENSURE(rc == Z_OK); // deflate cannot fail, because running out of memory ends the program.
     strbuf_add(out, template, (size_t)(marker - template));
 }
 

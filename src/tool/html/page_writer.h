@@ -13,9 +13,9 @@
 enum { PAGE_HEAD_BYTES = 4096 };
 
 struct page_writer {
-    struct strbuf data; // The document is written here; see page_begin.
+    struct strbuf data; // Buffer for the document, which the caller fills; see page_begin.
     struct strbuf *out;
-    const char *rest; // The template behind the marker.
+    const char *rest; // Rest of the template, behind the marker.
     z_stream z;
     unsigned char left[3]; // Bytes that are not yet encoded.
     size_t left_count;

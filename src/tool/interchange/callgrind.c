@@ -84,14 +84,15 @@ static const enum event event_of_metric[] = {
 struct function {
     uint32_t name, file; // Ids in names and files.
     uint32_t object;     // Module id.
-    size_t stack;        // The last stack that contained it, counted from 1.
+    // Number of the last stack that contained the function; stacks count from 1.
+    size_t stack;
 };
 
 /* A line of costs. */
 struct row {
     uint32_t function, callee; // Ids; callee 0 = self costs.
     uint32_t line;
-    size_t stack; // The last stack whose calls were counted, from 1.
+    size_t stack; // Number of the last stack whose calls were counted; stacks count from 1.
     int64_t calls;
     int64_t costs[EVENTS];
 };

@@ -30,12 +30,12 @@
 #include "export/frame_table.h"
 #include "util/amount.h"
 
-/* Profiles that contain a number. */
+/* Kinds of profile that contain a number. */
 enum known {
     KNOWN_ALWAYS,
-    KNOWN_OF_TIME,      // All except one cut to its peak.
+    KNOWN_OF_TIME,      // All profiles, except profiles cut to the peak.
     KNOWN_OF_WHOLE,     // Whole runs.
-    KNOWN_OF_LIFETIMES, // Whole runs that counted lifetimes.
+    KNOWN_OF_LIFETIMES, // Whole runs of recorders that counted lifetimes.
 };
 
 static const struct {
@@ -140,8 +140,8 @@ write_numbers(struct writer *w, const struct stack *s)
     }
 }
 
-/* Open a quoted cell whose text starts with TEXT, and add an apostrophe if a spreadsheet would take
- * TEXT for a formula. */
+/* Open a quoted cell whose text starts with TEXT. If a spreadsheet would take TEXT for a formula,
+ * add an apostrophe in front. */
 static void
 begin_text(struct writer *w, const char *text)
 {

@@ -62,8 +62,8 @@ struct writer {
     struct arena *arena;
     struct text *texts; // Index 0 is the viewer's root.
     size_t text_count, text_capacity;
-    struct strtab names;  // Names of frames outside the program,
-    struct map name_ids;  // and the index of each in texts.
+    struct strtab names;  // Names of frames outside the program.
+    struct map name_ids;  // By name of a frame outside the program: its index in texts.
     struct strbuf scratch;
     uint32_t *known; // By frame: index of its text; 0 = not yet known.
     struct point *points;

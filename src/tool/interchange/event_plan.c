@@ -453,7 +453,7 @@ plan_simply(struct planner *w, uint32_t unit, struct row *row, int64_t least)
     const struct plan_unit *u = &w->plan->units[unit];
     int64_t both = smaller(u->peak_bytes, u->live_bytes);
     int64_t most = smaller(least, both);
-    // Lower bound of the bytes in blocks that were live at both.
+    // Lower bound of the bytes in blocks that were live both at the peak and at the end.
     int64_t kept = smaller(event_plan_not_negative(counters_difference(
                                counters_sum(u->peak_bytes, u->live_bytes), u->allocated_bytes)),
                            most);
@@ -496,7 +496,7 @@ count_blocks(struct planner *w, uint32_t unit, size_t first, size_t row, size_t 
         struct plan_piece *piece = &plan->pieces[i];
         struct row *of = &w->rows[piece->row];
         double share = (double)piece->bytes / ((double)u->allocated_bytes + 1e-9);
-        // At most all allocations: a damaged file may have a larger share.
+        // This is at most all allocations; the share in a damaged file may be larger.
         int64_t more =
             (int64_t)((share < 1 ? share : 1) * (double)u->allocations * 0.999999999 + 0.5) - 1;
 
@@ -555,7 +555,7 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
     count_blocks(w, unit, pieces, first, end);
 }
 
-/* Choose a spare block for the marker: from churn, a block that need not die at once; or from a
+/* Choose a spare block for the marker: a block of churn that need not die at once, or a block of a
  * piece with several blocks. */
 static void
 choose_marker(struct plan *plan)

@@ -21,7 +21,8 @@ struct plan_unit {
     int64_t churn_blocks, churn_bytes, die_at_once;
 };
 
-/* Blocks of a unit, allocated in step START and freed in step END (PLAN_NONE: never). */
+/* Blocks of a unit that are allocated in step START and freed in step END. PLAN_NONE as END: they
+ * are never freed. */
 struct plan_piece {
     uint32_t unit, start, end;
     uint32_t row;    // Private to event_plan.c.

@@ -41,7 +41,7 @@
 
 #define NO_VALUE INT64_MIN
 
-/* Changes of a stack in an interval between snapshots. */
+/* Amounts that a stack allocated and freed in an interval between snapshots. */
 struct change {
     uint32_t stack, interval;
     int64_t allocated, freed;

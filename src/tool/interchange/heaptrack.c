@@ -77,7 +77,7 @@ struct writer {
     struct map traces;   // Caller's trace << 32 | frame to trace.
     uint32_t *stack_traces; // By stack; 0 = not yet written.
     struct map sizes, kinds; // Size to a number; trace << 32 | number to kind plus 1.
-    uint64_t latest;         // Kind of the preceding line if it allocated; else NO_KIND.
+    uint64_t latest;         // Kind of the line before, if that line allocated; else NO_KIND.
     uint64_t latest_ms;
     int64_t to_peak; // Allocations left until the peak; 0 = not in this step.
 };

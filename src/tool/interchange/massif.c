@@ -90,7 +90,7 @@ struct writer {
     uint32_t *known; // By frame: id of its place; 0 = not yet known.
     struct path *paths;
     int64_t *live; // By stack: live bytes at the current moment, at least 0.
-    int64_t *now;  // The same, possibly negative.
+    int64_t *now;  // By stack: live bytes at the current moment, possibly negative.
     int64_t total; // Sum of live.
     struct range *open; // Pending lines of the tree, the next one last.
     size_t open_count, open_capacity;

@@ -82,7 +82,7 @@ void json_memory(struct json *j, const struct view *v, const struct memory_view 
 /* --- json_page.c: all data of a profile's page, as JSON. */
 
 struct json_page {
-    const struct view *view;   // Its stacks are as recorded, with numbers.
+    const struct view *view;   // View of the profile. Its stacks are as recorded, and have numbers.
     const struct view *before; // The first of two profiles, or NULL.
     enum metric metric;        // Metric to show first.
     const struct stacks_options *options; // Filter of the views.

@@ -108,7 +108,8 @@ struct rows {
     const struct access_row *const *v;
 };
 
-/* Write the members of row I that sites of other documents lack. SIZE_MAX: a dummy row. */
+/* Write the members of row I that sites of other documents lack. If I is SIZE_MAX, write a dummy
+ * row. */
 static void
 json_access_put_row(struct json_tables *t, size_t i, const void *arg)
 {

@@ -206,8 +206,8 @@ put_if(struct json *j, const char *key, bool known, uint64_t value)
         json_string(j, key, NULL);
 }
 
-/* Write time and thread of the allocation of the block at the queried address; null if there is no
- * block. */
+/* Write time and thread of the allocation of the block at the queried address; null if there is not
+ * a block. */
 static void
 json_memory_put_birth(struct json *j, const struct examined *e, const struct memory_answer *answer)
 {

@@ -37,8 +37,9 @@ struct json_frame_row {
     uint32_t function, file, module;
     uint32_t line;
     bool inlined, exact;
-    uint64_t address, offset; // Set if the frame is of a profile.
-    uint64_t function_offset; // Likewise; 0 = it has a name, or its start is unknown.
+    uint64_t address, offset; // Valid if the frame is of a profile.
+    // Valid if the frame is of a profile; 0 if the function has a name or an unknown start.
+    uint64_t function_offset;
     const char *language;     // NULL = machine code.
 };
 

@@ -46,7 +46,7 @@ struct json_tables {
     struct arena *arena;
 
     struct strtab files, names;
-    // By a text's address, so that a known text is not compared again.
+    // Address of a text to its index, so that a known text is not compared again.
     struct map file_ids, name_ids;
     struct map function_ids; // Key: names id << 32 | module.
     struct map line_ids;     // function << 32 | file << 1 | inlined; then value << 32 | line.

@@ -8,7 +8,7 @@
  *        └─► refused                └─► word size and byte order ────────┼─► refused, by reason
  *                                                                        └─► corruptions
  *
- * An unknown load address follows from the part's candidates. The check of a whole annotation
+ * An unknown load address follows from the part's candidates. The checksum of a whole annotation
  * encodes its address (annotation.h), and address minus position is equal for all of them. Copies
  * and corrupted annotations each give a different load address, so the most frequent one is right.
  * If each candidate gives a different one, it is unknown, unless there is only one candidate.
@@ -31,12 +31,12 @@
 
 enum {
     CHUNK_BYTES = 1 << 20,
-    TAIL_BYTES = ANNOTATION_BYTES_MAX + 512, // Read beyond a chunk: room for an annotation and a
-                                             // small block.
-    ENDLESS_MAX = 1 << 20,                   // Maximum number of candidates without an end,
-    LOST_MAX = 1 << 24,                      // and of ends.
-    NEAR_BYTES = 64,                         // Maximum distance of two adjacent blocks in an
-                                             // allocator.
+    // Bytes to read beyond a chunk: room for an annotation and a small block.
+    TAIL_BYTES = ANNOTATION_BYTES_MAX + 512,
+    ENDLESS_MAX = 1 << 20,                   // Maximum number of candidates without an end.
+    LOST_MAX = 1 << 24,                      // Maximum number of ends without an annotation.
+    // Maximum distance of two adjacent blocks in an allocator.
+    NEAR_BYTES = 64,
 };
 
 struct candidate {
@@ -60,7 +60,7 @@ struct finder {
     const struct annotated_options *options;
     struct candidate *v;
     size_t count, capacity, endless;
-    struct end *ends; // By part and position, like the candidates.
+    struct end *ends; // Ends by part and position, like the candidates.
     size_t end_count, end_capacity;
     uint8_t *buffer;
     uint64_t done, total;
@@ -411,8 +411,9 @@ reaches_back(const struct annotated_block *block, const struct candidate *c)
            c->off - end <= NEAR_BYTES;
 }
 
-/* Return true if C is a block although its annotation lacks the end. Either its check agrees with
- * its position, or its guard agrees with its size, and its shape with the block before. */
+/* Return true if C is a block although its annotation lacks the end. Either its checksum agrees
+ * with its position. Or its guard agrees with its size, and its shape agrees with the block before
+ * it. */
 static bool
 is_block_without_end(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -443,8 +444,8 @@ add_broken(struct annotated_memory *m, size_t *capacity, const struct candidate 
 }
 
 /* Add a corruption for END, whose start is missing, if the last block in front may have overflowed
- * into it. A guard without changes shows that it has not. Without a guard, END must be near enough
- * to the last block to belong to the next one. */
+ * into it. A guard without changes proves that the block has not. Without a guard, END must be near
+ * enough to the last block to belong to the next one. */
 static void
 add_lost(struct annotated_memory *m, size_t *capacity, const struct end *end)
 {

@@ -13,8 +13,8 @@ struct memory_part {
     uint64_t off, size;
     uint64_t base;
     bool base_known; // If false, base is derived from the blocks, without its upper 32 bits.
-    uint64_t stated_count; // Set by annotated_find: the number of blocks that imply
-    uint64_t stated_base;  // this base, the most frequent one.
+    uint64_t stated_count; // Number of blocks that imply `stated_base`, set by annotated_find.
+    uint64_t stated_base;  // The base that most blocks imply.
 };
 
 /* Reason to reject a mark. */
@@ -23,7 +23,7 @@ enum refusal {
     REFUSED_NO_END,      // The annotation has no end at the expected position.
     REFUSED_CUT_OFF,     // The memory ends within the annotation.
     REFUSED_COPY,        // The annotation encodes another address.
-    REFUSED_CORRUPTED,   // Its check is wrong.
+    REFUSED_CORRUPTED,   // The checksum of the annotation is wrong.
     REFUSED_INSIDE,      // The mark lies in the bytes of another block.
     REFUSED_OTHER_WORDS, // The word size or byte order differs.
     REFUSALS,
@@ -36,8 +36,8 @@ struct annotated_block {
     uint32_t part;
     uint32_t stack; // Index for annotated_stack.
     uint32_t head_bytes;
-    uint8_t guard_bytes, guard_changed; // Size of the guard, and index of the first changed byte;
-                                        // guard_bytes if none has changed.
+    // Size of the guard, and index of the first changed byte; guard_bytes if none has changed.
+    uint8_t guard_bytes, guard_changed;
     bool has_birth, has_thread;
     bool cut_off; // The memory ends within the block.
 };
@@ -64,8 +64,8 @@ struct annotated_memory {
     uint64_t bytes; // Sum over all blocks.
     size_t cut_off; // Number of cut-off blocks.
     uint64_t refused[REFUSALS];
-    size_t by_kind[ANNOTATION_KINDS]; // Number of complete annotations of each word size and byte
-                                      // order.
+    // Number of complete annotations of each word size and byte order.
+    size_t by_kind[ANNOTATION_KINDS];
     struct annotated_corruption *corruptions; // Owned, like the arrays below.
     size_t corruption_count;
     uint64_t *frames;
@@ -96,7 +96,7 @@ size_t annotated_stack(const struct annotated_memory *m, uint32_t stack,
 uint64_t annotated_address(const struct annotated_memory *m, const struct annotated_block *block);
 
 /* Return true if all bits of the base of PART are known. A base derived from blocks with 8-byte
- * words has only the lower 32 bits, because the check of an annotation has 32 bits. */
+ * words has only the lower 32 bits, because the checksum of an annotation has 32 bits. */
 bool annotated_base_is_whole(const struct annotated_memory *m, uint32_t part);
 
 #endif

@@ -149,7 +149,7 @@ node_below(struct maker *k, uint32_t parent, uint32_t location, uint32_t flags)
     return (uint32_t)*known;
 }
 
-/* Return the node of STACK; IS_CUT if the stack may be longer. */
+/* Return the node of STACK. IS_CUT is true if the stack may be longer. */
 static uint32_t
 node_of_stack(struct maker *k, uint32_t stack, bool is_cut)
 {

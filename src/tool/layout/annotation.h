@@ -11,8 +11,8 @@ enum {
     ANNOTATION_PLACES_MAX = 255,
     ANNOTATION_BYTES_MIN = 16 + 4 * (1 + 1),
     ANNOTATION_BYTES_MAX = 16 + 8 * (3 + ANNOTATION_PLACES_MAX),
-    ANNOTATION_BEFORE_BYTES = 8, // Longest field in front of the mark, which has the length of
-                                 // padding.
+    // Longest field in front of the mark, which has the length of padding.
+    ANNOTATION_BEFORE_BYTES = 8,
 };
 
 /* The writer's word size and byte order. */
@@ -42,7 +42,7 @@ struct annotation_shape {
     uint32_t places; // Number of return addresses; not 0.
     uint32_t guard_bytes;
     bool padded, has_birth, has_thread;
-    uint32_t bytes; // From the mark to the user's bytes.
+    uint32_t bytes; // Number of bytes from the mark to the user's bytes.
 };
 
 /* Decoded contents. */
@@ -53,9 +53,9 @@ struct annotation {
     uint64_t padding; // 0 if absent.
     uint32_t frame_count;
     uint64_t frames[ANNOTATION_PLACES_MAX];
-    bool has_end;     // The end mark ProF is at its position.
-    uint32_t address; // Lower bits of the address of the user's bytes; only right if the annotation
-                      // is whole.
+    bool has_end;     // True if the end mark ProF is at its position.
+    // Lower bits of the address of the user's bytes; only right if the annotation is whole.
+    uint32_t address;
 };
 
 /* Return the position of the first "HeaP" that begins in BYTES from FROM on and before END; END if
@@ -75,7 +75,7 @@ void annotation_read(const struct annotation_shape *shape, const uint8_t *bytes,
                      const uint8_t *before, struct annotation *ret);
 
 /* Find the annotation of a block at ADDRESS in the COUNT bytes at BYTES that precede the block.
- * Return false if there is none with a valid shape and check; the results are then undefined. */
+ * Return false if there is none with a valid shape and checksum; the results are then undefined. */
 bool annotation_in_front(const uint8_t *bytes, size_t count, uint64_t address,
                          struct annotation_shape *ret_shape, struct annotation *ret);
 

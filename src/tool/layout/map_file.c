@@ -8,8 +8,8 @@
  *     main    0x00008131   Thumb Code    36  main.o      armlink --map --symbols
  *
  * Every linker has a different format, and most lines of a map have other contents, so an
- * unrecognised line is no error. A symbol without a size extends to the next symbol. Data symbols
- * may be omitted, because none lies between an address and its function. */
+ * unrecognised line is not an error. A symbol without a size extends to the next symbol. Data
+ * symbols may be omitted, because none lies between an address and its function. */
 #include "layout/map_file.h"
 
 #include <ctype.h>

@@ -317,7 +317,7 @@ load_header(struct loader *l)
 }
 
 /* Note references to records that the tables lack. In the copy of a file that is being written they
- * are no damage: the record's table may have been copied before the record was added, and the
+ * are not damage: the record's table may have been copied before the record was added, and the
  * reference afterwards. */
 static void
 note_loose_ends(struct loader *l)

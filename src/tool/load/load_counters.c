@@ -48,8 +48,8 @@ load_threads(struct loader *l)
         p->recorder.frames_unwound += d->frames_unwound;
         p->recorder.full_unwinds += d->full_unwinds;
         p->recorder.events_timed += d->timed_events;
-        p->recorder.timed_ns += d->timed_cycles; // In cycles, until load_header converts it to
-                                                 // time.
+        // The value is in cycles until load_header converts it to time.
+        p->recorder.timed_ns += d->timed_cycles;
     }
 }
 
@@ -356,8 +356,8 @@ void
 loader_count_uncertain(struct profile *p)
 {
     struct arena scratch = {0};
-    uint8_t *path_flags = NULL; // One byte each, because there may be hundreds of thousands of
-                                // nodes.
+    // One byte each, because there may be hundreds of thousands of nodes.
+    uint8_t *path_flags = NULL;
     uint32_t any = 0;
 
     static_assert((NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN | NODE_SHORTENED | NODE_OTHER) <=
@@ -365,7 +365,8 @@ loader_count_uncertain(struct profile *p)
                   "all flags in a byte");
     for (size_t i = 2; i < p->node_count; i++)
         any |= p->nodes[i].flags;
-    if (any != 0) { // Otherwise every stack is whole, and only sites without a stack cause losses.
+    // If no node has a flag, every stack is whole, and only sites without a stack cause losses.
+    if (any != 0) {
         path_flags = arena_array(&scratch, p->node_count, sizeof *path_flags);
         for (size_t i = 1; i < p->node_count; i++)
             path_flags[i] = (uint8_t)(path_flags[p->nodes[i].parent] | p->nodes[i].flags);

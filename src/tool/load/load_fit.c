@@ -28,13 +28,13 @@
 #define FRAMES_FREE ((uint64_t)1 << 20)
 #define FRAMES_PER_BYTE 256
 
-/* Limits of the name bytes of all stacks, likewise. */
+/* Limits of the name bytes of all stacks: a constant, plus a number for each byte of the file. */
 #define NAME_BYTES_FREE ((uint64_t)256 << 20)
 #define NAME_BYTES_PER_BYTE ((uint64_t)256 << 10)
 
 enum {
-    CUT_BYTES_MAX = 1 << 16, // Maximum length of names that is tried first; it is halved,
-    CUT_BYTES_MIN = 64,      // at most down to this.
+    CUT_BYTES_MAX = 1 << 16, // Length of names that is tried first as the maximum, and then halved.
+    CUT_BYTES_MIN = 64,      // Length at which halving ends.
     MARK_BYTES = 21,         // Size of the mark "…~0123456789abcdef" with its NUL.
 };
 

@@ -27,10 +27,10 @@ enum {
 };
 
 #define HEAP_MALLOC "malloc"
-#define HEAP_MALLOC_OWN "malloc (own heap)" // Shown for a heap of the program called "malloc".
+#define HEAP_MALLOC_OWN "malloc (own heap)" // Name shown for a heap of the program called "malloc".
 #define HEAP_UNKNOWN "(unknown heap)"
 #define HEAP_UNNAMED "(unnamed heap)"
-#define LABELS_OTHER "(other labels)" // Shown for record 1 of the table.
+#define LABELS_OTHER "(other labels)" // Text shown for record 1 of the table of labels.
 #define LABELS_UNKNOWN "(unknown labels)"
 
 static const char *

@@ -31,16 +31,17 @@
 /* Progress through the records of one counter. */
 struct walk {
     struct profile_amounts known; // Value at the last record.
-    uint32_t snapshots;           // Ordinal of that record's snapshot; before the first record, the
-                                  // snapshot of the counter's birth.
+    // Ordinal of that record's snapshot; before the first record, the snapshot of the counter's
+    // birth.
+    uint32_t snapshots;
 };
 
 /* Progress of the counters that have records; in a short run, few have any. */
 struct walks {
     const uint32_t *ordinals; // Ordinal by snapshot id.
     size_t ids;               // Largest index of `ordinals`.
-    uint32_t *place;          // By counter: index into v plus 1; 0 = no records. NULL if no counter
-                              // has records.
+    // By counter: index into v plus 1; 0 = no records. NULL if no counter has records.
+    uint32_t *place;
     struct walk *v;
     size_t count, capacity;
     struct arena arena;

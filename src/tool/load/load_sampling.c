@@ -53,7 +53,7 @@ load_errors(struct loader *l)
         };
         if (d->peak_epoch < epoch)
             e.peak = errors_live(&e);
-        site = loader_site_at(l, d->site, &orphaned); // This may move the array of sites.
+        site = loader_site_at(l, d->site, &orphaned); // Adding a site may move the array of sites.
         errors_add(profile_change_site_errors(p, site), &e);
         errors_add(&p->errors, &e);
     }

@@ -25,8 +25,8 @@
 enum {
     SITE_ID_MAX = 1 << 22,
     NODE_DEPTH_MAX = 2048,       // Twice the recorder's limit.
-    LOCATION_FRAMES_MAX = 256,   // Maximum number of frames of one location; inlined calls add
-                                 // frames.
+    // Maximum number of frames of one location; inlined calls add frames.
+    LOCATION_FRAMES_MAX = 256,
     SHARED_FRAMES_MAX = 1 << 20, // Limit of the frames that several locations share.
     SAME_NAME_MAX = 64,          // Limit of the average number of types with the same name.
 };

@@ -57,15 +57,16 @@ loaded_is_valid(const struct profile *p)
     if (!distinct)
         return false;
     VALID(p->extent == EXTENT_WHOLE); // A file covers the whole run.
-    VALID(p->mode_count >= 1);      // The loader adds one if the file has none.
-    // loader_raise_peak ensures this.
+    VALID(p->mode_count >= 1);      // The loader adds a mode if the file has none.
+    // loader_raise_peak raises the peak to the live bytes.
     VALID(counters_live_bytes(&p->totals) <= p->totals.peak_bytes);
-    VALID(p->peak_error_bytes >= 0);                                // It is an upper bound.
+    // The error of the peak is an upper bound.
+    VALID(p->peak_error_bytes >= 0);
     // The bins of all threads are summed.
     VALID(p->bin_count == DISK_EXACT_BINS + DISK_RANGE_BINS);
     for (size_t i = 0; i < p->unknown_free_count; i++) {
-        VALID(p->unknown_frees[i].count > 0); // Others are skipped.
-        // Sorted; views show the first ones.
+        VALID(p->unknown_frees[i].count > 0); // The loader skips records with a count of 0.
+        // Views show the first ones, so they are sorted.
         VALID(i == 0 || p->unknown_frees[i - 1].count >= p->unknown_frees[i].count);
     }
     return true;

@@ -33,10 +33,10 @@ struct loader {
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
     uint32_t *tags_of; // By the file's node id: the tags; 0 for a frame.
-    uint64_t *site_of; // By the file's site id: the site's key (load_tree.c) plus 1; 0 = no such
-                       // site.
-    uint32_t *index_of_site; // By the file's site id: index of the site in the model plus 1; 0 =
-                             // not added yet.
+    // By the file's site id: the site's key (load_tree.c) plus 1; 0 = no such site.
+    uint64_t *site_of;
+    // By the file's site id: index of the site in the model plus 1; 0 = not added yet.
+    uint32_t *index_of_site;
     uint64_t site_id_end;
     size_t site_id_capacity;
     size_t bad_nodes, bad_tags; // Nodes and tags without a place in the tree.
@@ -46,8 +46,8 @@ struct loader {
     size_t site_capacity;
     bool one_thread;        // No node occurs twice, so known_nodes is unused.
     struct map known_nodes; // Key of (parent, location, flags) to node id.
-    struct map known_sites; // A site's key (load_tree.c) to its index; without sites for which
-                            // is_sole holds.
+    // A site's key (load_tree.c) to its index; without sites for which is_sole holds.
+    struct map known_sites;
     struct map known_backings; // Key of a backing to its index.
     size_t backing_capacity;
     size_t unknown_tags; // Tags whose heap or set of labels is not in the file.
@@ -61,7 +61,8 @@ struct loader {
     uint32_t *thread_of;      // By row id: index into threads + 1.
     uint32_t *thread_of_bins; // By index of bins: 1 if a thread refers to them.
     size_t location_capacity;
-    struct map known_thread_sites; // Unused with one thread, whose rows are numbered like sites.
+    // Unused if there is one thread, whose rows are numbered like sites.
+    struct map known_thread_sites;
     size_t thread_site_capacity, row_capacity;
     // By counter (block * DISK_BLOCK_SITES + index in the block): index into thread_sites + 1; 0 =
     // none.

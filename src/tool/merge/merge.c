@@ -97,8 +97,8 @@ merge_counters(struct merge *m, struct merge_input *in)
         }
         profile_count(p, *known, profile_row_counters(in->p, i));
     }
-    p->totals.lifetimes_unknown |= in->p->totals.lifetimes_unknown; // Needed because IN may have no
-                                                                    // rows.
+    // The flag is copied separately, because IN may have no rows.
+    p->totals.lifetimes_unknown |= in->p->totals.lifetimes_unknown;
     errors_add(&p->errors, &in->p->errors);
 }
 
@@ -169,7 +169,7 @@ merge_modes(struct merge *m, const struct profile *from)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
         p->longest_calls = from->longest_calls;
-    // Different numbers of kept frames are no loss, because the user requested them.
+    // Different numbers of kept frames are not a loss, because the user requested them.
     if (from->frames_kept != 0 && (p->frames_kept == 0 || from->frames_kept < p->frames_kept))
         p->frames_kept = from->frames_kept;
 }

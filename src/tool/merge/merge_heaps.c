@@ -9,7 +9,7 @@
 #include "util/strbuf.h"
 
 enum {
-    // Limits of a file. All further ones share one name.
+    // Maximum numbers in a file. All further heaps share one name, and so do all further sets.
     HEAPS_MAX = 1024,
     LABEL_SETS_MAX = 4096,
     LABELS_UNKNOWN = 1,

@@ -130,7 +130,7 @@ merge_history(struct merge *m, struct merge_input *in)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         const struct counters *c = profile_row_counters(p, i);
 
-        if (!p->has_history) // Its counters are known only at the end.
+        if (!p->has_history) // The counters of this process are known only at its end.
             merge_history_add_change(m, merge_history_row_of(m, in, i), end,
                                      &(struct profile_amounts){c->allocations, c->allocated_bytes,
                                                                c->frees, c->freed_bytes});

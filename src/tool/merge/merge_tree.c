@@ -32,8 +32,9 @@
 #include "util/strbuf.h"
 
 enum {
-    MODULES_MAX = 1 << 15, // Less than a frame's field can hold, because exact frames have one bit
-                           // less.
+    // Maximum number of modules. It is half of what a frame can hold, because exact frames have one
+    // bit less.
+    MODULES_MAX = 1 << 15,
     NODES_MAX = 1 << 27,
     SITES_MAX = (1 << 22) - 8, // Readers reject larger ids.
     MODULE_GAP_BYTES = 1 << 20,
@@ -41,12 +42,12 @@ enum {
 };
 
 #define MODULE_BYTES_MAX (UINT64_C(1) << 44)
-#define MODULE_MOVED_FIRST (UINT64_C(1) << 44) // Between executables, which are below, and
-                                               // libraries, which are above.
+// Moved modules begin here, above all executables and below all libraries.
+#define MODULE_MOVED_FIRST (UINT64_C(1) << 44)
 #define ADDRESS_END (UINT64_C(1) << 47)        // End of the range for modules.
 #define CODE_BIT ADDRESS_END
-#define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1) // Assigned downwards from here, in the range of
-                                                // stacks.
+// Addresses of named code are assigned downwards from here, in the range of stacks.
+#define CODE_NAMED_LAST (DISK_ADDRESS_MASK + 1)
 
 enum { NODE_ROOT = 0, NODE_OTHER_ID = 1 };
 
@@ -142,7 +143,7 @@ new_module(struct merge *m, const struct profile_module *from, uint32_t path)
     to->end = start + (from->end - from->start);
     to->bias = from->bias + (start - from->start);
     to->path = strtab_get(&p->strings, path);
-    if (from->trouble != NULL) // Copied, because the text belongs to FROM's profile.
+    if (from->trouble != NULL) // The text is copied, because it belongs to FROM's profile.
         to->trouble = arena_strdup(&p->arena, from->trouble);
     return (uint32_t)p->module_count++;
 }

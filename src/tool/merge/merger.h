@@ -51,14 +51,14 @@ struct merge {
     struct map modules;       // module_key to module id.
     uint64_t module_next;     // Lowest address that is tried for a module that must move.
     struct map locations;     // Frame as in the file, and its flag `exact`, to location.
-    struct strtab code_names; // Names of code outside of modules,
-    struct map code;          // their locations,
-    uint64_t code_next;       // and the last address assigned to such code.
+    struct strtab code_names; // Names of code outside of modules.
+    struct map code;          // Name of code outside of modules to its location.
+    uint64_t code_next;       // Last address assigned to code outside of modules.
     struct map nodes, sites, threads, thread_sites, types, frees, programs, heaps, backings;
-    struct strtab label_keys; // Labels of each set as one text,
-    struct map label_sets;    // and the set with these labels.
-    struct map accesses;      // Site to index in the sum's accesses,
-    struct map access_fields; // and site and granule to index in its fields.
+    struct strtab label_keys; // Labels of each set as one text.
+    struct map label_sets;    // Labels as one text to their set.
+    struct map accesses;      // Site to index in the sum's accesses.
+    struct map access_fields; // Site and granule to index in the sum's fields.
     struct map changes;       // Row and interval to index.
     size_t change_capacity;
     uint64_t history_from_ns, history_to_ns; // Time range of the history.
@@ -73,8 +73,8 @@ struct merge_input {
     uint32_t *strings; // 0 = not looked up yet.
     uint32_t *modules, *nodes, *sites, *threads, *heaps, *label_sets;
     uint32_t *locations; // 0 = not looked up yet.
-    struct map paths;    // Ids of module paths by the address of the text: many modules may have
-                         // the same long path.
+    // Ids of module paths by the address of the text: many modules may have the same long path.
+    struct map paths;
 };
 
 /* Return the id in M of the string ID of IN. */

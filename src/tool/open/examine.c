@@ -138,7 +138,7 @@ find_profile(const struct examine_request *w, struct examined *e)
     const char *path = w->profile;
     struct disk_header h;
 
-    // A child that records nothing has no profile: its record names its parent's.
+    // A child that records nothing has no profile; its record names the parent's profile.
     if (path == NULL && w->core == NULL && !e->inherited.silent &&
         origin_of_pid(w->pid, &e->arena, &path, &err) != 0)
         path = NULL;

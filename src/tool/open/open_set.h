@@ -37,8 +37,9 @@ struct examine_request {
     uint32_t pid;        // The recorded process.
     const char *program; // Program that wrote the dump; NULL = not given.
     const char *profile; // Profile of the process; NULL = search for it.
-    bool all_counters;   // Use the whole profile of a self-contained dump, without the blocks that
-                         // a forked child inherited.
+    // Use the whole profile of a self-contained dump, without the blocks that a forked child
+    // inherited.
+    bool all_counters;
     bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
 };
 

@@ -19,13 +19,14 @@ enum { PICK_HEAPS_LISTED = 10 };
 /* Matches of --filter, --heap and --label in all profiles of a view. All zero = nothing yet. */
 struct filter_hits {
     size_t stacks; // Recorded stacks compared with --filter.
-    bool matched;  // At least one matched.
-    bool has_heap, has_label; // At least one profile has the requested ones.
-    bool has_labels;          // At least one has any labels.
+    bool matched;  // At least one of these stacks matched.
+    // At least one profile has the requested heap, or the requested label.
+    bool has_heap, has_label;
+    bool has_labels;          // At least one profile has any labels.
     size_t profiles;
-    uint32_t pid; // Of the only profile; 0 = of a merged one.
+    uint32_t pid; // Process id of the only profile; 0 for a merged one.
     const char *heaps[PICK_HEAPS_LISTED]; // Names of heaps, from the profiles, each once.
-    size_t heap_count;                    // May be larger than the array.
+    size_t heap_count;                    // Number of names; it may exceed the array.
 };
 
 /* Add S, built from P under OPTIONS, to HITS. P must live until pick_print_hits. ARENA is for

@@ -17,7 +17,7 @@ static const struct {
     {"inuse", LIMIT_INUSE},       {"alloc", LIMIT_ALLOC},
     {"allocations", LIMIT_COUNT}, {"temporary", LIMIT_TEMPORARY},
     {"corruption", LIMIT_CORRUPTION},
-    {"count", LIMIT_COUNT}, // The same name as for --metric.
+    {"count", LIMIT_COUNT}, // --metric calls this quantity "count".
 };
 
 static bool
@@ -91,8 +91,8 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
                    rules->option, word);
 }
 
-/* Store LIMIT for those in the set OF. A limit without a name leaves named ones, in
- * either order. */
+/* Store LIMIT for each quantity in the set OF. A limit without a name never replaces one with a
+ * name, whichever comes first. */
 static int
 limit_opts_store(struct limits *ret, uint32_t of, struct limit limit,
                  const struct limit_rules *rules, struct err *err)

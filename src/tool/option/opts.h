@@ -25,10 +25,10 @@ enum opt_kind {
     OPT_COUNT_0,   // uint64_t *; a plain number from 0 on
     OPT_COUNT_OF,  // uint64_t *; OPT_ALONE for --name, N for --name=N
     OPT_CHOICE,    // int *; index into the NULL-terminated choices
-    OPT_CHOICE_OF, // struct opt_choice *; like OPT_CHOICE, and a choice that ends in "=" is
-                   // followed by more text
-    OPT_LIST,      // struct opt_list *; each occurrence of the option appends a value, which is not
-                   // empty
+    // struct opt_choice *; like OPT_CHOICE, and a choice that ends in "=" is followed by more text
+    OPT_CHOICE_OF,
+    // struct opt_list *; each occurrence of the option appends a value, which is not empty
+    OPT_LIST,
     OPT_FLAG_OF,   // int *; 1 for --name, the choice's index plus 1 for --name=CHOICE
 };
 
@@ -49,9 +49,10 @@ struct opt {
     enum opt_kind kind;
     char letter;             // 0 = none.
     const char *name;        // Without the dashes.
-    const void *value;       // In the command's defaults; enum opt_kind determines its type.
-    const char *argument;    // Name of the option's value, in capitals, for help; NULL for plain
-                             // flags.
+    // Address of the value in the command's defaults; enum opt_kind determines its type.
+    const void *value;
+    // Name of the option's value, in capitals, for help; NULL for plain flags.
+    const char *argument;
     const char *help;        // One or two sentences; the first is the short help.
     const char *const *choices;
 };
@@ -79,8 +80,8 @@ struct command {
     const struct opt *options;
     const void *defaults; // The command's struct of options; NULL without options.
     size_t defaults_bytes;
-    bool stop_at_first;      // Options end at the first word that is not an option (run),
-    bool stop_at_unknown;    // or at the first unknown option (cc).
+    bool stop_at_first;      // Options end at the first word that is not an option (for run).
+    bool stop_at_unknown;    // Options end at the first unknown option (for cc).
     int min_arguments, max_arguments; // max_arguments -1 = no limit.
     // Run the command and return the exit code; errors have been printed (messages.h). OPTIONS is a
     // copy of the defaults with the given values. ARGUMENTS are the remaining words.

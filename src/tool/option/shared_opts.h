@@ -70,8 +70,8 @@ int sample_opts_check(uint64_t bytes, uint64_t count, struct err *err);
 struct symbol_choice {
     const char *sysroot;
     struct opt_list debug_dirs;
-    struct module_cache *module_cache; // Not an option: set by commands that open many profiles
-                                       // (symbol/module_cache.h).
+    // This is not an option: commands that open many profiles set it (symbol/module_cache.h).
+    struct module_cache *module_cache;
 };
 
 /* Rows for a command's table; CHOICE is the struct symbol_choice in its defaults. */

@@ -96,8 +96,9 @@ static const struct value_type value_types[] = {
     {"temporary_objects", "count"}, {"short_lived_objects", "count"},
 };
 
-/* Number of value types at the front of the table: a period has the first two, a moment the first
- * four (the peak only the in-use ones). Only the last type needs lifetimes. */
+/* Number of value types at the front of the table. A profile of a period has the first two, a
+ * profile of a moment the first four (that of the peak only the in-use types). Only the last type
+ * needs lifetimes. */
 enum { TYPES_OF_FLOW = 2, TYPES_OF_POINTS = 4, TYPES_WITHOUT_LIFETIMES = countof(value_types) - 1 };
 
 static const char *const default_types[] = {
@@ -111,7 +112,8 @@ struct writer {
     struct strtab strings;
     struct map locations;  // First frame's index plus 1 (0 = the frame "other") to location id.
     struct map name_pairs; // String ids of name and linkage name to a dense number.
-    struct map functions;  // That number and the file's string id to function id.
+    // Number of a pair in name_pairs, and the file's string id, to function id.
+    struct map functions;
     bool *known;           // By module: at least one frame has a name.
     bool has_heaps;        // There are heaps of the program.
     struct strbuf samples, locations_out, functions_out; // Complete fields of the profile.

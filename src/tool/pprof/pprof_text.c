@@ -51,7 +51,7 @@ pprof_text_add_row(struct row *sum, const struct row *r)
     sum->allocated_bytes = counters_sum(sum->allocated_bytes, r->allocated_bytes);
 }
 
-/* Change R so that consumers accept it. */
+/* Change R so that consumers accept the row. */
 static void
 clamp_row(struct row *r)
 {

@@ -31,8 +31,8 @@ struct builder {
     size_t too_deep;
 };
 
-/* Return the id of the frame with this text, and create it if it is new. IN_PROGRAM: the module is
- * the program itself, whose name may differ between the sides. */
+/* Return the id of the frame with this text, and create it if it is new. IN_PROGRAM is true if the
+ * module is the program itself, whose name may differ between the sides. */
 static uint32_t
 flame_tree_frame_id(struct builder *b, const char *name, const char *module, bool in_program,
                     const char *file, bool inlined)

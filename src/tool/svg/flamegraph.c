@@ -213,7 +213,7 @@ module_areas(const struct picture *pic)
 static uint32_t
 free_colour(uint32_t wanted, uint32_t taken)
 {
-    enum { STEP = 7 }; // Reaches all colours, distant ones first.
+    enum { STEP = 7 }; // A walk in these steps reaches all colours, distant colours first.
     uint32_t around = taken | taken << 1 | taken >> 1 | taken << (FLAME_COLOURS - 1) |
                       taken >> (FLAME_COLOURS - 1);
 

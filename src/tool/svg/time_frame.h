@@ -1,5 +1,5 @@
 /* time_frame.h: common parts of pictures over time: page, title, time axis, named snapshots,
- * colours. Private to src/tool/flame. */
+ * colours. Private to src/tool/svg. */
 #ifndef SVG_TIME_FRAME_H
 #define SVG_TIME_FRAME_H
 

@@ -43,20 +43,21 @@ enum {
 
 #define MIN_SHARE 0.005
 #define GROWING_SHARE 0.05 // Growing paths need only this fraction of the limit.
-#define SAME_SHARE 0.9     // A single callee with this fraction is drawn in its caller's box.
+#define SAME_SHARE 0.9     // A single callee with at least this fraction shares its caller's box.
 #define LEAST_STEP 1.25    // Factor for raising the limit until the remaining paths fit.
 #define CHAR_PIXELS 6.7
 #define INSIDE "\xe2\x80\xba"
 
 struct node {
     uint32_t parent;
-    const struct stack *stack; // A stack through this node.
-    uint32_t frame;            // Index of the node's frame in it, or depth for "other".
+    const struct stack *stack; // One of the stacks through this node.
+    uint32_t frame;            // Index of the node's frame in `stack`, or depth for "other".
     int64_t rough[TREND_POINTS];
     int64_t max;
     bool grows;
     bool kept;
-    // Kept paths: the node whose box this one is drawn in. It is the caller's if both share a box.
+    // For a kept path: the node in whose box this node's box lies. If the node shares a box with
+    // its caller, the node of that box.
     uint32_t box;
     // Boxes only:
     uint32_t last;   // Innermost node in this box.
@@ -217,7 +218,8 @@ choose_nodes(struct flame *c)
 {
     uint32_t *callees = arena_array(c->f.arena, c->count, sizeof *callees);
     double least;
-    int64_t largest = 0; // Not the root's: growths may sum to 0 while parts grow.
+    // The root's value does not suffice: growths may sum to 0 while parts grow.
+    int64_t largest = 0;
 
     for (size_t i = 0; i < c->count; i++)
         largest = c->nodes[i].max > largest ? c->nodes[i].max : largest;

@@ -33,7 +33,7 @@ struct debug_dirs {
     struct arena arena;
     const char *const *paths;
     size_t count;
-    bool listed; // The files of the directories were read, into the next three.
+    bool listed; // True if the files of the directories were read into the next three members.
     struct debug_file *files;
     size_t file_count, file_capacity;
 };

@@ -44,7 +44,7 @@ enum walk {
 
 struct function {
     Dwarf_Die die;
-    void *origin;   // Address of the abstract instance's DIE; NULL if there is none.
+    void *origin;   // Address of the DIE of the abstract instance; NULL if there is none.
     uint64_t entry; // Lowest address of the first range.
 };
 
@@ -58,15 +58,16 @@ struct scope {
 
 struct unit {
     Dwarf_Die die;  // DIE in .debug_info; has the lines.
-    Dwarf_Die full; // The same DIE, or its half in the .dwo file; has the functions.
-    bool opened;    // full, files and directory are valid.
+    // DIE of the unit with its functions: the same as the one above, or its half in the .dwo file.
+    Dwarf_Die full;
+    bool opened;    // True if full, files and directory are valid.
     enum walk walked;
     struct function *functions;
     size_t function_count, function_capacity;
     struct ranges function_ranges; // Ranges to indices of functions.
-    struct map origins;            // Address of an abstract instance's DIE to the index of the
-                                   // function.
-    struct scope *scopes;          // By start; filled in by a full walk.
+    // Address of an abstract instance's DIE to the index of the function.
+    struct map origins;
+    struct scope *scopes;          // Scopes by start; a full walk fills them in.
     size_t scope_count, scope_capacity;
     uintptr_t last; // State of debuginfo_next during a walk.
     Dwarf_Files *files;
@@ -718,7 +719,7 @@ make_frames(struct debuginfo *d, struct unit *u, struct function *f, uint64_t pc
             struct debug_frame *frames)
 {
     Dwarf_Die chain[SYMBOL_FRAMES_MAX];
-    // Naming may walk the unit again, which moves the table with F.
+    // Naming may walk the unit again, and then move the table that contains F.
     struct function function = *f;
     size_t depth = inline_chain(&function.die, pc, chain);
 

@@ -71,7 +71,7 @@ struct symbol {
     const char *name;
     uint64_t low;
     bool sized;
-    uint8_t rank; // From binding and type; larger is better.
+    uint8_t rank; // Derived from binding and type; a larger rank is better.
 };
 
 struct object {
@@ -82,8 +82,9 @@ struct object {
     struct debug_dirs *debug_dirs;
     const char *directory;   // Directory of the file with the DWARF, without symbolic links.
     uid_t owner;
-    bool trusted;            // Only root or we can have written the file; see "Ownership of files".
-    bool elsewhere;          // Not the file at the recorded path.
+    // True if only root or we can have written the file; see "Ownership of files".
+    bool trusted;
+    bool elsewhere;          // True if this is not the file at the recorded path.
     Dwarf *alt;              // Target of .gnu_debugaltlink, or NULL.
     int alt_fd;              // -1 = none.
     bool debug_loaded;       // debug, debug_bias and detail are valid.
@@ -634,8 +635,8 @@ ask_libdwfl(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr b
 
     if (is_asked) {
         report_server(SERVER_ASKED, file);
-        setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0); // By default libdebuginfod would wait three
-                                                  // times.
+        // By default libdebuginfod would wait three times.
+        setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     }
     fd = dwfl_standard_find_debuginfo(module, userdata, name, base, file, NULL, crc, ret_file);
     is_silent = is_asked && fd < 0 && now_s() - before >= SILENT_S;

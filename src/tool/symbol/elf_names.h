@@ -7,10 +7,10 @@
 
 enum elf_name {
     ELF_NAME_NONE = 0,
-    ELF_NAME_HIDDEN,   // Defined, and no dynamic symbol.
-    ELF_NAME_IMPORTED, // Used here, defined by another file.
-    ELF_NAME_EXPORTED, // Defined as a function, and a dynamic symbol.
-    ELF_NAME_VARIABLE, // Defined, a dynamic symbol, and not a function.
+    ELF_NAME_HIDDEN,   // The file defines the name, but not as a dynamic symbol.
+    ELF_NAME_IMPORTED, // The file uses the name, and another file defines it.
+    ELF_NAME_EXPORTED, // The file defines the name as a function that is a dynamic symbol.
+    ELF_NAME_VARIABLE, // The file defines the name as a dynamic symbol that is not a function.
 };
 
 /* Set RET_KINDS to the kind of each of the COUNT NAMES in the file at PATH; if a name has several

@@ -57,7 +57,7 @@ read_load(struct perfmap *m, struct loaded *l, const uint8_t *record, size_t siz
     l->v[l->count++] = (struct numbered){get64(record + 48), name};
 }
 
-/* Add a moved function: the latest one with its number, at its new address. */
+/* Add the function that RECORD moves, the latest one with its number, at the new address. */
 static void
 read_move(struct perfmap *m, struct loaded *l, const uint8_t *record, size_t size)
 {

@@ -93,10 +93,10 @@ ranges_are_valid(const struct ranges *r)
     uint64_t max = 0;
 
     for (size_t i = 0; i < r->count; i++) {
-        VALID(r->v[i].low < r->v[i].high);               // Others are not added.
-        VALID(i == 0 || r->v[i - 1].low <= r->v[i].low); // Sorted, for binary search.
+        VALID(r->v[i].low < r->v[i].high);               // Empty and inverted ranges are not added.
+        VALID(i == 0 || r->v[i - 1].low <= r->v[i].low); // Ranges are sorted, for binary search.
         max = r->v[i].high > max ? r->v[i].high : max;
-        VALID(r->max_high[i] == max); // It ends a search.
+        VALID(r->max_high[i] == max); // max_high ends a search early.
     }
     return true;
 }

@@ -12,7 +12,7 @@ struct range {
 
 /* {0} is empty. Ranges are added in any order, and searched after ranges_sort. */
 struct ranges {
-    struct range *v;    // From the arena given to ranges_add, like max_high.
+    struct range *v;    // Array from the arena given to ranges_add, like max_high.
     size_t count;
     size_t capacity;
     uint64_t *max_high; // max_high[i]: largest high of v[0..i]; ends a search early.

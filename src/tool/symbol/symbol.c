@@ -43,8 +43,8 @@
 #include "util/ensure.h"
 
 enum {
-    PROGRESS_STEP = 100,           // Number of locations between two calls of the progress
-                                   // function.
+    // Number of locations between two calls of the progress function.
+    PROGRESS_STEP = 100,
     SERVER_RETRY_S = 24 * 60 * 60, // Time after which a server that had nothing is queried again.
 };
 
@@ -363,7 +363,8 @@ open_if_needed(struct group *g)
         return;
     if (outdated || object_detail(g->object) > g->cache.detail)
         symcache_release(&g->cache);
-    // Even if the detail is less than before: a later run should then retry the new entries.
+    // The new detail is stored even if it is less than before, because a later run should then
+    // retry the new entries.
     g->cache.detail = object_detail(g->object);
     g->cache.asked_server = server_is_set();
 }

@@ -16,7 +16,7 @@
  * `module` set (shown as module+offset), and the start of the function if there is an unwind entry.
  * A packed profile only gets frames that this machine can add. Modules then have the source of
  * their symbols, which symbol_lack puts into words. A second call has no effect. Returns 0;
- * unreadable modules are no failure. */
+ * unreadable modules are not a failure. */
 int symbol_resolve(struct profile *p, const struct symbol_options *options, struct err *err);
 
 /* Return the reason why MODULE of a resolved P lacks names or lines, as a predicate: "is stripped".

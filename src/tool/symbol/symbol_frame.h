@@ -10,7 +10,8 @@ struct symbol_frame {
     const char *linkage;  // The raw symbol name.
     const char *file;
     uint32_t line;
-    bool inlined;         // Inlined into the next frame of the same address.
+    // True if the function is inlined into the next frame of the same address.
+    bool inlined;
 };
 
 /* Maximum number of frames at one address, including the physical function. The deepest inlining
@@ -21,7 +22,7 @@ enum { SYMBOL_FRAMES_MAX = 128 };
 /* Level of detail of a module, in ascending order. Stored in cache files: never renumber. */
 enum symbol_detail {
     DETAIL_NONE = 0,    // No symbols.
-    DETAIL_EXPORTS = 1, // Only the dynamic symbols: the file is stripped.
+    DETAIL_EXPORTS = 1, // The file is stripped and has only the dynamic symbols.
     DETAIL_SYMBOLS = 2, // The full symbol table, without debug information.
     DETAIL_DEBUG = 3,   // Debug information.
 };

@@ -54,8 +54,8 @@ enum {
     ENTRY_BYTES = 16,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
-    NAME_BYTES_MAX = 240, // Maximum length of a name, below 255 because replace_file appends a few
-                          // bytes.
+    // Maximum length of a name, below 255 because replace_file appends a few bytes.
+    NAME_BYTES_MAX = 240,
 };
 
 #define MAGIC "heaptaps"
@@ -497,7 +497,7 @@ symcache_release(struct symcache *c)
 bool
 symcache_is_valid(const struct symcache *c)
 {
-    VALID(c->detail <= DETAIL_DEBUG);             // The largest value that a file can have.
+    VALID(c->detail <= DETAIL_DEBUG);             // This is the largest value that a file can have.
     VALID(c->by_address.count == c->entry_count); // Each address is added once.
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct symcache_entry *e = &c->entries[i];

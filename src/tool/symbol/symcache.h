@@ -9,8 +9,8 @@
 #include "util/map.h"
 #include "util/strbuf.h"
 
-enum { SYMCACHE_ID_MAX = 32 }; // Maximum length of a build id; files with longer ids are not
-                               // cached.
+// Maximum length of a build id; files with longer ids are not cached.
+enum { SYMCACHE_ID_MAX = 32 };
 
 struct symcache_entry {
     uint64_t address;

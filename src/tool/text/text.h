@@ -72,7 +72,7 @@ void text_fields(struct text_view *v, const struct fields *f);
 void text_function_totals(struct text_view *v, const struct functions *f,
                           const struct function_totals *d, enum metric metric);
 
-/* Write them in the layout of the paper on mprof (1988). */
+/* Write the functions of D in the layout of the paper on mprof (1988). */
 void classic_function_totals(struct text_view *v, const struct functions *f,
                              const struct function_totals *d);
 
@@ -88,7 +88,8 @@ void text_groups(struct text_view *v, enum group_by by, enum metric metric);
 void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 
-/* Write the lines above the live blocks, in COUNT of NOUN; and the bytes that suppressions hide. */
+/* Write the lines above the live blocks, of which there are COUNT, called NOUN; then the bytes that
+ * suppressions hide. */
 void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count,
                      const char *noun);
 void text_suppressions(struct text_view *v, const struct leaks *leaks,
@@ -104,7 +105,7 @@ void text_memory(struct text_view *v, const struct memory_view *m);
 /* Write a line for each path, up to the view's limit, and the bytes that suppressions hide. */
 void text_paths(struct text_view *v, const struct leak_paths *l);
 
-/* Write them in the layout of the paper on mprof (1988). */
+/* Write the paths in the layout of the paper on mprof (1988). */
 void classic_paths(struct text_view *v, const struct leak_paths *l);
 
 /* --- text_rawdump.c: blocks found in copies of memory, as text. */

@@ -132,8 +132,8 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
 
 /* Displayed parts of a function's row. */
 struct brief_place {
-    const struct stack *stack; // Stack with the largest line,
-    uint32_t own;              // and index of that line's frame.
+    const struct stack *stack; // Stack with the largest line.
+    uint32_t own;              // Index of the frame of the largest line in that stack.
     size_t more_lines;         // Number of other lines in the row.
     const char *by; // "by" or "mostly by" the function that was called; NULL = not worth naming.
 };

@@ -24,8 +24,8 @@ enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8, NAME_AND_IND
 struct line {
     const char *index;                          // "[1]"; NULL = a caller or callee.
     const char *bytes, *percent, *called;       // "" = unknown.
-    const struct amount *amount;                // Amount that the bar shows, relative to `whole`;
-                                                // NULL = no bar.
+    // Amount that the bar shows, relative to `whole`; NULL = no bar.
+    const struct amount *amount;
     int64_t whole;
     uint32_t node;                              // CALLGRAPH_NONE: `name` is the text.
     const char *name;

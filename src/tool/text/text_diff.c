@@ -122,7 +122,7 @@ put_noise(struct diff_text *v, int indent, struct interval i, enum metric metric
 
 /* Return the interval of the peak's growth. With threads, the true peaks may be higher than the
  * recorded ones, by an amount that is only known for all stacks together. If some are left out,
- * there is no interval. */
+ * there is not an interval. */
 static struct interval
 text_diff_peak_interval(const struct diff_text *v)
 {

@@ -142,7 +142,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
     text_losses(v, loss_stack_field_count);
 }
 
-/* Write the shares of PART by class in the paper's two characters each: " s  m  l  x". */
+/* Write the shares of PART by size class, as two characters each: " s  m  l  x". */
 static void
 put_classic_classes(struct text_view *v, const struct amount *part, const struct amount *whole)
 {

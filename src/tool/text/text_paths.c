@@ -36,7 +36,8 @@ struct words {
     struct word *v;
     size_t count, capacity;
     struct map names; // By function.
-    struct map sites; // By file and line; or by location, with line 0.
+    // By file and line of a call. A call without a line is found by its location, with line 0.
+    struct map sites;
 };
 
 static void

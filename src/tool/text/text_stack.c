@@ -14,8 +14,8 @@ struct frame_text {
     const char *function, *place;
 };
 
-enum { STACK_INDENT = 6, PLACE_SHARE = 2 }; // Locations get at most the width divided by
-                                            // PLACE_SHARE.
+// Locations get at most the width divided by PLACE_SHARE.
+enum { STACK_INDENT = 6, PLACE_SHARE = 2 };
 
 enum { ALIGNED_WIDE = 60 };
 

@@ -87,7 +87,7 @@ amount_short(struct arena *a, const struct timeline *t, double x)
                      : arena_printf(a, "%.0fM", x / 1e6);
 }
 
-/* Return WHOLE of one unit and PART of the next, which is omitted if it is 0. */
+/* Return WHOLE of one unit and PART of the next unit; PART is left out if it is 0. */
 static const char *
 two_units(struct arena *a, uint64_t whole, const char *unit, uint64_t part, const char *next)
 {
@@ -356,8 +356,8 @@ sparkline(struct arena *a, const struct timeline *t, const struct timeline_row *
     return out;
 }
 
-/* "+40.1 KiB/min": growth of the row in the long run; "at most 40.1 KiB" if it once had more than
- * the numbers before show. */
+/* Return the growth of ROW in the long run, "+40.1 KiB/min"; or "at most 40.1 KiB" if ROW once had
+ * more than the numbers before it show. */
 static const char *
 slope_text(struct arena *a, const struct timeline *t, const struct timeline_row *row)
 {

@@ -32,8 +32,8 @@ void text_line(struct text_view *v, enum attr attr, const char *text);
 /* Write BEFORE and TEXT in ATTR, wrapped at blanks to the width. A longer word is not broken. */
 void text_wrapped(struct text_view *v, enum attr attr, const char *before, const char *text);
 
-/* Put TITLE, such as "Damaged: ", and the SENTENCE about it (view/phrases.h), wrapped at 80 columns
- * where STYLE sets no width. */
+/* Write TITLE, such as "Damaged: ", and the SENTENCE about the damage (view/phrases.h), wrapped at
+ * the width of STYLE, or at 80 columns if STYLE sets none. */
 void text_damaged(const struct style *style, const char *title, const char *sentence,
                   struct arena *arena, struct strbuf *out);
 

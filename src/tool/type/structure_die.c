@@ -33,8 +33,8 @@ enum {
     WORD_BYTES = 8,
     ALIGNMENT_MAX = 4096,
     LOOKED_AT_MAX = 1 << 16,  // Limit of DIEs that are read for the alignment of a member's type.
-    SIZE_MAX_BYTES = 1 << 20, // Maximum size of a structure. Displays allocate memory for each
-                              // word.
+    // Maximum size of a structure. Displays allocate memory for each word.
+    SIZE_MAX_BYTES = 1 << 20,
 };
 
 struct reader {
@@ -43,14 +43,14 @@ struct reader {
     struct profile_structure *s;
     size_t capacity;
     uint32_t part;         // Number of the latest part.
-    uint64_t bits_word;    // End of the word with the latest bit-field; 0 = the latest member is
-                           // not one.
+    // End of the word with the latest bit-field; 0 = the latest member is not one.
+    uint64_t bits_word;
     unsigned left;         // Number of members that may still be read.
     unsigned left_inside;  // Number of members that may still be read for their alignment only.
     struct profile_member inside; // The nested structure that contains the part; {0} = none.
-    unsigned virtual_bases;       // Number of virtual bases found,
-    Dwarf_Die virtual_base;       // the last of them
-    Dwarf_Die virtual_type;       // and its type.
+    unsigned virtual_bases;       // Number of virtual bases found.
+    Dwarf_Die virtual_base;       // The last virtual base found.
+    Dwarf_Die virtual_type;       // Type of the last virtual base found.
 };
 
 static bool
@@ -244,8 +244,8 @@ structure_die_place_of(Dwarf_Die *die, uint64_t *ret_offset, uint64_t *ret_bit, 
     *ret_bits = (uint32_t)bits;
     if (structure_die_number(die, DW_AT_data_bit_offset, &at)) {
         *ret_bit = at;
-    } else if (structure_die_number(die, DW_AT_bit_offset, &back)) { // DWARF 3 counts from the
-                                                                     // storage's high end.
+    // DWARF 3 counts from the storage's high end.
+    } else if (structure_die_number(die, DW_AT_bit_offset, &back)) {
         if (!structure_die_number(die, DW_AT_byte_size, &storage) || back + bits > storage * 8)
             return false;
         *ret_bit = *ret_offset * 8 + storage * 8 - back - bits;

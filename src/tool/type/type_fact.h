@@ -8,16 +8,17 @@
 enum type_evidence {
     EVIDENCE_NONE = 0,
     EVIDENCE_NAME,        // The statement has the type's name as an argument.
-    EVIDENCE_MEMBER,      // A member of the structure that a variable points to is a pointer to it.
-    EVIDENCE_VARIABLE,    // A variable of the function is a pointer to it.
-    EVIDENCE_RETURN,      // The function returns a pointer to it.
-    EVIDENCE_BEGINS,      // A variable that begins soon after the call is a pointer to it.
+    // A member of the structure that a variable points to is a pointer to the type.
+    EVIDENCE_MEMBER,
+    EVIDENCE_VARIABLE,    // A variable of the function is a pointer to the type.
+    EVIDENCE_RETURN,      // The function returns a pointer to the type.
+    EVIDENCE_BEGINS,      // A variable that begins soon after the call is a pointer to the type.
     EVIDENCE_CONSTRUCTOR, // The next call is a constructor of the type.
-    EVIDENCE_DECLARED,    // The line of the call declares a pointer to it.
-    EVIDENCE_TARGET,      // The statement assigns the result to a pointer to it.
-    EVIDENCE_SIZEOF,      // The statement has a sizeof of it.
-    EVIDENCE_RESULT,      // A pointer to it is in the register of the call's result.
-    EVIDENCE_CAST,        // The statement casts the result.
+    EVIDENCE_DECLARED,    // The line of the call declares a pointer to the type.
+    EVIDENCE_TARGET,      // The statement assigns the result to a pointer to the type.
+    EVIDENCE_SIZEOF,      // The statement has a sizeof of the type.
+    EVIDENCE_RESULT,      // A pointer to the type is in the register of the call's result.
+    EVIDENCE_CAST,        // The statement casts the result to a pointer to the type.
     EVIDENCE_NEW,         // The statement is new TYPE.
     EVIDENCE_TEMPLATE,    // The allocator is an instance of a template for the type.
 };
@@ -30,7 +31,7 @@ struct type_fact {
     uint64_t size;    // Size of one object in bytes; 0 = unknown.
     bool is_aggregate;
     bool is_head;         // More is allocated than its size, so it is not an array.
-    bool has_tail;        // Ends with an array of open length.
+    bool has_tail;        // True if the type ends with an array of open length.
     uint64_t tail_offset; // Offset of that array.
     uint8_t level;        // Frame of the location that provides the fact; 0 = innermost.
     uint8_t evidence;     // enum type_evidence

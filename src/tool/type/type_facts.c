@@ -125,7 +125,8 @@ static enum type_evidence
 place_evidence(const struct question *q, Dwarf_Die *variable)
 {
     enum type_evidence best = EVIDENCE_NONE;
-    bool lived_before = false; // If true, its value may only have moved.
+    // The variable had a location before the call, so its value may only have moved.
+    bool lived_before = false;
     Dwarf_Attribute attribute;
     Dwarf_Addr base;
     Dwarf_Addr start;
@@ -225,7 +226,7 @@ look_at_variable(struct question *q, Dwarf_Die *variable, size_t level)
         add_type(q, &pointee, EVIDENCE_VARIABLE, level);
         type_facts_add_members(q, &pointee, level);
     } else if (type_die_pointee(&pointee, &type) && type_die_is_aggregate(&type)) {
-        // T **: *variable = malloc(sizeof(T)).
+        // The call may be *variable = malloc(sizeof(T)), where the variable is a T **.
         add_type(q, &type, EVIDENCE_VARIABLE, level);
     }
 }
@@ -482,8 +483,8 @@ written_function(Dwarf_Die *scope)
                : *scope;
 }
 
-/* Record whether the function of frame LEVEL takes a size and whether it passes memory on, by its
- * parameters and return type. Add the return type. */
+/* Record two properties of the function of frame LEVEL, derived from its parameters and return
+ * type: it takes a size, and it passes memory on. Add the return type. */
 static void
 look_at_return(struct question *q, size_t level)
 {

@@ -23,12 +23,12 @@ struct type_statement {
 struct type_facts {
     struct type_fact *v;
     size_t count, capacity;
-    size_t level_count;                 // Number of frames; 0 = no debug information for the
-                                        // address.
-    bool takes_size[SYMBOL_FRAMES_MAX]; // By level: the function has a parameter that may be a
-                                        // size.
-    bool passes_on[SYMBOL_FRAMES_MAX];  // By level: the function returns memory whose type it may
-                                        // not know.
+    // Number of frames; 0 = no debug information for the address.
+    size_t level_count;
+    // By level: the function has a parameter that may be a size.
+    bool takes_size[SYMBOL_FRAMES_MAX];
+    // By level: the function returns memory whose type it may not know.
+    bool passes_on[SYMBOL_FRAMES_MAX];
 };
 
 struct debuginfo;

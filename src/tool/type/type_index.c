@@ -325,13 +325,14 @@ type_index_is_valid(const struct type_index *index)
         const struct type_entry *e = &index->v[i];
         int order;
 
-        VALID(e->name < index->names.count);          // Its name was interned.
-        VALID(e->size >= 1 && e->size <= UINT32_MAX); // Other types are not allocated.
+        VALID(e->name < index->names.count);          // The name was interned.
+        VALID(e->size >= 1 && e->size <= UINT32_MAX); // Types of other sizes are not allocated.
         if (i == 0)
             continue;
         order = strcmp(index->names.strings[e[-1].name], index->names.strings[e->name]);
-        VALID(e[-1].size <= e->size);              // Sorted by size, for binary search;
-        VALID(e[-1].size < e->size || order <= 0); // the order of one size is always the same.
+        VALID(e[-1].size <= e->size);              // Entries are sorted by size, for binary search.
+        // Entries of one size are always in the same order.
+        VALID(e[-1].size < e->size || order <= 0);
     }
     return true;
 }

@@ -36,7 +36,7 @@ is_known_without(const struct type_module *m)
 
 /* Data of a file that is kept for further profiles. */
 struct kept_types {
-    bool index_known, facts_loaded; // These were read from their caches.
+    bool index_known, facts_loaded; // The index, or the facts, were read from their caches.
     bool index_sought; // The cache of the index was searched for; missing unless index_known.
     bool dated;        // `written` is valid.
     struct timespec written;

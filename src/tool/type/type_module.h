@@ -14,7 +14,7 @@
 
 struct type_entry {
     uint32_t name; // Id in `names`.
-    uint64_t size; // In bytes; from 1 to UINT32_MAX.
+    uint64_t size; // Size in bytes, from 1 to UINT32_MAX.
 };
 
 /* The types of a module. {0} is empty. */
@@ -54,8 +54,8 @@ struct type_module {
     struct type_finder *finder;
     bool dated;              // `written` is valid.
     struct timespec written; // When the file was written; 0 = unknown.
-    bool kept_taken;         // Kept data (symbol/module_cache.h), if any, was moved to the
-                             // following fields.
+    // Kept data (symbol/module_cache.h), if any, was moved to the following fields.
+    bool kept_taken;
     bool index_sought;       // The cache of the index was searched for.
     bool index_known;        // `index` is complete.
     struct type_index index; // Empty before type_module_load.

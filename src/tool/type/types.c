@@ -111,14 +111,14 @@ struct typer {
     uint32_t *module_of;      // By module id: index into modules + 1; 0 = no file.
     uint64_t *wanted;         // Sizes that occurred, each once.
     size_t wanted_count, wanted_capacity;
-    bool is_wanted[SMALL_MAX]; // Sizes below SMALL_MAX that are in `wanted`,
-    struct map wanted_large;   // and sizes from SMALL_MAX on.
+    bool is_wanted[SMALL_MAX]; // Sizes below SMALL_MAX that are in `wanted`.
+    struct map wanted_large;   // Sizes from SMALL_MAX on that are in `wanted`.
     struct same_size same_size[SMALL_MAX];
     const struct type_facts **facts; // By location; NULL = not computed yet.
     struct map sources;       // String id of the file to struct source_text *.
     bool sizes_known;         // size_names and size_of are filled in.
-    struct strtab size_names; // Names of types,
-    struct map size_of;       // and the size of each.
+    struct strtab size_names; // Names of types.
+    struct map size_of;       // Size of the type with each name.
     uint32_t *place; // By node: index into `asked` plus 1; 0 = no allocations.
     struct asked *asked;
     size_t asked_count;

@@ -50,7 +50,8 @@ prefer_large_pages(void *p, size_t size_bytes)
 void
 memory_keep_freed(void)
 {
-    // Setting the first parameter stops glibc from adapting the second, whose default is small.
+    // Setting the first parameter stops glibc from adapting the second parameter, whose default is
+    // small.
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
 }
@@ -206,7 +207,7 @@ arena_is_valid(const struct arena *a)
 
     VALID(c != NULL || a->left_bytes == 0);                // Free bytes are in a chunk.
     VALID(a->left_bytes % ALIGN_BYTES == 0);               // The next allocation is aligned.
-    VALID(c == NULL || a->left_bytes <= c->size_bytes);    // The rest lies in the newest chunk,
+    VALID(c == NULL || a->left_bytes <= c->size_bytes);    // The rest lies in the newest chunk.
     VALID(c == NULL || a->next + a->left_bytes == (unsigned char *)(c + 1) + c->size_bytes);
     return true;
 }

@@ -20,24 +20,24 @@ static const struct {
     const char *sign, *fallback;
 } signs[] = {
     {"\xe2\x80\xa6", "..."},   // Horizontal ellipsis.
-    {" \xc2\xb7 ", " | "},     // Middle dot,
-    {" \xc2\xb7\xe2\x80\xa6", " |..."}, // also where a line was cut after it.
+    {" \xc2\xb7 ", " | "},     // Middle dot.
+    {" \xc2\xb7\xe2\x80\xa6", " |..."}, // Middle dot at which a line was cut.
     {"\xc2\xb1", "+-"},        // Plus-minus.
     {"\xe2\x89\xa5", ">="},    // At least.
     {"\xe2\x80\x93", "-"},     // En dash.
     {"\xe2\x80\xba", ">"},     // Single angle quote.
-    {"\xe2\x86\x90", "<-"},    // Arrows: left,
-    {"\xe2\x86\x91", "^"},     // up
-    {"\xe2\x86\x92", "->"},    // and right.
+    {"\xe2\x86\x90", "<-"},    // Arrow to the left.
+    {"\xe2\x86\x91", "^"},     // Arrow upwards.
+    {"\xe2\x86\x92", "->"},    // Arrow to the right.
     {"\xe2\x9c\x93", "*"},     // Check mark.
     {"\xe2\x96\xbc", "v"},     // Triangle down.
-    {"\xe2\x94\x80", "-"},     // Lines: horizontal,
-    {"\xe2\x94\x82", "|"},     // vertical,
-    {"\xe2\x94\x94", "+"},     // corners and branches.
+    {"\xe2\x94\x80", "-"},     // Horizontal lines.
+    {"\xe2\x94\x82", "|"},     // Vertical lines.
+    {"\xe2\x94\x94", "+"},     // Corners and branches of lines.
     {"\xe2\x94\x9c", "+"},
     {"\xe2\x94\xa4", "+"},
     {"\xe2\x94\xb4", "+"},
-    {"\xe2\x96\x81", "."},     // Blocks: from one to eight eighths,
+    {"\xe2\x96\x81", "."},     // Blocks from one to eight eighths high.
     {"\xe2\x96\x82", "."},
     {"\xe2\x96\x83", "."},
     {"\xe2\x96\x84", ":"},
@@ -45,8 +45,8 @@ static const struct {
     {"\xe2\x96\x86", ":"},
     {"\xe2\x96\x87", "#"},
     {"\xe2\x96\x88", "#"},
-    {"\xe2\x96\x8f", "'"},     // one eighth from the left,
-    {"\xe2\x96\x91", "-"},     // and a light one.
+    {"\xe2\x96\x8f", "'"},     // Block of one eighth, from the left.
+    {"\xe2\x96\x91", "-"},     // Light block.
 };
 
 static enum { UNASKED, ASCII, UTF8 } wanted;

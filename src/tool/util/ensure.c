@@ -16,7 +16,7 @@ enum { EXIT_BUG = 4 };
 
 static char broken[256];
 
-/* Defined by the sanitizer, if the build has one. */
+/* A function of the sanitizer; NULL in a build without one. */
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 static const char *

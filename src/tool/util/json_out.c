@@ -249,7 +249,7 @@ void
 json_row(struct json *j)
 {
     ENSURE(j->row_depth == 0 && j->depth < JSON_DEPTH_MAX);
-    j->layout[j->depth] = JSON_FILLED; // Its members share a line.
+    j->layout[j->depth] = JSON_FILLED; // The members of this object share a line.
     j->closer[j->depth++] = '}';
     j->row_depth = j->depth;
 }

@@ -221,10 +221,11 @@ strtab_is_valid(const struct strtab *t)
 {
     if (t->count == 0)
         return map_is_valid(&t->ids);
-    VALID(t->count <= t->capacity && t->count <= t->next_capacity); // Both grew before the count.
-    VALID(*t->strings[0] == '\0');                                  // Id 0 is the empty string,
+    // Both arrays grow before the count.
+    VALID(t->count <= t->capacity && t->count <= t->next_capacity);
+    VALID(*t->strings[0] == '\0');                                  // Id 0 is the empty string.
     for (size_t i = 1; i < t->count; i++) {
-        VALID(*t->strings[i] != '\0'); // and no other is.
+        VALID(*t->strings[i] != '\0'); // No other id is the empty string.
         VALID(t->next[i] < i);         // The newest of a chain comes first, so walks end.
     }
     VALID(t->ids.count < t->count); // Each hash has a string.

@@ -15,8 +15,8 @@ struct map {
     struct map_slot *slots; // capacity slots, a power of two; owned.
     size_t capacity;
     size_t count;
-    uint64_t zero_value; // Value of key 0,
-    bool has_zero;       // if key 0 is present.
+    uint64_t zero_value; // Value of key 0; valid if has_zero.
+    bool has_zero;       // Key 0 is present.
 };
 
 /* Reserve room for COUNT keys, so that the map does not grow until it has more. */
@@ -41,8 +41,8 @@ struct strtab {
     const char **strings; // count entries; [0] is "".
     size_t count;
     size_t capacity;
-    struct map ids; // Hash of a string to the newest id with that hash; older ids are chained
-                    // through next.
+    // Hash of a string to the newest id with that hash; older ids are chained through next.
+    struct map ids;
     uint32_t *next;
     size_t next_capacity;
 };

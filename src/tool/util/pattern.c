@@ -27,7 +27,7 @@ skip_bracket(const char *s)
 {
     s++;
     s += *s == '^';
-    s += *s == ']'; // A "]" in front is a member.
+    s += *s == ']'; // A "]" directly after the opening bracket is a member.
     while (*s != '\0' && *s != ']') {
         const char class_end[] = {s[1], ']', '\0'};
         const char *end = NULL;
@@ -51,7 +51,7 @@ read_count(const char **at)
 }
 
 /* Return the number of copies in the interval at S, which follows the "{". Set *RET_END to its end.
- * Return 0 if it is no interval. */
+ * Return 0 if S is not an interval. */
 static uint64_t
 read_interval(const char *s, const char **ret_end)
 {

@@ -16,8 +16,8 @@ struct file_owner {
 struct replacement {
     const char *path;        // Target; borrowed from the caller until the end.
     int fd;                  // Open for writing.
-    struct strbuf temporary; // Temporary name of the file, before it becomes PATH; empty if PATH
-                             // itself is written.
+    // Temporary name of the file, before it becomes PATH; empty if PATH itself is written.
+    struct strbuf temporary;
 };
 
 /* Begin a file of MODE, less the umask, that replaces PATH in replace_finish. Readers see the old

@@ -121,7 +121,7 @@ bool
 strbuf_is_valid(const struct strbuf *b)
 {
     VALID(b->text != NULL || (b->capacity == 0 && b->length == 0)); // No text without memory.
-    VALID(b->text == NULL || b->length < b->capacity);              // The NUL has room,
-    VALID(b->text == NULL || b->text[b->length] == '\0');           // and is present.
+    VALID(b->text == NULL || b->length < b->capacity);              // There is room for the NUL.
+    VALID(b->text == NULL || b->text[b->length] == '\0');           // The text ends with a NUL.
     return true;
 }

@@ -17,7 +17,7 @@
 
 enum { TYPES_NAMED = 6 }; // Maximum number of types named for blocks with several candidates.
 
-/* Number of columns of a line's name that are shown beside its function. */
+/* Maximum width of the name of a line, in columns. The function is shown beside it. */
 enum { LINE_COLUMNS = 20 };
 
 static const char *

@@ -174,8 +174,8 @@ memory_view_function(const struct view *v, const struct stack *s)
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 
-/* Return what is known of the file of MAPPING: its module, or a module with only the path. In the
- * process, the path may differ from the path in the loader's list. */
+/* Return the module of MAPPING's file, or a module with only the path. In the process, the path may
+ * differ from the path in the loader's list. */
 static struct profile_module
 memory_view_module_of(const struct profile *p, const struct memory_mapping *mapping)
 {

@@ -14,7 +14,7 @@ struct set_total {
 struct view_set {
     struct profile **v; // Largest peak first; with totals, of the stacks that pass.
     size_t count;
-    struct set_total *totals; // Of each profile; NULL = all stacks pass.
+    struct set_total *totals; // Totals of each profile; NULL = all stacks pass.
     const char *path;   // Directory or file that the user named.
     struct arena arena; // Arena of the list, and of data computed from its profiles.
     struct merge *sum;  // Session with the profile as v[0]; NULL = none (set_merge, open_set.h).
@@ -31,8 +31,8 @@ set_left_out(const struct view_set *set)
     return set->sum == NULL ? (uint32_t)(set->unread_count + set->without_point) : 0;
 }
 
-/* Make *RET a table with a row for each process of SET: its stacks that pass. Add the totals of all
- * to *RET_TOTAL and *RET_ERRORS. */
+/* Make *RET a table with a row for each process of SET, which sums the stacks that pass. Add the
+ * totals of all to *RET_TOTAL and *RET_ERRORS. */
 void session_table(const struct view_set *set, struct table *ret, struct counters *ret_total,
                    struct errors *ret_errors);
 

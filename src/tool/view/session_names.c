@@ -28,8 +28,8 @@ struct words {
     struct arena *arena;
     struct strtab texts;     // Names of programs, and words.
     struct map by_program;   // Number of processes of each program.
-    struct map with_word;    // By program and word: number of processes with the word,
-    struct map last_counted; // and the last process that was counted.
+    struct map with_word;    // By program and word: number of processes with the word.
+    struct map last_counted; // By program and word: the last process that was counted.
 };
 
 /* Return the first thread's name, "" if unknown. */

@@ -65,7 +65,7 @@ style_for(int fd, bool wide)
         if (width == 0)
             width = ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : DEFAULT_WIDTH;
     }
-    if (width == 0) // The reader of a pipe can cut long lines, but cannot restore cut ones.
+    if (width == 0) // A pipe's reader can cut long lines, but cannot restore lines that were cut.
         width = STYLE_NO_LIMIT;
     s.width = width < WIDTH_MIN ? WIDTH_MIN : width;
     return s;
@@ -104,7 +104,7 @@ style_bytes_short(struct arena *arena, int64_t bytes)
 {
     const char *full = style_bytes(arena, bytes), *blank = strchr(full, ' ');
 
-    // Bytes need no unit: "512", but "12.3M".
+    // The unit of bytes is left out: "512", but "12.3M".
     return arena_printf(arena, "%.*s%.*s", (int)(blank - full), full, blank[1] == 'B' ? 0 : 1,
                         blank + 1);
 }

@@ -98,14 +98,14 @@ struct loss_field {
     const char *key;
     size_t offset;
     const char *meaning;
-    const char *remedy; // NULL = there is none, or none is needed.
+    const char *remedy; // Remedy for the loss; NULL if there is none, or if none is needed.
     size_t bytes_offset; // Offset of the bytes of these allocations; 0 = they are not known.
 };
 extern const struct loss_field loss_fields[];
 extern const size_t loss_field_count;
 extern const size_t loss_cause_end;
-extern const size_t loss_stack_field_count; // Number of leading fields that concern allocations and
-                                            // their stacks.
+// Number of leading fields that concern allocations and their stacks.
+extern const size_t loss_stack_field_count;
 
 /* Return the value of FIELD in LOSSES. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);

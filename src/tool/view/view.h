@@ -26,8 +26,8 @@ struct view {
     const char *filter;     // Text of the filter, or NULL.
     struct tag_filter tags; // As given, or empty.
     const char *label;      // Key of the label, for tables by the values of one label.
-    const struct examined *memory; // Memory that P was read from (image/examined.h); NULL if P is
-                                   // from a file.
+    // Memory that P was read from (image/examined.h); NULL if P is from a file.
+    const struct examined *memory;
     struct arena *arena;    // Memory for data made for display.
     size_t limit;           // Maximum number of rows or sites; 0 = the view's default.
     const struct view_extra *extra; // NULL = none.
