@@ -26,9 +26,10 @@ static const struct {
     {"\xe2\x89\xa5", ">="},    // At least.
     {"\xe2\x80\x93", "-"},     // En dash.
     {"\xe2\x80\xba", ">"},     // Single angle quote.
-    {"\xe2\x86\x90", "<-"},    // Arrow to the left.
-    {"\xe2\x86\x91", "^"},     // Arrow upwards.
-    {"\xe2\x86\x92", "->"},    // Arrow to the right.
+    {"\xe2\x80\xa2", "*"},     // Bullet.
+    {"\xe2\x86\x90", "<-"},    // Arrows: left,
+    {"\xe2\x86\x91", "^"},     // up
+    {"\xe2\x86\x92", "->"},    // and right.
     {"\xe2\x9c\x93", "*"},     // Check mark.
     {"\xe2\x96\xbc", "v"},     // Triangle down.
     {"\xe2\x94\x80", "-"},     // Horizontal lines.
