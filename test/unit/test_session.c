@@ -48,7 +48,7 @@ a_loss_is_told_with_its_causes(void **state)
 static void
 a_session_adds_up_the_causes_of_its_losses(void **state)
 {
-    struct style plain = {.width = 80};
+    struct style plain = {.width = STYLE_NO_LIMIT};
     struct profile *p[] = {build_profile_new(), build_profile_new()};
     struct view_set set = {.v = p, .count = 2};
     struct strbuf out = {0};

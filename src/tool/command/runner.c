@@ -141,14 +141,18 @@ static void
 put_heading(const struct runner *r, const struct profile *p, bool first, struct arena *arena,
             struct strbuf *out)
 {
+    struct style style = style_for(STDOUT_FILENO, r->options->wide);
+    const char *pid = "";
+
     if (r->session == SESSION_TABLE || (r->session == SESSION_TITLES && !first))
         strbuf_char(out, '\n');
     if (r->session != SESSION_TITLES)
         return;
-    strbuf_str(out, style_clean(arena, profile_title(p, arena)));
     if (p->merged_processes == 0)
-        strbuf_fmt(out, " (pid %s)", profile_pid_text(p, arena));
-    strbuf_char(out, '\n');
+        pid = arena_printf(arena, " (pid %s)", profile_pid_text(p, arena));
+    strbuf_str(out, style_cut_end(arena, style_clean(arena, profile_title(p, arena)),
+                                  style_room(&style, style_width(pid))));
+    strbuf_fmt(out, "%s\n", pid);
 }
 
 /* Return true if R shows SET as a session. In JSON, a single readable profile of several is shown

@@ -31,9 +31,10 @@
 enum {
     STRUCTURES = 5,
     PLACE_WIDTH = 6,
-    NAME_WIDTH = 24,
-    COUNT_WIDTH = 10,
-    SHARE_WIDTH = 9,
+    NAME_WIDTH = 23, // If there is room.
+    COUNT_WIDTH = 11,
+    SHARE_WIDTH = 8,
+    BAR_WIDTH_MIN = 4,
     FULL_WIDTH = 80, // Width of lines if they have no limit.
     LARGE_LINES = 4, // Minimum number of lines of a structure for folding cold lines.
 };
@@ -46,14 +47,30 @@ text_fields_percent(struct text_view *v, double part, double whole)
     return arena_printf(v->base.arena, "%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
 
+/* Return the width of a row's numbers, which are never cut. */
+static size_t
+numbers_width(bool separate)
+{
+    return 2 * PLACE_WIDTH + 2 + (separate ? 2 : 1) * COUNT_WIDTH + SHARE_WIDTH;
+}
+
+/* Return the number of columns for names. They shrink only on lines without room for a bar. */
+static size_t
+name_room(const struct text_view *v, bool separate)
+{
+    size_t room = style_room(&v->style, numbers_width(separate));
+
+    return room < NAME_WIDTH ? room : NAME_WIDTH;
+}
+
+/* Return the number of columns for bars; 0 = rows have none. */
 static size_t
 bar_room(const struct text_view *v, bool separate)
 {
-    size_t counts = (separate ? 2 : 1) * COUNT_WIDTH;
-    size_t used = 2 * PLACE_WIDTH + 2 + NAME_WIDTH + counts + SHARE_WIDTH + 2;
+    size_t used = numbers_width(separate) + NAME_WIDTH + 2;
     size_t width = text_is_wide(v) ? FULL_WIDTH : v->style.width;
 
-    return width > used + 4 ? width - used : 4;
+    return width >= used + BAR_WIDTH_MIN ? width - used : 0;
 }
 
 static void
@@ -62,7 +79,7 @@ put_count(struct text_view *v, uint64_t count, bool together)
     const char *text = count == 0 ? "-" : access_number(v->base.arena, (double)count);
 
     style_right(v->out, arena_printf(v->base.arena, "%s%s", text, together ? "~" : " "),
-                COUNT_WIDTH + 1);
+                COUNT_WIDTH);
 }
 
 static void
@@ -71,7 +88,7 @@ text_fields_put_bar(struct text_view *v, uint64_t count, uint64_t most, bool sep
     size_t room = bar_room(v, separate);
     size_t blocks = most > 0 ? (size_t)((double)count / (double)most * (double)room + 0.5) : 0;
 
-    if (count == 0)
+    if (count == 0 || room == 0)
         return;
     strbuf_str(v->out, "  ");
     style_attr(&v->style, v->out, ATTR_WARNING);
@@ -100,6 +117,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
     struct arena *a = v->base.arena;
     bool separate = v->base.p->accesses.separate;
     const char *name = field_name(v->base.p, r);
+    size_t name_width = name_room(v, separate);
     enum attr attr = r->member == NULL || r->counts.accesses == 0 ? ATTR_DIM : ATTR_PLAIN;
     size_t start = v->out->length;
 
@@ -117,7 +135,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
         strbuf_char(v->out, '\n');
         return;
     }
-    style_left(v->out, style_cut_end(a, style_clean(a, name), NAME_WIDTH - 1), NAME_WIDTH - 1);
+    style_left(v->out, style_cut_end(a, style_clean(a, name), name_width), name_width);
     style_attr(&v->style, v->out, ATTR_PLAIN);
     if (separate) {
         put_count(v, r->counts.accesses - r->counts.writes, false);
@@ -126,7 +144,7 @@ text_fields_put_row(struct text_view *v, const struct field_row *r, uint64_t mos
         put_count(v, r->counts.accesses, r->together);
     }
     if (r->counts.accesses > 0)
-        style_right(v->out, text_fields_percent(v, field_share(&r->counts), 1), SHARE_WIDTH - 1);
+        style_right(v->out, text_fields_percent(v, field_share(&r->counts), 1), SHARE_WIDTH);
     text_fields_put_bar(v, r->counts.accesses, most, separate);
     end_line(v, start);
 }
@@ -225,10 +243,11 @@ put_picture(struct text_view *v, const struct fields *all, const struct field_st
             most = f->rows[i].counts.accesses;
     strbuf_char(v->out, '\n');
     style_attr(&v->style, v->out, ATTR_DIM);
-    strbuf_str(v->out, "    at  size  field                  ");
-    style_right(v->out, separate ? "reads " : "accesses ", COUNT_WIDTH + 1);
+    strbuf_str(v->out, "    at  size  ");
+    style_left(v->out, "field", name_room(v, separate));
+    style_right(v->out, separate ? "reads " : "accesses ", COUNT_WIDTH);
     if (separate)
-        style_right(v->out, "writes ", COUNT_WIDTH + 1);
+        style_right(v->out, "writes ", COUNT_WIDTH);
     strbuf_str(v->out, "  blocks\n");
     style_attr(&v->style, v->out, ATTR_PLAIN);
     for (size_t i = 0; i < f->row_count;) {

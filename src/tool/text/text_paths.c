@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analyse/tags.h"
+#include "symbol/symbol.h"
 #include "text/text_view.h"
 #include "util/map.h"
 #include "view/phrases.h"
@@ -181,6 +182,22 @@ word_width(const struct word *w)
     return *w->site != '\0' ? width + style_width(w->site) + strlen(" ()") : width;
 }
 
+/* Shorten the names of WORDS that have marks of recursion, so that marks fit into WIDTH columns as
+ * well. */
+static void
+fit_marks(const struct text_view *v, const struct words *words, size_t width)
+{
+    for (size_t i = 0; i < words->count && !text_is_wide(v); i++) {
+        struct word *w = &words->v[i];
+        size_t all = word_width(w), name = style_width(w->name);
+
+        if (all <= width || (*w->before == '\0' && *w->after == '\0'))
+            continue;
+        name = name + width > all + TEXT_NAME_MIN ? name + width - all : TEXT_NAME_MIN;
+        w->name = style_cut_end(v->base.arena, symbol_shorten(v->base.arena, w->name, name), name);
+    }
+}
+
 static void
 put_word(struct text_view *v, const struct word *w, enum attr attr)
 {
@@ -206,6 +223,7 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
     room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;
     path_words(v, l, path, room, &all);
     words = text_paths_fold_recursion(v->base.arena, &all);
+    fit_marks(v, &words, room);
     strbuf_str(v->out, path->cut ? "|| > ..." : "||");
     used += path->cut ? 6 : 0;
     for (size_t i = 0; i < words.count; i++) {

@@ -403,20 +403,23 @@ static void
 text_timeline_put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
 {
     struct arena *a = v->base.arena;
+    const char *number = arena_printf(a, "#%-2" PRIu32 " ", row->stack->number);
+    size_t room = style_room(&v->style, style_width(number) + 8 + SPARK + 2);
+    const char *amounts = style_cut_end(a, text_timeline_row_text(a, t, row), room);
+    size_t used = style_width(amounts) > AMOUNTS_WIDTH ? style_width(amounts) : AMOUNTS_WIDTH;
 
     strbuf_char(v->out, '\n');
     style_attr(&v->style, v->out, ATTR_DIM);
-    style_left(v->out, arena_printf(a, "#%-2" PRIu32 " ", row->stack->number), 4);
+    strbuf_str(v->out, number);
     style_attr(&v->style, v->out, ATTR_PLAIN);
     style_attr(&v->style, v->out, row->trend == TREND_GROWS ? ATTR_WARNING : ATTR_PLAIN);
     style_left(v->out, timeline_trend_name(row->trend), 8);
     style_attr(&v->style, v->out, ATTR_PLAIN);
     style_text(&v->style, v->out, ATTR_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
-    style_left(v->out, text_timeline_row_text(a, t, row), AMOUNTS_WIDTH);
+    style_left(v->out, amounts, AMOUNTS_WIDTH);
     style_text(&v->style, v->out, ATTR_BOLD,
-               style_cut_end(a, slope_text(a, t, row),
-                             style_room(&v->style, 4 + 8 + SPARK + 2 + AMOUNTS_WIDTH)));
+               style_cut_end(a, slope_text(a, t, row), room > used ? room - used : 0));
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
         v->out->text[--v->out->length] = '\0';
     strbuf_char(v->out, '\n');

@@ -11,9 +11,15 @@ record heaps.heaptap "$PROG/own_heaps" labels
 # The program's name, and so its module's, has wide characters.
 cp "$PROG/wide_names" 測試程式
 record wide.heaptap ./測試程式
-for name in containers history umlaut heaps wide; do
+record recursion.heaptap ./測試程式 again
+# A session's title has its command line.
+record session.heaptap bash -c '"$1"; "$2" 1000 2000; exit 0' - "$PROG/containers" \
+    "$PROG/slowleak" "an argument that is too long for any line of text that these views may write"
+run_python "$area/access_made.py" "$PROG/access_structs" fields.heaptap
+for name in containers history umlaut heaps wide recursion session fields; do
     check "$name is recorded" [ -s $name.heaptap ]
 done
+check "the session has several processes" "$HEAPTAP" report session.processes
 
 # Every view, one per line.
 views() {
@@ -32,6 +38,11 @@ views() {
     done
     echo "leaks containers.heaptap"
     echo "leaks --paths containers.heaptap"
+    echo "leaks --classic containers.heaptap"
+    for by in report leaks timeline; do
+        echo "$by session.processes"
+    done
+    echo "access --fields fields.heaptap"
     echo "timeline history.heaptap"
     echo "sizes --all containers.heaptap"
     echo "functions --no-fold containers.heaptap"
@@ -61,6 +72,8 @@ wide_views() {
         sizes; do
         echo "$by wide.heaptap"
     done
+    echo "leaks --paths recursion.heaptap"
+    echo "leaks --classic recursion.heaptap"
     echo "diff --by function umlaut.heaptap wide.heaptap"
 }
 wide_views >wide_views
