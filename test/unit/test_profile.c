@@ -408,9 +408,9 @@ what_a_copy_of_a_file_in_use_lacks_is_no_damage(void **unused)
     h->process_flags |= DISK_PROCESS_GONE;
     p = load_expecting_success(&b);
     assert_int_equal(p->note_count, 3);
-    assert_non_null(strstr(p->notes[0], "no valid parent"));
-    assert_non_null(strstr(p->notes[1], "no valid node"));
-    assert_non_null(strstr(p->notes[2], "no known site"));
+    assert_non_null(strstr(p->notes[0], "call tree nodes without a valid parent, skipped"));
+    assert_non_null(strstr(p->notes[1], "sites without a valid node, skipped"));
+    assert_non_null(strstr(p->notes[2], "without a known site"));
     check_totals(p);
     profile_free(p);
     arena_release(&b.arena);
@@ -429,7 +429,7 @@ counters_of_no_thread_are_told(void **unused)
     first->id = 0;
     assert_non_null(last_note(&b));
     assert_string_equal(last_note(&b),
-                        "3 rows of counters belong to no known thread; they are left out");
+                        "it has 3 rows of counters without a known thread, left out");
     h->state = DISK_STATE_PACKED;
     assert_null(last_note(&b));
     arena_release(&b.arena);

@@ -341,7 +341,34 @@ wide_cuts_nothing(void **state)
     profile_free(p);
 }
 
-/* If this fails, the overview hides losses, or does not say that there were no losses. */
+/* If this fails, the report of a single loss is not English: "1 frees". */
+static void
+a_single_loss_is_in_the_singular(void **state)
+{
+    static const char *const wanted[] = {
+        "  1 block that was written out of: see", "  1 free of a block that was not live",
+        "  1 of them freed twice", "  1 free of a block from before the fork",
+        "  1 call that returned no block", "  1 allocation charged to \"other\"",
+        "  1 C library whose own malloc", "  1 value at a snapshot, or snapshot, that found"};
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(1, 8, 0, 0), "f@a.c:1", NULL);
+    for (size_t i = 0; i < loss_field_count; i++)
+        memcpy((char *)&p->losses + loss_fields[i].offset, &(uint64_t){1}, sizeof(uint64_t));
+    v = view(p, plain, &out);
+    text_overview(&v);
+    for (size_t i = 0; i < countof(wanted); i++)
+        assert_non_null(strstr(out.text, wanted[i]));
+    assert_null(strstr(out.text, " 1 allocations "));
+    assert_null(strstr(out.text, " 1 blocks "));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
+/* If this fails, the overview hides losses, or does not say that there were none. */
 static void
 the_overview_says_what_was_lost(void **state)
 {
@@ -864,6 +891,7 @@ main(void)
         cmocka_unit_test(a_deep_tree_of_estimates_fits_60_columns),
         cmocka_unit_test(a_tree_counts_the_rows_that_limits_left_out),
         cmocka_unit_test(wide_cuts_nothing),
+        cmocka_unit_test(a_single_loss_is_in_the_singular),
         cmocka_unit_test(the_overview_says_what_was_lost),
         cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),

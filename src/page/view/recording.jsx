@@ -25,7 +25,7 @@ const LOSSES = [
     ['guessed_frames', 'allocations with a guessed frame (no unwind information)'],
     ['frames_without_module', 'code addresses without a name: too many libraries'],
     ['unwind_failures', 'allocations whose stack broke off'],
-    ['unknown_frees', 'frees of what was not live (foreign, older or freed twice)'],
+    ['unknown_frees', 'frees of blocks that were not live (foreign, older or freed twice)'],
     ['double_frees', '… of them freed twice'],
     ['unrecorded_frees', 'frees of blocks from when not all was recorded'],
     ['inherited_frees', 'frees of blocks from before the fork'],

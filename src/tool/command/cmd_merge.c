@@ -312,9 +312,13 @@ cmd_merge_add_all(struct sums *s, const struct inputs *in, bool skip_bad)
     for (uint32_t i = 1; i < warnings.texts.count; i++)
         message_warning("%s", strtab_get(&warnings.texts, i));
     if (warnings.left_out > 0)
-        message_warning("%zu more such warnings", warnings.left_out);
+        message_warning("%zu more such warning%s", warnings.left_out,
+                        warnings.left_out == 1 ? "" : "s");
     if (rc == 0 && bad == in->count) {
-        message_error("none of the %zu profiles could be read; nothing was written", bad);
+        if (bad == 1)
+            message_error("the only profile could not be read; nothing was written");
+        else
+            message_error("none of the %zu profiles could be read; nothing was written", bad);
         rc = EXIT_BAD_INPUT;
     } else if (rc == 0 && bad > 0) {
         message_warning("%zu of %zu profiles could not be read and are not in the result", bad,

@@ -208,7 +208,7 @@ dump_names_by_command(struct profile *p, uint64_t bias, const char *command, con
         return err_set(err, HEAPTAP_BAD_INPUT, "--addr2line: '%s' failed (exit status %d)", command,
                        status == -1 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status));
     return err_set(err, HEAPTAP_BAD_INPUT,
-                   "--addr2line: '%s' answered %zu of %zu addresses; it should print two lines for "
+                   "--addr2line: '%s' answered %zu of %zu address%s; it should print two lines for "
                    "each, a function and file:line",
-                   command, told, asked);
+                   command, told, asked, asked == 1 ? "" : "es");
 }

@@ -62,12 +62,13 @@ report_totals(struct summary *t)
     const struct counters *c = &p->totals;
     struct arena *a = &t->arena;
 
-    run_summary_report(t, "%s%s allocations, %s in all; peak %s; still live at end %s in %s",
+    run_summary_report(t, "%s%s, %s in all; peak %s; still live at end %s in %s",
                        profile_is_estimate(p)  ? "about "
                        : p->losses.file_failed ? "at least "
                                                : "",
-                       style_count(a, c->allocations), style_bytes(a, c->allocated_bytes),
-                       style_bytes(a, c->peak_bytes), style_bytes(a, counters_live_bytes(c)),
+                       style_plural(a, c->allocations, "allocation"),
+                       style_bytes(a, c->allocated_bytes), style_bytes(a, c->peak_bytes),
+                       style_bytes(a, counters_live_bytes(c)),
                        style_plural(a, counters_live_blocks(c), "block"));
 }
 
@@ -335,8 +336,8 @@ report_notes(struct summary *t)
         report_advice(t, notes->v[i].note.advice);
     }
     if (reported > NOTES_LISTED)
-        message_hint("%zu more notes of this kind are in the profiles; heaptap report shows them",
-                     reported - NOTES_LISTED);
+        message_hint("the profiles have %s of this kind; heaptap report shows all",
+                     style_plural(&t->arena, (int64_t)(reported - NOTES_LISTED), "more note"));
 }
 
 static void
@@ -402,9 +403,9 @@ report_others(struct summary *t, const char *const *names)
                        s->directory, list);
     run_summary_report(
         t,
-        "together %s allocations, %s, and %s still live at end; see them as one with: heaptap "
+        "together %s, %s, and %s still live at end; see them as one with: heaptap "
         "report %s",
-        style_count(a, total.allocations), style_bytes(a, total.allocated_bytes),
+        style_plural(a, total.allocations, "allocation"), style_bytes(a, total.allocated_bytes),
         style_bytes(a, counters_live_bytes(&total)), s->directory);
 }
 
@@ -450,8 +451,8 @@ run_summary(const struct run_summary *s)
         report_processes(&t);
     if (s->running > 0)
         run_summary_report(
-            &t, "%zu of them still being written; pack them when their processes have ended",
-            s->running);
+            &t, "%zu of them still being written; pack %s ended", s->running,
+            s->running == 1 ? "it when its process has" : "them when their processes have");
     if (s->interrupted)
         run_summary_report(&t, "interrupted; `heaptap pack` packs the rest");
     names_hint_print(&t.hint);

@@ -22,6 +22,7 @@
 #include "profile/origin.h"
 #include "profile/processes.h"
 #include "profile/profile_valid.h"
+#include "util/amount.h"
 #include "util/ensure.h"
 #include "util/strbuf.h"
 
@@ -322,28 +323,24 @@ load_header(struct loader *l)
 static void
 note_loose_ends(struct loader *l)
 {
-    struct raw_file *raw = l->raw;
-    loader_noter *note = loader_note_of_loose(l);
+    const struct {
+        size_t count;
+        const char *noun, *text;
+    } ends[] = {
+        {l->bad_nodes, "call tree node", "without a valid parent, skipped"},
+        {l->bad_tags, "misplaced tag", "of heaps and labels, skipped"},
+        {l->unknown_tags, "tag", "of heaps or labels that the file has not, shown as unknown"},
+        {l->bad_sites, "site", "without a valid node, skipped"},
+        {l->orphaned, "row", "of counters without a known site, shown as \"other\""},
+        {l->threadless, "row", "of counters without a known thread, left out"},
+    };
 
-    if (!l->p->process.ended)
-        return;
-    if (l->bad_nodes)
-        note(raw, "%zu call tree nodes have no valid parent and were skipped", l->bad_nodes);
-    if (l->bad_tags)
-        note(raw, "%zu tags of heaps and labels are not where they can be and were skipped",
-             l->bad_tags);
-    if (l->unknown_tags)
-        note(raw, "%zu tags are of heaps or labels that the file has not; those are shown "
-             "as unknown",
-             l->unknown_tags);
-    if (l->bad_sites)
-        note(raw, "%zu sites belong to no valid node and were skipped", l->bad_sites);
-    if (l->orphaned)
-        note(raw, "%zu rows of counters belong to no known site; they are shown as \"other\"",
-             l->orphaned);
-    if (l->threadless)
-        note(raw, "%zu rows of counters belong to no known thread; they are left out",
-             l->threadless);
+    for (size_t i = 0; i < countof(ends) && l->p->process.ended; i++)
+        if (ends[i].count > 0)
+            loader_note_of_loose(l)(l->raw, "it has %s %s",
+                                    amount_plural(&l->p->arena, (int64_t)ends[i].count,
+                                                  ends[i].noun),
+                                    ends[i].text);
 }
 
 /* Return the model of the profile in RAW, called NAME. Invalid records are left out with a note.

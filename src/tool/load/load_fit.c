@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "util/amount.h"
 
 /* Limits of the frames of all stacks: a constant, plus a number for each byte of the file. */
 #define FRAMES_FREE ((uint64_t)1 << 20)
@@ -213,9 +214,9 @@ shorten_names(struct loader *l, const struct measure *m)
             count++;
         }
     raw_note(l->raw,
-             "%zu names are longer than %" PRIu64 " bytes and are shortened: written out with all "
-             "stacks, names would be more than %" PRIu64 " MiB, the limit for a file of this size",
-             count, m->cut_bytes, m->limit >> 20);
+             "%s longer than %" PRIu64 " bytes shortened: written out with all stacks, names would "
+             "be more than %" PRIu64 " MiB, the limit for a file of this size",
+             amount_plural(&l->p->arena, (int64_t)count, "name"), m->cut_bytes, m->limit >> 20);
 }
 
 static void

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/amount.h"
+
 /* Maximum time of a snapshot, about seventy years, which keeps sums of times in range. */
 #define ELAPSED_NS_MAX ((uint64_t)1 << 61)
 
@@ -118,7 +120,9 @@ load_snapshots(struct loader *l, struct arena *arena)
         ordinals[i + 1] = (uint32_t)p->snapshot_count;
     }
     if (bad)
-        raw_damage(l->raw, "%zu snapshots are damaged and were skipped", bad);
+        raw_damage(l->raw, "it has %s, which %s skipped",
+                   amount_plural(&p->arena, (int64_t)bad, "damaged snapshot"),
+                   bad == 1 ? "was" : "were");
     if (!p->has_history && p->snapshot_count > 1)
         qsort(p->snapshots, p->snapshot_count, sizeof *p->snapshots, load_history_by_time);
     // Ids rise with time, but two threads may have read the clock in the other order.
@@ -334,7 +338,8 @@ load_history(struct loader *l)
         // The copy of a file that is being written may have the record and lack the counter.
         if (bad && p->process.ended)
             loader_note_of_loose(l)(
-                l->raw, "%zu records of the history are of no known counter; skipped", bad);
+                l->raw, "%s of the history skipped: no known counter",
+                amount_plural(&p->arena, (int64_t)bad, "record"));
     }
     arena_release(&scratch);
 }

@@ -175,8 +175,9 @@ read_carried(struct examined *e)
     }
     message_warning(
         "%s: its profile %s is gone; stacks are those that the annotated blocks carry, of "
-        "at most %" PRIu32 " frames",
-        e->memory.name, style_clean(&e->arena, e->record.path), frames);
+        "at most %s",
+        e->memory.name, style_clean(&e->arena, e->record.path),
+        style_plural(&e->arena, frames, "frame"));
     return 0;
 }
 

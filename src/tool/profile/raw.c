@@ -234,7 +234,7 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
                        "%s is not a heaptap profile (its first bytes are not HEAPTAP)", name);
     if (size_bytes < DISK_DATA_OFF)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s is cut short: %zu bytes, but a profile has at least %d", name,
+                       "%s is cut short: it has %zu of at least %d bytes", name,
                        size_bytes, DISK_DATA_OFF);
     memcpy(h, data, sizeof *h);
     if (h->version != DISK_VERSION)

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "export/exporter.h"
+#include "util/amount.h"
 
 extern const char fields_svg_css[];
 
@@ -61,16 +62,15 @@ title_of(struct picture *pic, const struct field_row *r)
 {
     const struct profile *p = pic->p;
     const struct field_counts *c = &r->counts;
+    const char *size = amount_plural(pic->arena, (int64_t)r->size, "byte");
 
     if (r->member == NULL)
-        return arena_printf(pic->arena, "%" PRIu64 " bytes of padding at %" PRIu64, r->size,
-                            r->offset);
+        return arena_printf(pic->arena, "%s of padding at %" PRIu64, size, r->offset);
     return arena_printf(
         pic->arena,
-        "%s %s\n%" PRIu64 " bytes at %" PRIu64 "\n%" PRIu64
-        " accesses%s%s\nin %.1f %% of the blocks",
-        profile_string(p, r->member->type), profile_string(p, r->member->name), r->size, r->offset,
-        c->accesses,
+        "%s %s\n%s at %" PRIu64 "\n%" PRIu64 " %s%s%s\nin %.1f %% of the blocks",
+        profile_string(p, r->member->type), profile_string(p, r->member->name), size, r->offset,
+        c->accesses, c->accesses == 1 ? "access" : "accesses",
         p->accesses.separate ? arena_printf(pic->arena, ", %" PRIu64 " of them writes", c->writes)
                              : "",
         r->together ? ", counted together with a neighbour's" : "", 100 * field_share(c));
@@ -123,9 +123,9 @@ fields_svg_put_structure(struct picture *pic, const struct field_structure *f, d
     fields_svg_put_text(
         pic, LEFT, y + 46, "muted",
         arena_printf(pic->arena,
-                     "%" PRIu64 " bytes, blocks: %" PRIu64 ", sites: %" PRIu64
-                     ", accesses: %" PRIu64 "%s",
-                     f->s->size, f->blocks, f->sites, f->accesses,
+                     "%s, blocks: %" PRIu64 ", sites: %" PRIu64 ", accesses: %" PRIu64 "%s",
+                     amount_plural(pic->arena, (int64_t)f->s->size, "byte"), f->blocks, f->sites,
+                     f->accesses,
                      lines * FIELDS_LINE_BYTES < f->s->size ? ", the first lines of it" : ""));
     y += GAP - 14;
     for (uint64_t line = 0; line < lines; line++, y += ROW_STEP) {

@@ -101,17 +101,17 @@ pid_text(const struct profile *p, struct arena *arena)
 static const char *
 totals_text(const struct profile *p, const struct counters *c, struct arena *arena)
 {
-    const char *text = arena_printf(arena, "%s in use in %s blocks",
+    const char *text = arena_printf(arena, "%s in use in %s",
                                     amount_text(arena, counters_live_bytes(c), true),
-                                    amount_count(arena, counters_live_blocks(c)));
+                                    amount_plural(arena, counters_live_blocks(c), "block"));
 
     if (metric_is_known_of(p, METRIC_PEAK))
         text = arena_printf(arena, "%s, %s at the peak", text,
                             amount_text(arena, c->peak_bytes, true));
     if (metric_is_known_of(p, METRIC_ALLOC))
-        text = arena_printf(arena, "%s, %s allocated in %s calls", text,
+        text = arena_printf(arena, "%s, %s allocated in %s", text,
                             amount_text(arena, c->allocated_bytes, true),
-                            amount_count(arena, c->allocations));
+                            amount_plural(arena, c->allocations, "call"));
     return text;
 }
 
@@ -517,12 +517,15 @@ flamegraph_write_head(struct picture *pic)
 static void
 write_foot(struct picture *pic)
 {
+    size_t left_out = pic->tree->cut_count;
+    const char *boxes = left_out == 1 ? "box" : "boxes";
     const char *cut =
-        pic->tree->cut_count == 0
+        left_out == 0
             ? ""
             : arena_printf(pic->arena,
-                           " %s boxes of less than 0.1 %% in every metric are left out.",
-                           amount_count(pic->arena, (int64_t)pic->tree->cut_count));
+                           " %s %s of less than 0.1 %% in every metric %s left out.",
+                           amount_count(pic->arena, (int64_t)left_out), boxes,
+                           left_out == 1 ? "is" : "are");
     const char *attributes =
         arena_printf(pic->arena, "id=\"foot\" x=\"16\" y=\"%" PRIu32 "\"", pic->height - 18);
 

@@ -462,8 +462,11 @@ put_foot(struct flame *c, double y)
         "as long as memory allocated from there was live.",
         200);
     if (left_out)
-        text = arena_printf(c->f.arena, "%s %s smaller calls are left out.", text,
-                            amount_count(c->f.arena, (int64_t)left_out));
+        text = arena_printf(c->f.arena, "%s %s left out.", text,
+                            left_out == 1 ? "1 smaller call is"
+                                          : arena_printf(c->f.arena, "%s smaller calls are",
+                                                         amount_count(c->f.arena,
+                                                                      (int64_t)left_out)));
     frame_text(&c->f, 16, y + 18, "class=\"muted\"", text, 240);
 }
 

@@ -268,8 +268,8 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
     choose_layers(&a);
     frame_begin(&a.f, bottom() + 48 + LEGEND_ROW * (double)a.count + FOOT,
                 arena_printf(arena, "%s: %s", title_program(p, arena), subjects[t->by]),
-                arena_printf(arena, "%s%zu of %zu stacks grow%s steadily; heaptap %s",
-                             frame_process(&a.f), t->growing, t->stack_count,
+                arena_printf(arena, "%s%zu of %s grow%s steadily; heaptap %s", frame_process(&a.f),
+                             t->growing, amount_plural(arena, (int64_t)t->stack_count, "stack"),
                              t->growing == 1 ? "s" : "",
                              p->process.heaptap ? p->process.heaptap : ""));
     put_scale(&a);

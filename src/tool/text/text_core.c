@@ -261,8 +261,10 @@ text_core_sizes_text(struct text_view *v, const struct block_stacks *b, size_t s
                                 ? arena_printf(v->base.arena, " x%" PRIu64, sizes[i].blocks)
                                 : "");
     if (count > SIZES_SHOWN)
-        text = arena_printf(v->base.arena, "%s and %zu more sizes up to %" PRIu64, text,
-                            count - SIZES_SHOWN, sizes[count - 1].size_bytes);
+        text = arena_printf(v->base.arena, "%s and %s up to %" PRIu64, text,
+                            style_plural(v->base.arena, (int64_t)(count - SIZES_SHOWN),
+                                         "more size"),
+                            sizes[count - 1].size_bytes);
     if (unknown > 0)
         text = arena_printf(v->base.arena, "%s%sunknown x%zu", text, count ? ", " : "", unknown);
     return text;

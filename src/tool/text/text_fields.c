@@ -223,7 +223,7 @@ text_fields_put_line(struct text_view *v, const struct fields *all, const struct
                             text_fields_percent(v, share, 1));
     if (is_large && (double)accesses < (double)f->accesses * COLD_SHARE) {
         text = accesses == 0 ? text
-                             : arena_printf(a, "%s accesses", access_number(a, (double)accesses));
+                             : access_plural(a, accesses);
         text_line(v, ATTR_DIM,
                   style_clean(a, arena_printf(a, "  line %" PRIu64 ": %s: %s", line, text, names)));
         return rows;
@@ -306,12 +306,13 @@ text_fields_put_structure(struct text_view *v, const struct fields *all,
                             style_plural(a, (int64_t)f->sites, "site"),
                             style_bytes(a, (int64_t)f->bytes)));
     text_line(v, ATTR_PLAIN,
-              arena_printf(a, "%" PRIu64 " bytes%s, %s accesses (%s of all)%s", f->s->size,
+              arena_printf(a, "%s%s, %s (%s of all)%s",
+                           style_plural(a, (int64_t)f->s->size, "byte"),
                            f->elements > f->blocks
                                ? arena_printf(a, ", %s of them in arrays",
                                               style_count(a, (int64_t)f->elements))
                                : "",
-                           access_number(a, (double)f->accesses),
+                           access_plural(a, f->accesses),
                            text_fields_percent(v, (double)f->accesses,
                                                (double)all->accesses + (double)all->other_accesses),
                            lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)

@@ -158,7 +158,8 @@ text_rawdump_sizes(const void *found, const struct view *v, const struct stack *
             strbuf_fmt(&out, " x%" PRIu64, list->v[i].count);
     }
     if (list->count > SIZES_SHOWN)
-        strbuf_fmt(&out, ", and %zu more sizes", list->count - SIZES_SHOWN);
+        strbuf_fmt(&out, ", and %s",
+                   style_plural(v->arena, (int64_t)(list->count - SIZES_SHOWN), "more size"));
     strbuf_char(&out, ']');
     if (list->has_birth && list->birth_first != list->birth_last)
         strbuf_fmt(&out, "  at times %" PRIu64 " to %" PRIu64, list->birth_first,

@@ -121,7 +121,7 @@ text_losses(struct text_view *v, size_t count)
             continue;
         text_line(v, ATTR_WARNING,
                   arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
-                               f->meaning));
+                               loss_meaning(f, n)));
         for (size_t k = 0; k < countof(more); k++)
             if (more[k] != NULL)
                 text_wrapped(v, ATTR_DIM, "    ", more[k]);

@@ -21,6 +21,12 @@ amount_count(struct arena *arena, int64_t value)
 }
 
 const char *
+amount_plural(struct arena *arena, int64_t value, const char *noun)
+{
+    return arena_printf(arena, "%s %s%s", amount_count(arena, value), noun, value == 1 ? "" : "s");
+}
+
+const char *
 amount_text(struct arena *arena, int64_t value, bool is_bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -8,6 +8,9 @@
 /* Return VALUE with separators: "1,234". From ARENA. */
 const char *amount_count(struct arena *arena, int64_t value);
 
+/* Return VALUE with its noun: "1 block", "2,000 blocks". From ARENA. */
+const char *amount_plural(struct arena *arena, int64_t value, const char *noun);
+
 /* Return VALUE as "12.3 MiB" for bytes, or as "1,234" for counts. From ARENA. */
 const char *amount_text(struct arena *arena, int64_t value, bool is_bytes);
 

@@ -66,6 +66,13 @@ access_number(struct arena *arena, double x)
     return arena_printf(arena, x >= 0.1 ? "%.1f" : x >= 0.001 ? "%.3f" : "%.1e", x);
 }
 
+const char *
+access_plural(struct arena *arena, uint64_t accesses)
+{
+    return arena_printf(arena, "%s %s", access_number(arena, (double)accesses),
+                        accesses == 1 ? "access" : "accesses");
+}
+
 size_t
 access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACCESS_REMARKS])
 {
@@ -83,8 +90,12 @@ access_remarks(const struct profile *p, struct arena *arena, const char *ret[ACC
     size_t count = 0;
 
     if (a->losses.accesses > 0)
-        ret[count++] = arena_printf(arena, "%s accesses are missing: counters overflowed",
-                                    style_count(arena, (int64_t)a->losses.accesses));
+        ret[count++] = arena_printf(arena, "%s missing: counters overflowed",
+                                    a->losses.accesses == 1
+                                        ? "1 access is"
+                                        : arena_printf(arena, "%s accesses are",
+                                                       style_count(arena,
+                                                                   (int64_t)a->losses.accesses)));
     if (!a->atomic && profile_has_threads(p))
         ret[count++] = "Threads may have lost counts to each other: numbers are lower bounds";
     if (!a->ended && a->merge_ns == 0)

@@ -84,7 +84,8 @@ part_names(const struct profile *p, const struct field_structure *f, const uint3
 static const char *
 of_size(const struct field_structure *f, uint64_t bytes, struct arena *arena)
 {
-    return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " bytes", bytes, f->s->size);
+    return arena_printf(arena, "%" PRIu64 " of %s", bytes,
+                        style_plural(arena, (int64_t)f->s->size, "byte"));
 }
 
 /* Return the number of bytes that glibc's malloc uses for a block of SIZE bytes. */
@@ -102,7 +103,8 @@ chunk_of(uint64_t size)
 static const char *
 saving(const struct field_structure *f, uint64_t new_size, struct arena *arena)
 {
-    const char *text = arena_printf(arena, "%" PRIu64 " bytes less", f->s->size - new_size);
+    const char *bytes = style_plural(arena, (int64_t)(f->s->size - new_size), "byte");
+    const char *text = arena_printf(arena, "%s less", bytes);
     uint64_t chunks = chunk_of(f->s->size) - chunk_of(new_size);
 
     if (f->folded || chunks == f->s->size - new_size)

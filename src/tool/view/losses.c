@@ -10,17 +10,18 @@
 #include "view/style.h"
 
 // clang-format off
-#define FIELD(name, text) {#name, offsetof(struct profile_losses, name), text, NULL, 0}
-#define CAUSE(name, text, remedy) {#name, offsetof(struct profile_losses, name), text, remedy, 0}
+#define FIELD(name, one, many) {#name, offsetof(struct profile_losses, name), one, many, NULL, 0}
+#define CAUSE(name, text, remedy) \
+    {#name, offsetof(struct profile_losses, name), text, text, remedy, 0}
 #define STACKS(name, bytes, text, remedy) \
-    {#name, offsetof(struct profile_losses, name), text, remedy, \
-     offsetof(struct profile_losses, bytes)}
+    {#name, offsetof(struct profile_losses, name), "allocation " text, "allocations " text, \
+     remedy, offsetof(struct profile_losses, bytes)}
 // clang-format on
 
 static const char room[] = "a larger --max-memory, --reserve or ulimit -v gives it more room";
 
 const struct loss_field loss_fields[] = {
-    FIELD(events, "events lost"),
+    FIELD(events, "event lost", "events lost"),
     CAUSE(reentrant_events, "lost in signal handlers that interrupted the recorder", NULL),
     CAUSE(no_memory_events, "lost because the recorder got no memory, or none within --max-memory",
           "raise the limits on memory (ulimit -v, --max-memory) and see that the disk has room"),
@@ -30,26 +31,36 @@ const struct loss_field loss_fields[] = {
           "with --reserve 64M recording starts before main, and so before there are threads"),
     CAUSE(heap_events, "lost of heaps of the program's own: too many, or destroyed before",
           "see heaptap.h on the life of heaps"),
-    FIELD(unseen_allocators, "C libraries whose own malloc could not be recorded"),
-    FIELD(ledger_events, "blocks whose free could not be followed"),
+    FIELD(unseen_allocators, "C library whose own malloc could not be recorded",
+          "C libraries whose own malloc could not be recorded"),
+    FIELD(ledger_events, "block whose free could not be followed",
+          "blocks whose free could not be followed"),
     STACKS(other_site_events, other_site_bytes,
-           "allocations charged to \"other\": the call tree had no room", NULL),
+           "charged to \"other\": the call tree had no room", NULL),
     STACKS(shortened_stacks, shortened_bytes,
-           "allocations with their innermost frames only: the call tree was full", room),
-    FIELD(label_sets, "sets of labels that found no room: charged to \"other labels\""),
-    STACKS(truncated_stacks, truncated_bytes,
-           "allocations with a stack deeper than the recorder follows", NULL),
-    FIELD(guessed_frames, "allocations with a guessed frame (no unwind information)"),
-    FIELD(frames_without_module, "code addresses without a name: too many libraries"),
-    FIELD(unwind_failures, "allocations whose stack broke off"),
-    FIELD(unknown_frees, "frees of what was not live (foreign, older or freed twice)"),
-    FIELD(double_frees, "of them freed twice"),
-    FIELD(unrecorded_frees, "frees of blocks from when not all was recorded"),
-    FIELD(inherited_frees, "frees of blocks from before the fork"),
-    FIELD(overwritten_blocks, "blocks whose free was not seen"),
-    FIELD(failed_calls, "calls that returned no block"),
-    FIELD(damaged_blocks, "blocks that were written out of: see damaged blocks"),
-    FIELD(history_records, "values at a snapshot, or snapshots, that found no room"),
+           "with innermost frames only: the call tree was full", room),
+    FIELD(label_sets, "set of labels that found no room: charged to \"other labels\"",
+          "sets of labels that found no room: charged to \"other labels\""),
+    STACKS(truncated_stacks, truncated_bytes, "with a stack deeper than the recorder follows",
+           NULL),
+    FIELD(guessed_frames, "allocation with a guessed frame (no unwind information)",
+          "allocations with a guessed frame (no unwind information)"),
+    FIELD(frames_without_module, "code address without a name: too many libraries",
+          "code addresses without a name: too many libraries"),
+    FIELD(unwind_failures, "allocation whose stack broke off", "allocations whose stack broke off"),
+    FIELD(unknown_frees, "free of a block that was not live (foreign, older or freed twice)",
+          "frees of blocks that were not live (foreign, older or freed twice)"),
+    FIELD(double_frees, "of them freed twice", "of them freed twice"),
+    FIELD(unrecorded_frees, "free of a block from when not all was recorded",
+          "frees of blocks from when not all was recorded"),
+    FIELD(inherited_frees, "free of a block from before the fork",
+          "frees of blocks from before the fork"),
+    FIELD(overwritten_blocks, "block whose free was not seen", "blocks whose free was not seen"),
+    FIELD(failed_calls, "call that returned no block", "calls that returned no block"),
+    FIELD(damaged_blocks, "block that was written out of: see damaged blocks",
+          "blocks that were written out of: see damaged blocks"),
+    FIELD(history_records, "value at a snapshot, or snapshot, that found no room",
+          "values at a snapshot, or snapshots, that found no room"),
 };
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_cause_end = 6;
@@ -67,6 +78,12 @@ loss_value(const struct profile_losses *losses, const struct loss_field *field)
 
     memcpy(&value, (const char *)losses + field->offset, sizeof value);
     return value;
+}
+
+const char *
+loss_meaning(const struct loss_field *field, uint64_t value)
+{
+    return value == 1 ? field->meaning_of_one : field->meaning;
 }
 
 const char *

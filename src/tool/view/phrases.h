@@ -58,6 +58,9 @@ const char *access_granule_words(struct arena *arena, const struct profile_acces
 /* Return X for people, with its significant digits: "1.2M", "823.1", "0.03". From ARENA. */
 const char *access_number(struct arena *arena, double x);
 
+/* Return ACCESSES for people, with the noun: "1 access", "1.2M accesses". From ARENA. */
+const char *access_plural(struct arena *arena, uint64_t accesses);
+
 /* Store remarks on the counting of P's accesses: losses, and counts that threads may have lost to
  * each other. Each is one sentence, from ARENA. Return their number, at most ACCESS_REMARKS. */
 enum { ACCESS_REMARKS = 10 };

@@ -149,7 +149,7 @@ style_duration(struct arena *arena, uint64_t ns)
 const char *
 style_plural(struct arena *arena, int64_t count, const char *noun)
 {
-    return arena_printf(arena, "%s %s%s", style_count(arena, count), noun, count == 1 ? "" : "s");
+    return amount_plural(arena, count, noun);
 }
 
 size_t

@@ -92,13 +92,13 @@ void lisp_table_build(const struct view *v, struct table *ret);
 /* --- losses.c: the recorder's losses as a table, for text and JSON. */
 
 /* A field of struct profile_losses: its name in JSON, its offset (of a uint64_t), and its meaning,
- * as words that follow a count. The first field is the sum of lost events; the next fields,
- * before index loss_cause_end, are its parts. */
+ * as words that follow the count 1 or another count. The first field is the sum of lost events; the
+ * next fields, before index loss_cause_end, are its parts. */
 struct loss_field {
     const char *key;
     size_t offset;
-    const char *meaning;
-    const char *remedy; // Remedy for the loss; NULL if there is none, or if none is needed.
+    const char *meaning_of_one, *meaning;
+    const char *remedy; // NULL = there is none, or none is needed.
     size_t bytes_offset; // Offset of the bytes of these allocations; 0 = they are not known.
 };
 extern const struct loss_field loss_fields[];
@@ -109,6 +109,9 @@ extern const size_t loss_stack_field_count;
 
 /* Return the value of FIELD in LOSSES. */
 uint64_t loss_value(const struct profile_losses *losses, const struct loss_field *field);
+
+/* Return the meaning of FIELD, as words that follow VALUE. */
+const char *loss_meaning(const struct loss_field *field, uint64_t value);
 
 /* Return the share of FIELD in P's calls and bytes, as a sentence; NULL if its bytes are unknown.
  * From ARENA. */

@@ -582,8 +582,8 @@ def stack_and(*tags, incompatible=1, heaps=1, sets=1):
     return m
 
 
-WRONG = "not where they can be"
-FRAME_BELOW = "no valid parent"
+WRONG = "misplaced tag"
+FRAME_BELOW = "without a valid parent"
 UNKNOWN = "shown as unknown"
 # {damage: (tags, live bytes by heap, note)}
 DAMAGE = {

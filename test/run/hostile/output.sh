@@ -83,9 +83,9 @@ cp "$corpus/finding_long_frames" longer.heaptap
 for view in "timeline" "timeline --flame out.svg" "leaks --callers 0" "diff longer.heaptap"; do
     written 1 $view longer.heaptap
 done
-check "a warning reports shortened names" grep -q "1 names are longer than 16384 bytes" err
+check "a warning reports shortened names" grep -q "1 name longer than 16384 bytes" err
 limited report --json longer.heaptap 2>/dev/null | head -c 100000 >longer.json
-check "in JSON too" grep -q "are shortened" longer.json
+check "in JSON too" grep -q "bytes shortened" longer.json
 
 cp "$corpus/finding_bins_negative" negative.heaptap
 before=$failures
