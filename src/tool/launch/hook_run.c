@@ -2,27 +2,117 @@
  *
  * A hook that was never called is noted with the likely reason. Either the program never called the
  * function, or all calls were inside one module. Such calls bypass the loader's tables, the only
- * place to hook. The profile alone cannot distinguish the two. */
+ * place to hook. The profile alone cannot distinguish the two.
+ *
+ * Like the recorder (recording.h), the library of stubs has a name for each platform, PATH.x86_64
+ * and so on. Those of 32-bit platforms name an empty library, so 32-bit programs print no error.
+ * They are hard links, because a process of another user may not follow a link in /tmp. */
 #include "launch/hook_run.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launch/hooks.h"
+#include "launch/launch.h"
+#include "launch/recording.h"
 #include "symbol/elf_names.h"
+
+/* Write an empty library for i386 to a new file NAME, with the permissions of PATH. */
+static bool
+write_stub32(const char *name, const char *path)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct strbuf bytes = {0};
+    struct stat st;
+    bool done;
+
+    if (fd < 0)
+        return false;
+    stub32_write(&bytes);
+    done = write(fd, bytes.text, bytes.length) == (ssize_t)bytes.length && stat(path, &st) == 0 &&
+           fchmod(fd, st.st_mode & 0777) == 0;
+    strbuf_release(&bytes);
+    close(fd);
+    if (!done)
+        unlink(name);
+    return done;
+}
+
+/* Create H's name for PLATFORM: a link to the stubs if the platform loads LIBRARY, the recorder,
+ * from FILE, otherwise an empty library. *OF_32 is the name of the first empty one, or NULL. */
+static bool
+add_name(struct hook_run *h, const char *platform, const char *file, const char *library,
+         struct arena *arena, const char **of_32)
+{
+    const char *name = arena_printf(arena, "%s.%s", h->path, platform);
+    struct stat a, b;
+
+    if (stat(file, &a) < 0 || stat(library, &b) < 0)
+        return true; // Nothing is loaded there.
+    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino) {
+        if (link(h->path, name) < 0)
+            return false;
+    } else if (*of_32 != NULL ? link(*of_32, name) < 0 : !write_stub32(name, h->path)) {
+        return false;
+    } else if (*of_32 == NULL) {
+        *of_32 = name;
+    }
+    arena_grow(arena, &h->names, &h->name_capacity, h->name_count, sizeof *h->names);
+    h->names[h->name_count++] = name;
+    return true;
+}
+
+static void
+remove_names(struct hook_run *h)
+{
+    while (h->name_count > 0)
+        unlink(h->names[--h->name_count]);
+}
+
+/* Set H's entry in LD_PRELOAD, with a name for each platform that has one for LIBRARY. */
+static void
+choose_entry(struct hook_run *h, const char *library, struct arena *arena)
+{
+    const char *entry = recording_preload_entry(arena, library), *base = strrchr(library, '/') + 1;
+    const char *directory =
+        arena_printf(arena, "%.*spreload", (int)(base - library), library), *of_32 = NULL;
+    DIR *d = strcmp(entry, library) != 0 ? opendir(directory) : NULL;
+    struct dirent *found;
+    bool done = d != NULL;
+
+    while (done && (found = readdir(d)) != NULL)
+        if (found->d_name[0] != '.')
+            done = add_name(h, found->d_name,
+                            arena_printf(arena, "%s/%s/%s", directory, found->d_name, base),
+                            library, arena, &of_32);
+    if (d != NULL)
+        closedir(d);
+    if (!done)
+        remove_names(h);
+    h->entry = done ? arena_printf(arena, "%s.$PLATFORM", h->path) : h->path;
+}
 
 int
 hook_run_begin(struct hook_run *h, const char *library, const char *directory, struct arena *arena,
                struct err *err)
 {
+    int r;
+
     if (h->list.count == 0)
         return 0;
-    return hook_stub_write(&h->list, library, directory, arena, &h->path, err);
+    r = hook_stub_write(&h->list, library, directory, arena, &h->path, err);
+    if (r == 0)
+        choose_entry(h, library, arena);
+    return r;
 }
 
 void
 hook_run_remove(struct hook_run *h)
 {
+    remove_names(h);
     if (h->path != NULL)
         unlink(h->path);
     h->path = NULL;

@@ -8,6 +8,9 @@
 struct hook_run {
     struct hook_list list; // If it is empty, all functions here do nothing.
     const char *path;      // Path of the library of stubs; NULL = none.
+    const char *entry;     // Its entry in LD_PRELOAD.
+    const char **names;    // Its other names, and those of the libraries for 32-bit programs.
+    size_t name_count, name_capacity;
 };
 
 /* Write the library of stubs for H->list, to be preloaded before LIBRARY. Takes the arguments of

@@ -25,8 +25,8 @@ struct recording {
 struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder.
-    const char *adapters; // Entries of LD_PRELOAD after the recorder's, each with ':' in front.
-    const char *stubs;   // Library to load before the recorder; NULL = none.
+    const char *adapters; // Entries of LD_PRELOAD to load after it, each with ':' in front.
+    const char *stubs;   // Entry of LD_PRELOAD to load before it; NULL = none.
     const char *pattern; // Path of the first process's profile.
     // Pattern of the profiles of other processes; "" = record none, NULL = as the first process.
     const char *others;

@@ -86,7 +86,7 @@ make_environment(void *arg)
             .session_id = r->id,
             .library = r->library,
             .adapters = r->adapters,
-            .stubs = r->hooks.path,
+            .stubs = r->hooks.entry,
             .pattern = r->to.pattern,
             .others = r->options->no_children ? "" : destination_others_pattern(&r->to),
         },

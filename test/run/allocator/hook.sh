@@ -652,7 +652,7 @@ check "--hook list shows kinds and presets" grep -E '^  jemalloc .*mallocx' list
 check "--hook list shows the kinds" grep -E '\(block, size, …\) +realloc, rallocx' list.out
 
 # The library of stubs is well-formed.
-hooked stubs.heaptap "${own[@]}" -- sh -c 'cp "${LD_PRELOAD%%:*}" stubs.so'
+hooked stubs.heaptap "${own[@]}" -- sh -c 'p=${LD_PRELOAD%%:*}; cp "${p%.*}" stubs.so'
 same "readelf has no objections" "" "$(readelf -aW stubs.so 2>&1 >/dev/null)"
 same "its symbols" 9 "$(readelf -DsW stubs.so | grep -c 'FUNC *GLOBAL DEFAULT .* own_')"
 

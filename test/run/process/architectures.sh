@@ -54,6 +54,15 @@ if gcc -m32 -o small32 small.c 2>/dev/null && [ "$(./small32)" = "32 bits" ]; th
     same "a script with an interpreter of 32 bits: stderr" "$(cat bare.err)" \
         "$(cat script.heaptap.err)"
 
+    mkdir tmp
+    PATH=$PWD:$PATH TMPDIR=$PWD/tmp "$HEAPTAP" run --quiet -o hooked.heaptap \
+        --hook own_malloc=malloc -- "$PROG/exec_ways" "$PWD/small32" >hooked.out 2>hooked.err
+    same "--hook: status" 0 $?
+    same "--hook: output" "$(cat ways.heaptap.out)" "$(cat hooked.out)"
+    same "--hook: stderr" "" "$(cat hooked.err)"
+    same "--hook: no file is left" "" "$(ls tmp)"
+    check "--hook: recorded" test -s hooked.heaptap
+
     "$HEAPTAP" run --quiet -o adapters.heaptap --force --language lua --language python -- \
         sh -c './small32; :' >out 2>err
     same "adapters: stderr" "32 bits " "$(cat out) $(cat err)"
