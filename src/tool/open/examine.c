@@ -33,20 +33,18 @@ has_recorder(const struct memory *m)
     return false;
 }
 
+/* Report that nothing of M was recorded, and the signal that ended it, if known. Returns the exit
+ * code. */
 static int
-examine_report_unrecorded(const struct memory *m)
+examine_report_unrecorded(const struct memory *m, struct arena *arena)
 {
     if (has_recorder(m) && m->missing_bytes > 0)
-        message_error(
-            "%s is truncated, and the recorder's memory is in the missing part; a complete "
-            "dump is needed (ulimit -c unlimited, room on the disk)",
-            m->name);
+        message_error("%s is truncated, and the recorder's memory is in the missing part", m->name);
     // gdb writes the list of mapped files after all memory, so it is the first part to be cut off.
     else if (m->missing_bytes > 0)
-        message_error(
-            "%s is truncated, and the missing part would show whether heaptap recorded the "
-            "process; a complete dump is needed (ulimit -c unlimited, room on the disk)",
-            m->name);
+        message_error("%s is truncated, and the missing part would show whether heaptap recorded "
+                      "the process",
+                      m->name);
     else if (has_recorder(m) && !m->lives)
         message_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
                       "nothing in this process, or the filter left private memory out (bit 0 of "
@@ -64,6 +62,10 @@ examine_report_unrecorded(const struct memory *m)
             "%s: this process%s%s%s was not recorded by heaptap; record the next one with "
             "`heaptap run`",
             m->name, *m->program != '\0' ? " (" : "", m->program, *m->program != '\0' ? ")" : "");
+    if (m->signal.number != 0)
+        message_error("%s: %s", m->name, memory_signal_words(arena, m));
+    if (m->missing_bytes > 0)
+        message_hint("a complete dump is needed (ulimit -c unlimited, room on the disk)");
     return EXIT_BAD_INPUT;
 }
 
@@ -196,12 +198,8 @@ open_memory(const struct examine_request *w, struct examined *e)
         e->inherited = (struct inherited){.forked = true, .silent = true, .parent = origin.pid};
         r = 0;
     }
-    if (r == HEAPTAP_NOT_FOUND) {
-        r = examine_report_unrecorded(&e->memory);
-        if (e->memory.signal.number != 0)
-            message_hint("%s", memory_signal_words(&e->arena, &e->memory));
-        return r;
-    }
+    if (r == HEAPTAP_NOT_FOUND)
+        return examine_report_unrecorded(&e->memory, &e->arena);
     if (r != 0) {
         message_error("%s", err.text);
         return exit_code(r);

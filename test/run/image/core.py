@@ -362,6 +362,10 @@ def refused():
     says("an empty file", ["empty", "ulimit -c"], "empty")
     says("a dump without memory", ["truncated before any memory"], "head")
     says("a dump with the first piece of memory only", ["is truncated, and"], "short")
+    lines = run("core", "short").stderr.splitlines()
+    tell(len(lines) == 3 and lines[1].startswith("heaptap: short: Ended itself by SIGABRT") and
+         lines[2].startswith("hint: a complete dump is needed"),
+         "its end comes before the hint", lines)
     # The loader decides whether the recorder's memory is in the first half or the second.
     half = run("core", "half")
     tell(half.returncode == 3 and "is truncated, and" in half.stderr or
