@@ -305,6 +305,21 @@ outer_realloc(void *p, size_t size_bytes)
     return unannotated.realloc(p, size_bytes);
 }
 
+/* Return the block of SIZE_BYTES in memory at TO, which the allocator has resized, with a new
+ * annotation. BYTES is the number of bytes to keep. */
+static void *
+annotate_again(void *to, size_t bytes, size_t size_bytes, uint64_t slot)
+{
+    void *block = annotated(to, annotation_form.head_bytes, size_bytes, slot);
+
+    if (likely(block != NULL))
+        return block;
+    // The map has no room, but the new block exists. So move its bytes over the space of the
+    // annotation.
+    memmove(to, (char *)to + annotation_form.head_bytes, bytes < size_bytes ? bytes : size_bytes);
+    return plain(to);
+}
+
 /* Resize P by the allocator's realloc. Requires that P is annotated, intact, not padded, and ended
  * by annotated_takes. */
 static void *
@@ -312,7 +327,7 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
 {
     char *start = (char *)p - annotation_form.head_bytes;
     size_t before_bytes = annotation_size(p);
-    void *to, *block;
+    void *to;
 
     // If the block moves, its old memory must not look like a block.
     annotation_clear(p);
@@ -324,13 +339,30 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
         annotated_begins(p, false);
         return NULL;
     }
-    block = annotated(to, annotation_form.head_bytes, size_bytes, slot);
-    if (likely(block != NULL))
-        return block;
-    // The map has no room, but the new block exists. So move its bytes over the space of the
-    // annotation.
-    memmove(to, (char *)to + annotation_form.head_bytes,
-            before_bytes < size_bytes ? before_bytes : size_bytes);
+    return annotate_again(to, before_bytes, size_bytes, slot);
+}
+
+/* Resize P, which is not live. For the allocator, the resizing of a freed annotated block must look
+ * as it would without annotations: the same memory, as much more or less of it, and the bytes are
+ * kept. */
+static void *
+annotate_freed(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slot)
+{
+    char *start = state_of_p != 0 ? freed_start(p) : p;
+    size_t head_bytes = (size_t)((char *)p - start);
+    size_t more_bytes = head_bytes + annotation_form.guard_bytes;
+    void *to;
+
+    if (likely(state_of_p == 0))
+        return plain(unannotated.realloc(p, size_bytes));
+    if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - more_bytes)
+        return plain(outer_realloc(start, size_bytes));
+    to = outer_realloc(start, size_bytes + more_bytes);
+    if (to == NULL)
+        return NULL;
+    if ((state_of_p & CORE_ANNOTATED_PADDED) == 0)
+        return annotate_again(to, size_bytes, size_bytes, slot);
+    memmove(to, (char *)to + head_bytes, size_bytes);
     return plain(to);
 }
 
@@ -359,7 +391,7 @@ annotate_realloc(void *p, size_t size_bytes)
     if (p == NULL && is_wanted(slot, size_bytes, annotate_more_bytes()))
         return annotate_allocate(size_bytes, slot);
     if ((state_of_p & CORE_ANNOTATED_LIVE) == 0)
-        return plain(unannotated.realloc(p, size_bytes));
+        return annotate_freed(p, state_of_p, size_bytes, slot);
     if (size_bytes > PTRDIFF_MAX - annotate_more_bytes()) {
         errno = ENOMEM;
         return NULL;
@@ -374,7 +406,7 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
     uint8_t state_of_p = p != NULL ? annotated_at(p) : 0;
     size_t size_bytes;
 
-    if (p != NULL && (state_of_p & CORE_ANNOTATED_LIVE) == 0)
+    if (p != NULL && state_of_p == 0)
         return plain(unannotated.reallocarray(p, count, each_bytes));
     if (__builtin_mul_overflow(count, each_bytes, &size_bytes) ||
         size_bytes > PTRDIFF_MAX - annotate_more_bytes()) {
@@ -385,6 +417,8 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
         return is_wanted(slot, size_bytes, annotate_more_bytes())
                    ? annotate_allocate(size_bytes, slot)
                    : plain(unannotated.reallocarray(p, count, each_bytes));
+    if ((state_of_p & CORE_ANNOTATED_LIVE) == 0)
+        return annotate_freed(p, state_of_p, size_bytes, slot);
     return annotate_reallocate(p, state_of_p, size_bytes, slot);
 }
 

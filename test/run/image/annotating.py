@@ -58,7 +58,21 @@ def ends_alike(alignment, size_bytes):
     tell("1 of them freed twice" in said.stdout, name + ": the profile has it", said.stdout)
 
 
+def resized_alike(alignment, size_bytes, new_bytes):
+    """Reallocates a freed block: the allocator behaves as it does without annotations."""
+    command = [DOUBLE_FREE, str(alignment), str(size_bytes), str(new_bytes)]
+    name = "reallocated after free: alignment %s, %s to %s bytes" % tuple(command[1:])
+    bare, got = run(command), run(command, recorded(name, "--annotate"))
+    # Only the message of glibc depends on the list to which the block was freed.
+    tell(bare[:2] == got[:2] and (bare[2] == "") == (got[2] == ""), name, bare, got)
+    said = subprocess.run([heaptap, "report", name + ".heaptap"], capture_output=True, text=True)
+    tell("1 of them freed twice" in said.stdout, name + ": the profile has it", said.stdout)
+
+
 def same():
+    for alignment in (0, 16, 64):
+        for new_bytes in (0, 24, 100, 400):
+            resized_alike(alignment, 100, new_bytes)
     for alignment in (0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
         for size_bytes in (24, 100, 5000):
             ends_alike(alignment, size_bytes)
