@@ -140,6 +140,28 @@ struct Called : virtual Calls {
 struct Foreign : virtual Elsewhere {
     long f;
 };
+struct Second {
+    virtual void run()
+    {
+    }
+    long m;
+};
+struct Two : virtual Common, virtual Second {
+    long t;
+};
+struct Nested : virtual Virtual, virtual Second {
+    long e;
+};
+struct Sharing : virtual Calls, virtual Second {
+    long s;
+};
+struct Padded {
+    long n;
+    char p;
+};
+struct Unsure : virtual Padded, virtual Second {
+    long u;
+};
 
 Pool pool;
 Node node = {1, pool, 2};
@@ -164,4 +186,8 @@ Virtual virtual_;
 Diamond diamond;
 Called called;
 Foreign foreign;
+Two two;
+Nested nested;
+Sharing sharing;
+Unsure unsure;
 #endif

@@ -132,6 +132,17 @@ static const struct {
      "40/8: _vptr.Virtual, v 0+16/8, d 16+8/8, _vptr.Common, n 24+16/8; incomplete", "g++"},
     {"Called", "16/8: _vptr.Calls 0+8/8, c 8+8/8; incomplete", "g++"},
     {"Foreign", "32/8: _vptr.Foreign 0+8/8, f 8+8/8, Elsewhere 16+16/1; incomplete", "g++"},
+    {"Two",
+     "48/8: _vptr.Two 0+8/8, t 8+8/8, _vptr.Common, n 16+16/8, _vptr.Second, m 32+16/8; "
+     "incomplete",
+     "g++"},
+    {"Nested",
+     "64/8: _vptr.Nested 0+8/8, e 8+8/8, _vptr.Virtual, v 16+16/8, _vptr.Common, n 32+16/8, "
+     "_vptr.Second, m 48+16/8; incomplete",
+     "g++"},
+    {"Sharing",
+     "32/8: _vptr.Calls 0+8/8, s 8+8/8, _vptr.Second, m 16+16/8; incomplete", "g++"},
+    {"Unsure", "48/8: _vptr.Unsure 0+8/8, u 8+8/8; incomplete", "g++"},
     {"Own", "24/8: _vptr$Common, n 0+16/8, a 16+8/8", "clang++"},
     {"Virtual",
      "32/8: _vptr$Virtual 0+8/8, v 8+1/1, _vptr$Common, n 16+16/8; incomplete", "clang++"},

@@ -29,12 +29,18 @@
 enum {
     DEPTH_MAX = 3,
     MEMBERS_MAX = 512,
+    VIRTUAL_BASES_MAX = 16,
     CHAIN_MAX = 16,
     WORD_BYTES = 8,
     ALIGNMENT_MAX = 4096,
     LOOKED_AT_MAX = 1 << 16,  // Limit of DIEs that are read for the alignment of a member's type.
     // Maximum size of a structure. Displays allocate memory for each word.
     SIZE_MAX_BYTES = 1 << 20,
+};
+
+/* A virtual base and its type. */
+struct virtual_base {
+    Dwarf_Die die, type;
 };
 
 struct reader {
@@ -48,9 +54,11 @@ struct reader {
     unsigned left;         // Number of members that may still be read.
     unsigned left_inside;  // Number of members that may still be read for their alignment only.
     struct profile_member inside; // The nested structure that contains the part; {0} = none.
-    unsigned virtual_bases;       // Number of virtual bases found.
-    Dwarf_Die virtual_base;       // The last virtual base found.
-    Dwarf_Die virtual_type;       // Type of the last virtual base found.
+    // The virtual bases found, in the order of their places: a base precedes its own ones.
+    struct virtual_base virtual_bases[VIRTUAL_BASES_MAX];
+    unsigned virtual_count;
+    unsigned virtual_next; // Index where the next one is inserted.
+    bool virtual_more;     // There are more than have room.
 };
 
 static bool
@@ -359,18 +367,26 @@ take_placed(struct reader *r, Dwarf_Die *die, Dwarf_Die *type, const char *prefi
     add_named(r, die, &peeled, fact.name, prefix, m);
 }
 
-/* Record the virtual base DIE of TYPE. One base may be reached by several paths. */
+/* Record the virtual base DIE of TYPE. One base may be reached by several paths; the first one
+ * determines its place. */
 static void
 note_virtual_base(struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
 {
-    Dwarf_Die complete = *type;
+    struct virtual_base *v = r->virtual_bases, base = {*die, *type};
+    unsigned at = 0;
 
-    type_die_complete(r->dies, &complete);
-    if (r->virtual_bases > 0 && r->virtual_type.addr == complete.addr)
+    type_die_complete(r->dies, &base.type);
+    while (at < r->virtual_count && v[at].type.addr != base.type.addr)
+        at++;
+    if (at < r->virtual_next)
         return;
-    r->virtual_bases++;
-    r->virtual_base = *die;
-    r->virtual_type = complete;
+    if (at == VIRTUAL_BASES_MAX) {
+        r->virtual_more = true;
+        return;
+    }
+    r->virtual_count += at == r->virtual_count;
+    memmove(&v[r->virtual_next + 1], &v[r->virtual_next], (at - r->virtual_next) * sizeof *v);
+    v[r->virtual_next++] = base;
 }
 
 /* Add the member DIE of TYPE. Its structure begins at the offset BASE of the outer structure. */
@@ -494,25 +510,81 @@ virtual_base_place(const struct reader *r, uint64_t size, uint32_t alignment, ui
     return size == 0 || (*ret + size + s->alignment - 1) / s->alignment * s->alignment == s->size;
 }
 
-/* Add the virtual base. DWARF gives its offset as a program that reads the object; without an
- * object, it can only be determined if there is a single virtual base. */
+/* Return the alignment of the virtual base of TYPE. Compilers omit only the definitions of classes
+ * with virtual functions. */
+static uint32_t
+virtual_alignment(struct reader *r, Dwarf_Die *type)
+{
+    return type_die_size(type) > 0 ? alignment_of(r, type, 0) : WORD_BYTES;
+}
+
+/* Add the only virtual base. */
 static void
 take_virtual_base(struct reader *r)
 {
     struct profile_member m = {.fixed = true};
-    Dwarf_Die base = r->virtual_base, type = r->virtual_type;
-    uint64_t size;
-    uint32_t alignment;
+    struct virtual_base base = r->virtual_bases[0];
 
-    if (r->virtual_bases != 1)
+    if (!virtual_base_place(r, type_die_size(&base.type), virtual_alignment(r, &base.type),
+                            &m.offset))
         return;
-    size = type_die_size(&type);
-    // Compilers omit only the definitions of classes with virtual functions.
-    alignment = size > 0 ? alignment_of(r, &type, 0) : WORD_BYTES;
-    if (!virtual_base_place(r, size, alignment, &m.offset))
-        return;
-    take_placed(r, &base, &type, "", &m, 0, 0);
-    sort_members(r->s);
+    take_placed(r, &base.die, &base.type, "", &m, 0, 0);
+}
+
+/* Return the end of the members from FIRST on, at least END; 0 if the size of one is unknown. */
+static uint64_t
+end_of_members(const struct profile_structure *s, size_t first, uint64_t end)
+{
+    for (size_t i = first; i < s->member_count; i++) {
+        const struct profile_member *m = &s->members[i];
+
+        if (m->size == 0)
+            return 0;
+        end = m->offset + m->size > end ? m->offset + m->size : end;
+    }
+    return end;
+}
+
+/* Add virtual base number I of several after *END, and advance *END. SHARES: the class has no
+ * pointer to virtual functions of its own, so it shares that of its first base with nothing else.
+ * Return false if the next base's place is unknown. */
+static bool
+take_virtual_base_at(struct reader *r, unsigned i, bool *shares, uint64_t *end)
+{
+    struct virtual_base base = r->virtual_bases[i];
+    bool has_functions = dwarf_hasattr(&base.type, DW_AT_containing_type);
+    uint64_t size = type_die_size(&base.type);
+    struct profile_member m = {.fixed = true};
+    size_t first = r->s->member_count;
+    bool is_shared = *shares && has_functions && size == WORD_BYTES;
+
+    r->virtual_next = i + 1;
+    m.offset = is_shared ? 0 : round_up(*end, virtual_alignment(r, &base.type));
+    *shares = *shares && !is_shared;
+    take_placed(r, &base.die, &base.type, "", &m, 0, 0);
+    if (is_shared || r->s->member_count == first)
+        return true;
+    *end = end_of_members(r->s, first, *end);
+    // Padding at the end of a base without functions may or may not have the next base.
+    return i + 1 == r->virtual_count ||
+           (*end != 0 && (has_functions || *end == m.offset + size));
+}
+
+/* Add several virtual bases, which follow the other members. Add none if the sizes contradict. */
+static void
+take_virtual_bases(struct reader *r)
+{
+    struct profile_structure *s = r->s;
+    size_t before = s->member_count;
+    bool shares = before == 0 || s->members[0].offset > 0;
+    uint64_t end = end_of_members(s, 0, 0);
+    bool is_known = end != 0 || before == 0;
+
+    for (unsigned i = 0; i < r->virtual_count && is_known; i++)
+        is_known = take_virtual_base_at(r, i, &shares, &end);
+    if (!is_known || shares || r->virtual_more ||
+        (end != 0 && round_up(end, s->alignment) != s->size))
+        s->member_count = before;
 }
 
 /* Extend members of unknown size, which are sorted, to the next member. */
@@ -556,7 +628,13 @@ structure_read(struct type_dies *dies, Dwarf_Die *aggregate, struct profile *p,
     }
     read_members(&r, aggregate, "", 0, false, 0);
     sort_members(ret);
-    take_virtual_base(&r);
+    // DWARF gives the offset of a virtual base as a program that reads the object. Without an
+    // object, the rules of the C++ ABI determine it.
+    if (r.virtual_count == 1)
+        take_virtual_base(&r);
+    else if (r.virtual_count > 1)
+        take_virtual_bases(&r);
+    sort_members(ret);
     size_declared(ret);
     drop_empty(ret);
     ret->is_complete = ret->is_complete && are_separate(ret);
