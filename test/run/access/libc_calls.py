@@ -24,7 +24,8 @@ def compile_all(name, compiler, options):
     """Build the program as NAME and NAME.plain, or return the error."""
     model = ["gcc", "-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
     static = [o for o in options if o.startswith("-static")]
-    flags = ["-D_GNU_SOURCE", "-O1", "-fno-builtin", "-w", "-c", f"{AREA}/libc_calls.c"]
+    level = next((o for o in options if o.startswith("-O")), "-O1")
+    flags = ["-D_GNU_SOURCE", level, "-fno-builtin", "-w", "-c", f"{AREA}/libc_calls.c"]
     defines = [o for o in options if o.startswith("-D")]
     for command in ([*model, "-fPIE", "-c", f"{AREA}/libc_model.c", "-o", "model.o"],
                     ["gcc", *defines, *flags, "-o", "plain.o"],

@@ -25,4 +25,12 @@ programs apart clang --granule=8 --reads-writes
 programs together clang --granule=8
 programs static clang --granule=8 --reads-writes -static-pie
 programs fortified gcc --granule=8 -DFORTIFIED
+# `heaptap cc` undefines the level for gcc, and leaves it to clang.
+level=(-O2 -D_FORTIFY_SOURCE=3)
+if [ "$(gcc -dumpversion | cut -d. -f1)" -ge 12 ]; then
+    programs level3 gcc --granule=8 "${level[@]}"
+    programs level3-apart clang --granule=8 --reads-writes "${level[@]}"
+else
+    echo "ok - level3 # SKIP gcc before 12 has no such level"
+fi
 finish
