@@ -156,6 +156,7 @@ enum uncounted {
     UNCOUNTED_ATOMIC = 1 << 3,   // Code whose atomic operations count as writes only.
     UNCOUNTED_ASSEMBLER = 1 << 4, // Assembler statements, or intrinsics with pointers.
     UNCOUNTED_UNLOADED = 1 << 5, // An object may have been unloaded before it was examined.
+    UNCOUNTED_ARCHIVE = 1 << 6, // The C++ library is in the program.
 };
 
 /* Record the reason WHAT, which suppresses verdicts of "never". Thread-safe, async-signal-safe. */

@@ -14,7 +14,8 @@
  * differs from the initial one, because libc reads it at any time.
  *
  * Three kinds are not detected: objects linked into the program that heaptap cc has not compiled,
- * system calls by instructions in the program, and libraries loaded by dlmopen.
+ * except the C++ library with -static-libstdc++, system calls by instructions in the program, and
+ * libraries loaded by dlmopen.
  *
  * All loaded objects are examined when the process ends and before each dlclose. If other threads
  * keep unloading when the process ends, that counts as a user. */
@@ -125,6 +126,7 @@ static const struct {
     {UNCOUNTED_ATOMIC, "atomic operations"},
     {UNCOUNTED_ASSEMBLER, "assembler code"},
     {UNCOUNTED_UNLOADED, "dlclose"},
+    {UNCOUNTED_ARCHIVE, "the static C++ library"},
 };
 
 /* Return true if NAME is in LIST, whose words have a blank on both sides. Return false for an empty
@@ -314,12 +316,17 @@ uncounted_scan_before_unload(void)
     symbols_run_locked(real_libc(), uncounted_scan_now);
 }
 
+/* `heaptap cc` defines this symbol when it links the program with -static-libstdc++. */
+extern const char __heaptap_static_cxx[] __attribute__((weak, visibility("hidden")));
+
 COLD void
 uncounted_publish(void)
 {
     struct disk_counting *c = access_counting();
     struct fmt f;
 
+    if (__heaptap_static_cxx != NULL)
+        uncounted_note(UNCOUNTED_ARCHIVE);
     add_noted();
     f = fmt_init(found.names + found.length, sizeof found.names - found.length);
     if (found.more > 0) {

@@ -233,7 +233,8 @@ directory_length(const char *path)
 /* The recorder's files to link into an executable. */
 struct recorder {
     const char *archive;
-    const char *wrapped; // File with linker options for a static executable; NULL for others.
+    const char *wrapped; // File with linker options for a static executable; NULL otherwise.
+    bool static_cxx;     // The C++ library becomes a part of the executable.
 };
 
 static int
@@ -245,6 +246,7 @@ find_recorder(struct arena *arena, int count, char **arguments, struct recorder 
     int r;
 
     ret->wrapped = NULL;
+    ret->static_cxx = compiler_has_argument(count, arguments, "-static-libstdc++");
     if (is_static &&
         (r = compiler_find_file(arena, "libheaptap-access_static.opt", &ret->wrapped, err)) != 0)
         return r;
@@ -327,6 +329,9 @@ add_recorder(struct line *l, const struct recorder *r)
         compiler_add(l, arena_printf(l->arena, "-Wl,@%s", r->wrapped));
     else
         compiler_add_all(l, options);
+    // The recorder cannot see that this library, which counts nothing, is in the program.
+    if (r->static_cxx)
+        compiler_add(l, "-Wl,--defsym=__heaptap_static_cxx=1");
 }
 
 int

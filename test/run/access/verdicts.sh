@@ -88,6 +88,8 @@ if command -v clang >/dev/null; then
     check "clang: build two sources at once" counting --reads-writes -O1 -MD -DUSES=7 -w \
         -D_GNU_SOURCE -o clang.two "$area/uses.c" "$area/libuse.c"
     verdicts clang.two "structures by value" not-seen not-seen-read
+    counting --cc=clang --reads-writes -O1 -static-libstdc++ -o clang.cxx "$area/unseen.c"
+    verdicts clang.cxx "the static C++ library" not-seen not-seen-read
     check "clang: examining leaves no file" test ! -e ./-.d
 fi
 run_python "$area/pointers.py" "$SRCDIR" || failures=$((failures + 1))
