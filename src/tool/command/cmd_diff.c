@@ -176,8 +176,8 @@ find_at_suffix(const char *what, struct arena *arena)
     return last != NULL && last != what && last[1] != '\0' ? last : NULL;
 }
 
-/* Open WHAT, or WHAT@WHEN, because each side may have a moment. The processes of a session are
- * summed. Returns as set_open. */
+/* Open WHAT, or WHAT@WHEN: each side may have a moment. The processes of a session are summed,
+ * each as it was then. Returns as set_open. */
 static int
 open_cut(const struct diff_options *o, const char *what, struct side *ret)
 {
@@ -190,7 +190,7 @@ open_cut(const struct diff_options *o, const char *what, struct side *ret)
         what = arena_strndup(&ret->names, what, (size_t)(at - what));
     }
     rc = set_open(what, &of_side, &ret->set);
-    return rc ? rc : set_merge(&ret->set, what, &of_side, SET_WITHOUT_HISTORY);
+    return rc ? rc : set_merge(&ret->set, what, &of_side, SET_OF_MOMENTS);
 }
 
 static int
@@ -335,7 +335,8 @@ const struct command command_diff = {
     .description =
         "Shows the changes from the profile BEFORE to the profile AFTER, the largest first. Each "
         "is a profile, a process being recorded, or a session, whose processes are summed (--only "
-        "selects some). A suffix of @ and a moment (see --at) takes one process as it was then.\n"
+        "selects some). A suffix of @ and a moment (see --at) takes each process as it was then; "
+        "all of them must have that moment.\n"
         "\n"
         "Stacks match if their functions and files are equal, in this order; addresses and lines "
         "may differ, so profiles of two builds can be compared. Files match if their paths are "

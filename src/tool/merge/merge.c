@@ -16,8 +16,9 @@
  * bound of their common peak, because the peaks need not coincide; the timeline is more precise.
  *
  * Threads of equal name are merged. Snapshots, history and the order of recording modes belong to
- * one process and its clock, so the sum has none of these; it has the set of modes. For a timeline,
- * which is only displayed, histories are aligned to one clock (merge_history.c). */
+ * one process and its clock, so the sum has none of these; it has the set of modes. Inputs may be
+ * cut to a moment, all or none of them; the sum then has an extent, but no time, of that moment.
+ * For a timeline, which is only displayed, histories are aligned to one clock (merge_history.c). */
 #include "merge/merge.h"
 
 #include <stdlib.h>
@@ -253,6 +254,10 @@ merge_process(struct merge *m, const struct profile *from)
     sum->cpu_count = is_first || sum->cpu_count == pr->cpu_count ? pr->cpu_count : 0;
     sum->page_bytes = is_first || sum->page_bytes == pr->page_bytes ? pr->page_bytes : 0;
     sum->ended = sum->ended && pr->ended;
+    if (is_first && from->extent != EXTENT_WHOLE) {
+        m->p->extent = from->extent;
+        m->p->to = (struct profile_point){.name = "", .is_peak = from->extent == EXTENT_PEAK};
+    }
     m->p->annotated = from->annotated && (is_first || m->p->annotated);
     if (is_first || pr->start_unix_ns < sum->start_unix_ns)
         sum->start_unix_ns = pr->start_unix_ns;

@@ -14,7 +14,8 @@ struct merge *merge_new(void);
  * not be written. Call before the first merge_add. */
 void merge_keep_history(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix_ns);
 
-/* Add P, which must be symbolised and stays the caller's. P may be a merged profile. If no profile
+/* Add P, which must be symbolised and stays the caller's. P may be a merged profile. Either all
+ * inputs are whole, or all are cut to a moment. If no profile
  * has types, types may be added to the sum later. */
 void merge_add(struct merge *m, const struct profile *p);
 

@@ -434,6 +434,19 @@ merge_type(struct profile_site *to, uint32_t verdict, uint32_t type)
     }
 }
 
+/* Add to SUM the values of the whole run that FROM, a site of a cut profile, has kept. */
+static void
+add_whole(struct profile_site *sum, const struct profile_site *from)
+{
+    sum->whole_peak_bytes = counters_sum(sum->whole_peak_bytes, from->whole_peak_bytes);
+    sum->whole_allocated_bytes =
+        counters_sum(sum->whole_allocated_bytes, from->whole_allocated_bytes);
+    if (from->whole_size_min < sum->whole_size_min)
+        sum->whole_size_min = from->whole_size_min;
+    if (from->whole_size_max > sum->whole_size_max)
+        sum->whole_size_max = from->whole_size_max;
+}
+
 void
 merge_sites(struct merge *m, struct merge_input *in)
 {
@@ -447,9 +460,12 @@ merge_sites(struct merge *m, struct merge_input *in)
                                      .size_class = from->size_class % DISK_SIZE_CLASSES,
                                      .heap = in->heaps[from->heap],
                                      .labels = in->label_sets[from->labels],
+                                     .whole_size_min = SIZE_MIN_NONE,
                                      .counters = COUNTERS_ZERO});
 
         in->sites[i] = to;
+        if (p->extent != EXTENT_WHOLE)
+            add_whole(&m->p->sites[to], from);
         if (p->site_errors != NULL)
             errors_add(profile_change_site_errors(m->p, to), profile_site_errors(p, i));
         merge_type(&m->p->sites[to], from->verdict, merge_string(m, in, from->type));

@@ -217,26 +217,43 @@ keep_history(struct merge *m, const struct view_set *set)
     merge_keep_history(m, from_ns, to_ns);
 }
 
+/* Return 0 if the processes of SET, cut under OPTIONS, can be summed, or EXIT_USAGE after reporting
+ * the reason. */
+static int
+check_moments(const struct view_set *set, const char *what, const struct view_options *options,
+              enum set_history history)
+{
+    if (options->at != NULL && history == SET_OF_MOMENTS) {
+        if (set->without_point == 0)
+            return 0;
+        message_error("%s: the sum needs the moment '%s' of each process; select those that have "
+                      "it with --only",
+                      what, options->at);
+        return EXIT_USAGE;
+    }
+    if (set->count < 2 || (options->at == NULL && options->between == NULL))
+        return 0;
+    message_error("%s: %zu processes match, each with its own moments; pick one with --only PID, "
+                  "or name its file",
+                  what, set->count);
+    return EXIT_USAGE;
+}
+
 int
 set_merge(struct view_set *set, const char *what, const struct view_options *options,
           enum set_history history)
 {
     const char *damage;
-    int rc = 0;
+    int rc = check_moments(set, what, options, history);
 
+    if (rc != 0)
+        return rc;
     // A single readable profile is also treated as a sum, to report that others are missing. But a
     // sum has no moments.
     if (set->count == 1 && (set->unread_count == 0 || options->at || options->between)) {
         if ((damage = damage_without_point(set, &set->arena)) != NULL)
             message_warning("%s", damage);
         return 0;
-    }
-    if (options->at || options->between) {
-        message_error(
-            "%s: %zu processes match, each with its own moments; pick one with --only PID, "
-            "or name its file",
-            what, set->count);
-        return EXIT_USAGE;
     }
     damage = damage_of_profiles(set, &set->arena);
     if (damage != NULL)
@@ -257,6 +274,8 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     for (size_t i = 0; i < set->unread_count; i++)
         merge_left_out(set->sum);
     set->v[0] = merge_finish(set->sum);
+    if (options->at != NULL)
+        set->v[0]->to.name = options->at;
     set->v[0]->path = arena_strdup(&set->v[0]->arena, what);
     set->count = 1;
     return rc;

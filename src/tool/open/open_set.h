@@ -14,7 +14,8 @@
 int set_open(const char *what, const struct view_options *options, struct view_set *ret);
 void set_close(struct view_set *set);
 
-enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY };
+/* SET_OF_MOMENTS: without histories, but processes that were cut to --at are summed as well. */
+enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY, SET_OF_MOMENTS };
 
 /* Replace the profiles of SET by their sum, if there are several or some were unreadable, and
  * symbolise. SET was opened from WHAT under OPTIONS. HISTORY selects whether histories are kept

@@ -43,6 +43,11 @@ point_text(const struct profile_point *m, struct arena *arena)
 const char *
 sampling_extent(struct arena *arena, const struct profile *p)
 {
+    // The clocks of summed processes differ, so the moment has no time.
+    if (p->extent == EXTENT_PEAK && p->merged_processes > 0)
+        return "Each process as it was at its peak";
+    if (p->extent == EXTENT_AT && p->merged_processes > 0 && p->to.elapsed_ns == 0)
+        return arena_printf(arena, "Each process as it was at %s", p->to.name);
     if (p->extent == EXTENT_PEAK && p->to.elapsed_ns == 0)
         return "As it was at the peak";
     if (p->extent == EXTENT_PEAK)

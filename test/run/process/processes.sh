@@ -226,6 +226,17 @@ check "export: both processes are in it" grep -q ';child ' view.out
 check "diff: nothing between a session and its sum" \
     grep -Eq '^calls +160 +160 +0$' <("$HEAPTAP" diff fork sum.heaptap)
 check "diff --only" grep -Eq '^calls +50 +50 +0$' <("$HEAPTAP" diff --only "$pid" fork fork)
+"$HEAPTAP" diff fork@start fork@end >view.out 2>view.err
+same "diff: a session at two moments: exit status" 0 $?
+check "diff: a session from its start to its end" grep -Eq '^calls +0 +160 +\+160$' view.out
+check "diff: it names the moments" grep -q '^ *Each process as it was at start$' view.out
+peak=$("$HEAPTAP" report --json sum.heaptap 2>/dev/null |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["totals"]["peak_bytes"])')
+same "diff: a session at its peaks" "peak 0 $peak" "$(
+    "$HEAPTAP" diff --json fork@start fork@peak 2>/dev/null | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+live = [d[side]["totals"]["live_bytes"] for side in ("before", "after")]
+print(d["after"]["at"]["name"], *live)')"
 check "timeline: the sum of a session" \
     grep -Eq '^ +Allocations +160 ' <("$HEAPTAP" timeline fork)
 "$HEAPTAP" timeline --between ..5s fork >view.out 2>view.err

@@ -72,6 +72,11 @@ check "snapshot: both have the second" python3 -c 'import json
 d = json.load(open("both.json"))
 assert len(d["profiles"]) == 2, d
 assert all(p["from"]["name"] == "both" and p["totals"]["allocations"] > 100 for p in d["profiles"])'
+"$HEAPTAP" diff --only slowleak asked.processes@both asked.processes@end >view.out 2>view.err
+same "diff: all processes have the second" 0 $?
+"$HEAPTAP" diff --only slowleak asked.processes@early asked.processes@end >view.out 2>view.err
+same "diff: one lacks the first" "2 1" \
+    "$? $(grep -c "the sum needs the moment 'early' of each process" view.err)"
 refuses() {
     local status=$1 what=$2
     shift 2
