@@ -33,10 +33,11 @@ SHOWN = 16
 
 # Number of pairs by kind. The recorder does some work each time the number of events doubles; with
 # few pairs, that would be charged to them.
-PAIRS = {"deep": 4000, "churn": 5000, "live": 100000, "cross": 40000}
+PAIRS = {"deep": 4000, "coroutine900": 4000, "churn": 5000, "live": 100000, "cross": 40000}
 USUAL_PAIRS = 20000
 KINDS = ["headline", "depth5", "depth20", "depth60", "paths", "live", "deep", "handler",
-         "heap64", "heap256", "heap32000", "churn", "own-2", "cross-2"]
+         "coroutine5", "coroutine60", "coroutine900", "heap64", "heap256", "heap32000", "churn",
+         "own-2", "cross-2"]
 
 STAGES = [("shim", r"^recorder/entry/"), ("gate", r".*/(gate|way|filter|request)\.[ch]$"),
           ("clock and timeline", r".*/(tick|mem)\.[ch]$"), ("threads", r".*/(thread|join)\.[ch]$"),

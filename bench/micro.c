@@ -14,6 +14,8 @@
  *     live       100,000 live blocks, replaced at random: memory is touched that no cache holds
  *     deep       400 frames entered anew for every pair
  *     handler    16 pairs in a signal handler, raised anew below 20 frames
+ *     coroutine5 coroutine60 coroutine900
+ *                as depth5, on a stack other than the thread's own
  *     heap64 heap256 heap32000
  *                as depth20, but pairs of heaptap_alloc and heaptap_free: adjacent objects of so
  *                many bytes
@@ -28,13 +30,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "descent.h"
 #include "heaptap/heaptap.h"
 
 enum { MAX_THREADS = 64, THREAD_LIVE = 2000, CHURN_PAIRS = 50, HAND_OVER_PAIRS = 20000,
-       SWARM_PAIRS = 1000, SWARM_LIVE = 200 };
+       SWARM_PAIRS = 1000, SWARM_LIVE = 200, COROUTINE_STACK_BYTES = 1 << 20 };
 
 /* Parameters of a kind. */
 struct shape {
@@ -46,6 +50,7 @@ struct shape {
                     // at once.
     bool paths;     // Random inner frames.
     unsigned heap_bytes; // Size of objects in a heap of heaptap.h; 0 = use malloc.
+    bool coroutine;      // On a stack of its own.
 };
 
 /* One thread's state. */
@@ -58,21 +63,24 @@ struct work {
 };
 
 static const struct shape shapes[] = {
-    {"headline", 20, SITE_COUNT, 1, 0, false, 0},
-    {"depth5", 5, 1, 64, 1000, false, 0},
-    {"depth20", 20, 1, 64, 1000, false, 0},
-    {"depth60", 60, 1, 64, 1000, false, 0},
-    {"paths", 20, 1, 1, 0, true, 0},
-    {"live", 20, 10, 16, 100000, false, 0},
-    {"deep", 400, 4, 1, 0, false, 0},
-    {"handler", 20, 1, 16, 0, false, 0},
-    {"heap64", 20, 1, 64, 1000, false, 64},
-    {"heap256", 20, 1, 64, 1000, false, 256},
-    {"heap32000", 20, 1, 64, 1000, false, 32000},
-    {"churn", 8, 4, 1, 0, false, 0},
-    {"own", 8, 4, 16, THREAD_LIVE, false, 0},
-    {"cross", 8, 4, 16, THREAD_LIVE, false, 0},
-    {"swarm", 8, 4, 16, SWARM_LIVE, false, 0},
+    {"headline", 20, SITE_COUNT, 1, 0, false, 0, false},
+    {"depth5", 5, 1, 64, 1000, false, 0, false},
+    {"depth20", 20, 1, 64, 1000, false, 0, false},
+    {"depth60", 60, 1, 64, 1000, false, 0, false},
+    {"paths", 20, 1, 1, 0, true, 0, false},
+    {"live", 20, 10, 16, 100000, false, 0, false},
+    {"deep", 400, 4, 1, 0, false, 0, false},
+    {"handler", 20, 1, 16, 0, false, 0, false},
+    {"coroutine5", 5, 1, 64, 1000, false, 0, true},
+    {"coroutine60", 60, 1, 64, 1000, false, 0, true},
+    {"coroutine900", 900, 1, 64, 1000, false, 0, true},
+    {"heap64", 20, 1, 64, 1000, false, 64, false},
+    {"heap256", 20, 1, 64, 1000, false, 256, false},
+    {"heap32000", 20, 1, 64, 1000, false, 32000, false},
+    {"churn", 8, 4, 1, 0, false, 0, false},
+    {"own", 8, 4, 16, THREAD_LIVE, false, 0, false},
+    {"cross", 8, 4, 16, THREAD_LIVE, false, 0, false},
+    {"swarm", 8, 4, 16, SWARM_LIVE, false, 0, false},
 };
 
 static long thread_pairs;
@@ -174,6 +182,32 @@ free_blocks(const struct shape *shape, void **blocks)
     free(blocks);
 }
 
+static ucontext_t outside, inside;
+static struct work *coroutine_work;
+static long coroutine_pairs;
+
+static void
+coroutine(void)
+{
+    do_pairs(coroutine_work, coroutine_pairs);
+}
+
+static void
+in_coroutine(struct work *w, long pairs)
+{
+    coroutine_work = w;
+    coroutine_pairs = pairs;
+    getcontext(&inside);
+    inside.uc_stack.ss_size = COROUTINE_STACK_BYTES;
+    inside.uc_stack.ss_sp = mmap(NULL, COROUTINE_STACK_BYTES, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (inside.uc_stack.ss_sp == MAP_FAILED)
+        abort();
+    inside.uc_link = &outside;
+    makecontext(&inside, coroutine, 0);
+    swapcontext(&outside, &inside);
+}
+
 static void
 alone(const struct shape *shape, long pairs)
 {
@@ -183,7 +217,10 @@ alone(const struct shape *shape, long pairs)
     for (unsigned i = 0; shape->heap_bytes && i < shape->live; i++)
         heaptap_alloc(heap, heap_start + (size_t)i * shape->heap_bytes, 1, shape->heap_bytes);
     signal(SIGUSR1, on_signal);
-    do_pairs(&w, pairs);
+    if (shape->coroutine)
+        in_coroutine(&w, pairs);
+    else
+        do_pairs(&w, pairs);
     free_blocks(shape, w.blocks);
 }
 

@@ -162,7 +162,8 @@ TEAMS = ("own", "cross", "swarm", "churn")  # Loops about threads.
 # Kind, threads, pairs in the quick scope: about a third of a second each.
 LOOPS = [("headline", 0, 6000000), ("depth5", 0, 12000000), ("depth20", 0, 12000000),
          ("depth60", 0, 12000000), ("paths", 0, 3000000), ("live", 0, 2000000), ("deep", 0, 150000),
-         ("handler", 0, 600000), ("churn", 0, 500000),
+         ("handler", 0, 600000), ("coroutine5", 0, 6000000), ("coroutine60", 0, 6000000),
+         ("coroutine900", 0, 150000), ("churn", 0, 500000),
          *(("own", threads, 8000000) for threads in (1, 2, 3, 4)),
          *(("cross", threads, 6000000) for threads in (1, 2, 3, 4)), ("swarm", 64, 4000000)]
 

@@ -66,7 +66,13 @@ epoch_finish_raise(void)
 }
 
 void
-stack_invalidate(struct thread *t)
+memo_forget(struct thread *t)
+{
+    (void)t;
+}
+
+void
+coroutines_forget(struct thread *t)
 {
     (void)t;
 }

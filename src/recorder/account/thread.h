@@ -184,6 +184,12 @@ struct thread {
     uint32_t memo_root;           // Parent node of the outermost frame of the memo.
     uint32_t walked_root;         // The same for the frames that walk_full has walked,
     uint32_t walked_count;        // and their number.
+    // End of the pages that these frames lie on, if rules alone step out of all of them, on one
+    // stack; else 0.
+    uint64_t walked_end;
+    struct coroutines *coroutines; // stack/coroutines.c; NULL until needed.
+    bool coroutines_failed;        // There was no memory for it.
+    bool is_coroutine;             // This struct is the memo of such stacks.
     uint32_t path_id_next;        // Next id of path_ids.c.
     struct path_ids *path_ids;    // NULL until needed.
     uint32_t memo_same;           // Number of memo frames, from 1 on, unchanged since

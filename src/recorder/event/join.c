@@ -27,9 +27,12 @@
 #include "platform/process.h"
 #include "platform/sys.h"
 #include "stack/bounds.h"
+#include "stack/coroutines.h"
+#include "stack/memo.h"
 #include "stack/path_ids.h"
 #include "stack/stack.h"
 #include "stack/stack_state.h"
+#include "stack/walk.h"
 
 enum {
     SWEEP_ROWS = 8,        // Number of rows whose owner a new thread checks.
@@ -157,9 +160,9 @@ join(uint32_t tid)
     // Variant stacks of a few frames have no joining frame to prove that they are readable: they
     // may be further out than this thread's stack reaches.
     if (stack_state()->depth_max != LIMIT_DEPTH)
-        stack_invalidate_all(t);
+        memo_forget_all(t);
     else
-        stack_invalidate(t);
+        memo_forget(t);
     peak_join(t);
     recent_clear(t);
     t->inner_count = 0;
@@ -290,10 +293,9 @@ join_forked(void)
 static COLD void
 invalidate_stale(struct thread *t)
 {
-    stack_invalidate_all(t);
-    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
-        if (t->rules[i].rule.kind != RULE_NONE) // Do not touch pages without rules.
-            t->rules[i].rule.kind = RULE_NONE;
+    memo_forget_all(t);
+    rules_forget(t->rules);
+    coroutines_forget_code(t);
 }
 
 /* Return the state of the calling thread, whose stacks get frames of LANGUAGES. */
@@ -324,7 +326,7 @@ join_refresh(struct thread *t)
         invalidate_stale(t);
     }
     if (unlikely(t->merges != languages) || unlikely(path_ids_are_used_up(t))) {
-        stack_invalidate_all(t);
+        memo_forget_all(t);
         path_ids_reset(t);
         t->merges = languages;
     }

@@ -56,6 +56,8 @@
 #include "event/mode.h"
 #include "event/start.h"
 #include "platform/sys.h"
+#include "stack/coroutines.h"
+#include "stack/memo.h"
 #include "stack/stack.h"
 #include "stack/walk.h"
 
@@ -222,7 +224,8 @@ reentry_step_back(const struct reentry_nest *n)
 static void
 abandon(struct thread *t)
 {
-    stack_invalidate(t);
+    memo_forget(t);
+    coroutines_forget(t);
     deferred_count(t, 0);
 }
 

@@ -17,6 +17,7 @@
 #include "base/atomics.h"
 #include "event/reentry.h"
 #include "mixed/language_frames.h"
+#include "stack/coroutines.h"
 #include "stack/stack.h"
 
 /* Return true if this process is not recorded. */
@@ -109,7 +110,7 @@ frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max, uint64_
         return 0;
     target = stack_target(t, caller);
     if (!frames_of_node(nodes_of(target->sites), ret_frames, max, &count))
-        count = frames_of_thread(t, target, ret_frames, max);
+        count = frames_of_thread(coroutines_owner(t, target), target, ret_frames, max);
     *ret_tid = t->disk->tid;
     reentry_restore(&saved);
     return count;

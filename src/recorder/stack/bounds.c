@@ -44,12 +44,10 @@
 
 enum {
     RED_ZONE_BYTES = 128,
-    PAGE_BYTES = 4096,
+    PAGE_BYTES = BOUNDS_PAGE_BYTES,
     OVERFLOW_BYTES = 1 << 20, // Maximum distance of an overflow below the stack.
-    // Maximum distance upwards that a frame may reach on a stack other than the thread's own; the
-    // same after a guess.
-    FRAME_PAGES = 512,
-    UNCERTAIN_PAGES = 32,
+    // Maximum distance upwards that a frame may reach on a stack other than the thread's own.
+    FRAME_BYTES = 512 * PAGE_BYTES,
     WALK_PAGES = 4096, // Maximum number of pages to prove in one walk.
 };
 
@@ -234,7 +232,7 @@ is_shortly_below(const struct thread *t, uint64_t slot)
 {
     uint64_t end = slot < t->stack_low ? t->stack_low : t->thread_pointer;
 
-    return slot < end && end - slot < UNCERTAIN_PAGES * PAGE_BYTES &&
+    return slot < end && end - slot < BOUNDS_DOUBTFUL_BYTES &&
            readable_until(round_down(slot, PAGE_BYTES), end) == end;
 }
 
@@ -374,7 +372,7 @@ bounds_at(struct bounds *b, uint64_t sp, bool exact, bool uncertain, struct unwi
     if ((sp < b->reach.low || sp > b->reach.high) && !reach_from(b, sp))
         return exact && bounds_of_overflow(b, sp, ret);
     if (!bounds_is_own(t, sp))
-        high = b->reach.high + (uncertain ? UNCERTAIN_PAGES : FRAME_PAGES) * (uint64_t)PAGE_BYTES;
+        high = b->reach.high + (uint64_t)(uncertain ? BOUNDS_DOUBTFUL_BYTES : FRAME_BYTES);
     *ret = (struct unwind_bounds){low, high, &b->reach};
     return true;
 }

@@ -5,6 +5,12 @@
 
 #include "account/thread.h"
 
+enum { BOUNDS_PAGE_BYTES = 4096 };
+
+/* After a guess, a frame on a stack other than the thread's own may reach this far beyond the
+ * proved pages. */
+enum { BOUNDS_DOUBTFUL_BYTES = 32 * BOUNDS_PAGE_BYTES };
+
 /* Find the main thread's stack. Call once per process, before any other function here. */
 void bounds_process_begins(void);
 

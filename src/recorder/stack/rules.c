@@ -148,6 +148,14 @@ rules_leads_out(const struct unwind_rule *rule)
 }
 
 COLD void
+rules_forget(struct rule_entry *cache)
+{
+    for (uint32_t i = 0; i < RULE_CACHE_ENTRIES; i++)
+        if (cache[i].rule.kind != RULE_NONE) // Do not touch pages without rules.
+            cache[i].rule.kind = RULE_NONE;
+}
+
+COLD void
 rules_fill(struct rule_entry *e, uint64_t ra)
 {
     struct unwind_object object;

@@ -25,8 +25,8 @@
  * times in a row, or whose walk was long, replaces the memo.
  *
  * No word of the stack is ever modified. The memo and the variant stacks cover the thread's own
- * stack only. On any other stack (signal stacks, coroutines), and where no rule fits, walk.c walks
- * the whole stack and leaves the memo alone.
+ * stack only. coroutines.c has another memo for other stacks. Where no rule fits, as on signal
+ * stacks, walk.c walks the whole stack and leaves the memo alone.
  *
  * Reads are safe: remembered slots lie on the thread's own stack, further out than the frame that
  * is executing; each step must move outwards and stay inside the stack. */
@@ -36,6 +36,8 @@
 #include "account/nodes.h"
 #include "base/atomics.h"
 #include "stack/bounds.h"
+#include "stack/coroutines.h"
+#include "stack/memo.h"
 #include "stack/path_ids.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"
@@ -59,32 +61,6 @@ target_of(uint32_t node, uint32_t frames, uint32_t stamp)
         .stamp = stamp,
         .counter = {&no_counter, &no_counter, &no_counter, &no_counter},
     };
-}
-
-COLD void
-stack_invalidate(struct thread *t)
-{
-    t->memo_count = 0;
-    t->memo_same = 0;
-    t->memo_is_cut = false;
-    t->memo_root = DISK_NODE_ROOT;
-    t->check_count = CHECKS_RESERVED;
-    t->memo_version++;
-    for (uint32_t i = 0; i < CHECKS_RESERVED; i++) {
-        uint64_t *itself = &t->checks[i].address;
-
-        t->checks[i] = (struct stack_check){(uintptr_t)itself, (uintptr_t)itself};
-    }
-    t->memo[0].slot = UINT64_MAX;
-    t->leaf_slot = 0;
-}
-
-COLD void
-stack_invalidate_all(struct thread *t)
-{
-    stack_invalidate(t);
-    for (uint32_t i = 1; i <= t->variant_count; i++)
-        t->variants[i].slot = 0;
 }
 
 /* Why a walk ended. */
@@ -296,6 +272,15 @@ move_out(struct walk *w, const struct outer *outer)
     w->rbp_slot = outer->rbp_slot;
 }
 
+/* W is on a stack other than the thread's own, in code without unwind information. Return true
+ * unless walk_full would certainly end here. */
+static inline bool
+may_guess(const struct walk *w)
+{
+    return w->rbp > w->slot && w->rbp < w->t->stack_high + BOUNDS_DOUBTFUL_BYTES &&
+           (w->rbp & 7) == 0;
+}
+
 /* Append the frame of W to the walked ones and move W to its caller. E is its rule, of another kind
  * than RULE_RSP. Return false if the walk ends here, with its outcome in *RET. */
 static NOINLINE bool
@@ -307,7 +292,8 @@ step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
     struct outer outer;
     bool stays;
 
-    if (rule->kind > RULE_RBP_DEREF && rule->kind != RULE_END && rule->kind != RULE_NO_TABLE) {
+    if ((rule->kind > RULE_RBP_DEREF && rule->kind != RULE_END && rule->kind != RULE_NO_TABLE) ||
+        (rule->kind == RULE_NO_TABLE && w->t->is_coroutine && may_guess(w))) {
         *ret = NOT_HERE;
         return false;
     }
@@ -481,7 +467,7 @@ cut_memo(struct walk *w)
     struct stack_check *c = &t->checks[CHECKS_RESERVED];
     uint32_t parent = parent_at(t, DISK_NODE_TRUNCATED);
 
-    stack_invalidate(t);
+    memo_forget(t);
     t->memo_root = DISK_NODE_TRUNCATED;
     for (uint32_t i = 1; i <= kept; i++) {
         struct stack_frame f = t->memo[gone + i];
@@ -688,12 +674,28 @@ stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32
     return &p->target;
 }
 
-/* Return the target of a stack that only walk_full can walk. */
+/* Return the target of the stack that called from CALLER by a complete walk. */
 static COLD struct stack_target *
-walk_uncached(struct thread *t, struct arch_caller caller)
+walk_whole(struct thread *t, struct arch_caller caller)
 {
     t->uncached = target_of(walk_full(t, caller), 0, 0);
     return &t->uncached;
+}
+
+/* Return true if the stack of a walk that ended with OUTCOME needs walk_full. T may be the memo of
+ * stacks other than the thread's own: these may continue beyond the proved bounds. */
+static inline bool
+needs_full(const struct thread *t, enum outcome outcome)
+{
+    return unlikely(outcome == NOT_HERE) || (unlikely(outcome == BROKEN) && t->is_coroutine);
+}
+
+/* Return the target of a stack that only walk_full can walk; NULL if T is the memo of stacks other
+ * than the thread's own. */
+static COLD struct stack_target *
+walk_uncached(struct thread *t, struct arch_caller caller)
+{
+    return t->is_coroutine ? NULL : walk_whole(t, caller);
 }
 
 /* walk_to_target when depth_max is below the limit: one more inner frame means one less outer
@@ -709,14 +711,14 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     w->join = t->memo;
     w->end = t->walked + stack_state()->depth_max;
     outcome = stack_walk_out(w);
-    if (outcome == NOT_HERE)
+    if (needs_full(t, outcome))
         return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(w));
     root = root_of(outcome);
     target = stack_pass(w, caller, key, parent_at(t, root), root);
     if (target != NULL)
         return target;
-    stack_invalidate(t);
+    memo_forget(t);
     t->memo_root = root;
     return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
@@ -728,6 +730,15 @@ is_cut_short(const struct walk *w, enum outcome outcome)
 {
     return unlikely(w->t->memo_is_cut) && outcome == JOINED &&
            (uint32_t)(w->join - w->t->memo) + walked_count(w) < LIMIT_DEPTH / 4;
+}
+
+/* Store the whole stack of W as a variant stack with KEY, if it is short: coroutines alternate, and
+ * each replacement of the memo costs more. Return its target, or NULL. */
+static COLD struct stack_target *
+pass_whole(struct walk *w, struct arch_caller caller, uint32_t key)
+{
+    w->join = w->t->memo;
+    return stack_pass(w, caller, key, parent_at(w->t, DISK_NODE_ROOT), DISK_NODE_ROOT);
 }
 
 /* Walk the stack that called from CALLER. Store it as a variant stack with KEY, or in the memo.
@@ -743,23 +754,25 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         .end = t->walked + LIMIT_DEPTH,
         .join = &t->memo[t->memo_count],
     };
+    struct stack_target *whole;
     uint32_t parent;
     enum outcome outcome;
 
-    if (unlikely(caller.slot & 7) ||
-        (unlikely(caller.slot < t->stack_low || caller.slot >= t->stack_high) &&
-         !bounds_own_stack(t, caller.slot)))
+    if (unlikely(caller.slot & 7))
         return walk_uncached(t, caller);
     if (unlikely(stack_state()->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
     outcome = stack_walk_out(&w);
     if (is_cut_short(&w, outcome)) {
-        stack_invalidate(t);
+        memo_forget(t);
         return walk_to_target(t, caller, key);
     }
-    if (unlikely(outcome == NOT_HERE))
+    if (needs_full(t, outcome))
         return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
+    if (unlikely(t->is_coroutine) && outcome == COMPLETE &&
+        (whole = pass_whole(&w, caller, key)) != NULL)
+        return whole;
     if (likely(outcome == JOINED)) {
         struct stack_target *target =
             stack_pass(&w, caller, key, path_ids_parent(w.join->node), t->memo_root);
@@ -768,7 +781,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
             return target;
         parent = rejoin(&w);
     } else {
-        stack_invalidate(t);
+        memo_forget(t);
         if (outcome == COMPLETE)
             bump(&t->disk->full_unwinds);
         t->memo_root = root_of(outcome);
@@ -795,21 +808,62 @@ passes(struct thread *t, uint32_t i, struct arch_caller caller)
     return &t->variants[i].target;
 }
 
-HOT struct stack_target *
-stack_target_miss(struct thread *t, struct arch_caller caller)
+/* Return true if variant stack I is the stack that called from CALLER. WITHIN: T is the memo of
+ * stacks other than the thread's own, so all its checks must be within the proved bounds. The first
+ * is the outermost one. */
+static inline bool
+is_variant(const struct thread *t, struct stack_variant *p, struct arch_caller caller, bool within)
+{
+    return (!within || p->checks[0].address < t->stack_high) && stack_is_variant(t, p, caller);
+}
+
+/* Find the stack that called from CALLER among the variant stacks of T, or walk it. The slot is
+ * within T's stack. */
+static INLINE struct stack_target *
+find_or_walk(struct thread *t, struct arch_caller caller, bool within)
 {
     struct stack_target *target;
-    uint32_t key, i;
+    uint32_t key, i = t->latest[stack_innermost(caller)];
 
-    if (unlikely(!stack_is_own(t, caller)))
-        return walk_to_target(t, caller, KEY_NOT_KNOWN);
-    i = t->latest[stack_innermost(caller)];
-    if (!stack_is_variant(t, &t->variants[i], caller)) {
+    if (!is_variant(t, &t->variants[i], caller, within)) {
         key = variant_key(t, caller);
-        if (!stack_is_variant(t, &t->variants[i = t->variant_at[key]], caller) &&
-            !stack_is_variant(t, &t->variants[i = t->variant_at[key ^ 1]], caller))
+        if (!is_variant(t, &t->variants[i = t->variant_at[key]], caller, within) &&
+            !is_variant(t, &t->variants[i = t->variant_at[key ^ 1]], caller, within))
             return walk_to_target(t, caller, key);
     }
     target = passes(t, i, caller);
     return likely(target != NULL) ? target : walk_to_target(t, caller, KEY_REMEMBER);
+}
+
+/* Return the target of the stack that called from CALLER, which is not on T's own stack. */
+static COLD struct stack_target *
+find_elsewhere(struct thread *t, struct arch_caller caller)
+{
+    struct thread *m = coroutines_enter(t, caller.slot);
+    struct stack_target *target = NULL;
+
+    if (likely(m != NULL)) {
+        if (stack_is_leaf(m, caller)) {
+            m->frames_reused += m->leaf.frames;
+            target = &m->leaf;
+        } else {
+            target = find_or_walk(m, caller, true);
+        }
+        coroutines_leave(t);
+    }
+    if (unlikely(target == NULL)) {
+        target = walk_whole(t, caller);
+        coroutines_note(t, caller.slot);
+    }
+    return target;
+}
+
+HOT struct stack_target *
+stack_target_miss(struct thread *t, struct arch_caller caller)
+{
+    if (likely(stack_is_own(t, caller)))
+        return find_or_walk(t, caller, false);
+    if ((caller.slot & 7) == 0 && bounds_own_stack(t, caller.slot))
+        return walk_to_target(t, caller, KEY_NOT_KNOWN);
+    return find_elsewhere(t, caller);
 }

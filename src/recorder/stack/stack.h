@@ -11,12 +11,6 @@
  * call. */
 struct stack_target *stack_target_miss(struct thread *t, struct arch_caller caller);
 
-/* Empty T's memo. */
-void stack_invalidate(struct thread *t);
-
-/* Empty T's memo and drop all variant stacks. */
-void stack_invalidate_all(struct thread *t);
-
 READS_STACK static inline uint64_t
 stack_word(uint64_t address)
 {

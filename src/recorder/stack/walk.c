@@ -49,6 +49,7 @@ struct walk {
     struct unwind_registers whole;   // All registers, in the present frame or an earlier one.
     uint32_t at, whole_at;           // Numbers of these two frames.
     bool uncertain, whole_uncertain; // A step on the way to that frame was guessed.
+    bool needs_more;                 // Some frame needed more than a rule, or was a signal's.
     struct rule_entry *rules;        // The thread's cache; NULL = use only the second level.
     struct rule_entry entry;         // Scratch for rules outside the cache.
 };
@@ -201,7 +202,7 @@ walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *r
     w->rules = rules;
     w->r = w->whole;
     w->at = w->whole_at = 0;
-    w->uncertain = w->whole_uncertain = false;
+    w->uncertain = w->whole_uncertain = w->needs_more = false;
 }
 
 /* Step out of the recorder's own frames to the caller of the intercepted function, whose return
@@ -254,11 +255,25 @@ walk_outwards(struct walk *w, uint32_t *ret_count)
         f->frame = e->frame;
         f->slot = w->r.r[UNWIND_RSP] - 8;
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
+        w->needs_more |= e->rule.kind == RULE_FULL || e->rule.kind == RULE_SIGNAL;
         outcome = step_out(w, &e->rule, &guessed);
         f->flags |= guessed ? DISK_NODE_GUESSED : 0;
     } while (outcome == WALK_ON && count < stack_state()->depth_max);
     *ret_count = count;
     return outcome;
+}
+
+/* Return the end of the pages on which W's COUNT frames lie, the innermost one at SLOT. Return 0 if
+ * rules alone do not step out of all frames, or if these are on several stacks. */
+static uint64_t
+end_of_pages(const struct walk *w, uint64_t slot, uint32_t count)
+{
+    const struct unwind_reach *reach = &w->bounds.reach;
+
+    if (w->needs_more || w->uncertain || slot < reach->low ||
+        w->t->walked[count - 1].slot >= reach->high)
+        return 0;
+    return reach->high;
 }
 
 COLD uint32_t
@@ -281,6 +296,7 @@ walk_full(struct thread *t, struct arch_caller caller)
         t->walked[0].flags = 0;
     }
     bump_by(&t->disk->frames_unwound, count);
+    t->walked_end = outcome != WALK_BREAKS ? end_of_pages(&w, caller.slot, count) : 0;
     if (outcome == WALK_BREAKS)
         parent = DISK_NODE_BROKEN;
     else if (outcome == WALK_ON)

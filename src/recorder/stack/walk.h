@@ -6,7 +6,8 @@
 #include "platform/arch_x86_64.h"
 
 /* Return the node of the stack that called from CALLER, on any stack, by the complete unwind
- * tables. Does not change T's memo. Stores slots and frames in T's `walked`. */
+ * tables. Does not change T's memo. Stores slots and frames in T's `walked`, and where their pages
+ * end in `walked_end`. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
 enum walk_between {
@@ -29,6 +30,9 @@ bool rules_start(void);
 /* Fill in E for return address RA, from the second level or the unwind tables. E is RA's entry in a
  * thread's cache, or a variable of the caller. */
 void rules_fill(struct rule_entry *e, uint64_t ra);
+
+/* Empty CACHE, which has RULE_CACHE_ENTRIES. */
+void rules_forget(struct rule_entry *cache);
 
 /* Return RA's place in CACHE, whatever entry it contains. */
 static inline struct rule_entry *

@@ -20,6 +20,9 @@ depth60     553         830
 paths       1580        2370
 deep        2290        3430
 handler     6430       9650
+coroutine5  523         790
+coroutine60 830         1250
+coroutine900 5680       8520
 heap64      543         680
 heap256     699         870
 heap32000   2110        2640
