@@ -164,7 +164,14 @@ no_builtins := $(addprefix -fno-builtin-,malloc calloc realloc free aligned_allo
 recorder_flags := $(base_flags) -Isrc/recorder -O2 -fno-tree-vectorize -falign-functions=32 \
                  -g -fPIC \
                  -fvisibility=hidden -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-plt \
-                 -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins)
+                 -fomit-frame-pointer -fno-stack-protector -fexceptions $(no_builtins) \
+                 $$(call registers,$$<)
+# A program may call malloc with a misaligned stack, where a store of 16 bytes from a vector
+# register faults. So only files that need these registers use them.
+floating_sources := src/recorder/event/errors.c src/common/sampling/draw.c \
+                    src/common/unwind/cfi_program.c src/recorder/access/% \
+                    src/recorder/language/%
+registers = $(if $(filter $(floating_sources),$(1)),,-mgeneral-regs-only)
 access_flags := $(recorder_flags) -DHEAPTAP_ACCESS
 recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
                 -Wl,--version-script=src/recorder/entry/versions.map \

@@ -92,6 +92,15 @@ arch_thread_pointer(void)
     return pointer;
 }
 
+/* Clobbered by a call, where the compiler uses these registers at all. */
+#ifdef __SSE__
+#define ARCH_VECTORS                                                                               \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",      \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+#else
+#define ARCH_VECTORS
+#endif
+
 /* Call FUNCTION on the stack that ends at TOP, and return its result. */
 static inline bool
 arch_call_on(void *top, bool (*function)(void))
@@ -104,9 +113,8 @@ arch_call_on(void *top, bool (*function)(void))
                      "movq %%rbx, %%rsp"
                      : "=a"(result), [top] "+r"(top), [function] "+r"(function)
                      :
-                     : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
-                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+                     : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", ARCH_VECTORS
+                       "memory", "cc");
     return result & 1;
 }
 
