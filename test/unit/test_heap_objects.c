@@ -219,7 +219,23 @@ replay_many(uint32_t count, uint32_t cleared, uint32_t rounds)
     assert_true(shadow_is_valid());
 }
 
-/* If this fails, removing an object from a heap of the program finds nothing, or returns another
+/* If this fails, objects go to a tier that is too fine, and waste words, or to one without room for
+ * their offsets. */
+static void
+sizes_select_tiers_whose_limits_rise_by_four(void **unused)
+{
+    static const struct {
+        uint64_t size_bytes;
+        uint32_t tier;
+    } known[] = {{0, 0},    {1, 0},    {112, 0},  {113, 1},  {448, 1},   {449, 2},
+                 {1792, 2}, {1793, 3}, {7168, 3}, {7169, 4}, {32000, 4}, {UINT64_MAX, 4}};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(known); i++)
+        assert_int_equal(heap_tier_of_size(known[i].size_bytes), known[i].tier);
+}
+
+/* If this fails, removing an object from one of the program's heaps misses, or returns another
  * object's site and size. */
 static void
 one_heap_holds_what_was_put_in(void **unused)
@@ -666,6 +682,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(sizes_select_tiers_whose_limits_rise_by_four),
         TEST(one_heap_holds_what_was_put_in),
         TEST(heaps_at_the_same_addresses_keep_apart),
         TEST(heaps_keep_apart_among_threads),

@@ -106,11 +106,13 @@ void heap_objects_empty(struct heap_objects *o);
 static inline uint32_t
 heap_tier_of_size(uint64_t size_bytes)
 {
-    uint32_t tier = 0;
+    uint32_t tier;
 
-    for (uint64_t bytes = HEAP_FINE_BYTES; tier < HEAP_TIERS - 1 && size_bytes > bytes; bytes <<= 2)
-        tier++;
-    return tier;
+    if (size_bytes <= HEAP_FINE_BYTES)
+        return 0;
+    // The limit of each tier is four times that of the tier before.
+    tier = (65 - (uint32_t)__builtin_clzll((size_bytes - 1) / HEAP_FINE_BYTES)) / 2;
+    return tier < HEAP_TIERS - 1 ? tier : HEAP_TIERS - 1;
 }
 
 static inline struct heap_leaf *

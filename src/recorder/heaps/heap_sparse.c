@@ -172,18 +172,24 @@ static bool
 search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct spot *ret_found)
 {
     uint32_t number = load_acquire(chain_of(r, address));
+    bool seeks_free = ret_found->line == NULL;
 
     while (number != 0) {
         struct sparse_line *l = sparse_line_at(number);
 
+        // Unrolled, so that a key takes two comparisons and no counter.
+#pragma GCC unroll 5
         for (uint32_t i = 0; i < SPARSE_LINE_ENTRIES; i++) {
             uint32_t current = load_acquire(&l->keys[i]);
 
-            if (current != key && (current != 0 || ret_found->line != NULL))
-                continue;
-            *ret_found = (struct spot){r, l, i, key};
-            if (current == key)
+            if (unlikely(current == key)) {
+                *ret_found = (struct spot){r, l, i, key};
                 return true;
+            }
+            if (unlikely(current == 0) && seeks_free) {
+                *ret_found = (struct spot){r, l, i, key};
+                seeks_free = false;
+            }
         }
         number = load_acquire(&l->next);
     }

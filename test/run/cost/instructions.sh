@@ -25,7 +25,7 @@ coroutine60 830         1250
 coroutine900 5680       8520
 heap64      543         680
 heap256     699         870
-heap32000   2110        2640
+heap32000   1990        2490
 churn       418         630
 own-2       370         560
 cross-2     357         540
