@@ -2,8 +2,9 @@
  *
  * It is loaded beside the recorder into a program that is Lua or embeds Lua. At load time it looks
  * up Lua's functions by name. So it needs no headers and no library, and one file serves all
- * versions. Without Lua, or without a recorder, it is inactive. A version with unknown structures
- * is reported once, and its programs are recorded with their C frames.
+ * versions. Without Lua, or without a recorder, it does nothing. If it does not know the structures
+ * of the version, it prints one message, and the recorder shows C frames instead of Lua's
+ * functions.
  *
  * lua_state.c finds the running state, lua_frames.c turns its calls into frames, lua_name.c names
  * them, lua_code.c finds Lua's code, lua_types.c labels objects with their types.
@@ -30,7 +31,7 @@ static struct heaptap_language language = {
     .frames_again = lua_frames_again,
 };
 
-/* Append the part of VERSION up to its first space; VERSION may be NULL. */
+/* Append "Lua" and the number in VERSION, such as "5.4.6", to the line TO. VERSION may be NULL. */
 static void
 put_version(char to[LINE_BYTES], const char *version)
 {
@@ -45,7 +46,7 @@ put_version(char to[LINE_BYTES], const char *version)
     strncat(to, version, length < 20 ? length : 20);
 }
 
-/* Print one line for the user: VERSION, which may be NULL, is unsupported. */
+/* Print one line for the user: the Lua of this process, named VERSION or NULL, is unsupported. */
 static void
 lua_adapter_report_unknown(const char *version)
 {
@@ -70,7 +71,7 @@ lua_adapter_begin(void)
     if (function == NULL)
         return;
     lua_code_find((uintptr_t)function);
-    // LuaJIT does not export this text.
+    // LuaJIT does not export lua_ident.
     ident = lua_code_exports("luaJIT_setmode") ? NULL : dlsym(RTLD_DEFAULT, "lua_ident");
     *(void **)&lua_name_getinfo = function;
     resume = dlsym(RTLD_DEFAULT, "lua_resume");

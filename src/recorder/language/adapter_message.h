@@ -10,8 +10,8 @@
 #include "format/run_stderr.h"
 
 /* Write LINE of SIZE_BYTES to descriptor 2 if that is the stderr of `heaptap run`. Otherwise write
- * nothing: the reader may be another program, which parses this one's output. Called while the
- * program is loaded. */
+ * nothing, because another program may parse what arrives there. Call while the program is
+ * loaded. */
 static inline void
 adapter_message(const char *line, size_t size_bytes)
 {

@@ -3,8 +3,8 @@
  * It is loaded beside the recorder into a program that is CPython or uses its library. At load
  * time, before the interpreter is initialised, it looks up the interpreter's functions by name. So
  * it needs no headers and no library, and one file serves all versions. Without CPython, or without
- * a recorder, it is inactive. A version with unknown structures is reported once, and its programs
- * are recorded with their C frames. */
+ * a recorder, it does nothing. If it does not know the structures of the version, it prints one
+ * message, and the recorder shows C frames instead of Python functions. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static struct heaptap_language python = {
  * call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
-/* Print one line for the user, once. VERSION is truncated at its first space. */
+/* Print once one line that the interpreter named VERSION, up to its first space, is unsupported. */
 static void
 python_adapter_report_unknown(const char *version)
 {
@@ -44,12 +44,12 @@ python_adapter_report_unknown(const char *version)
 }
 
 struct code {
-    const void *known; // An address in the code.
+    const void *known; // An address between start and end.
     uint64_t start, end;
 };
 
-/* Register the code of the object that contains KNOWN: all code of the interpreter runs Python
- * programs. */
+/* Register the code of the loaded object that contains KNOWN as code that runs Python programs.
+ * Called by dl_iterate_phdr for each object. */
 static int
 register_code(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -105,20 +105,21 @@ python_adapter_begin(void)
     if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL)
         return;
     layout = python_layout_of(python_layout_minor(version()));
-    // Debug builds may have more words before the type of an object.
+    // The type is at another offset if a debug build puts further words before it.
     if (layout == NULL || python_pointer(code, PYTHON_OBJECT_TYPE) != type) {
         python_adapter_report_unknown(version());
         return;
     }
-    if (!find_asked(&a)) // Last, because older versions lack some of these functions.
+    if (!find_asked(&a)) // Check this last: the unsupported versions above lack some of these
+                         // functions.
         return;
     python_name_begin(layout, code);
     python_reach_begin(layout, &owners);
     python_frames_begin(layout, &a);
     interpreter.known = a.eval;
     dl_iterate_phdr(register_code, &interpreter);
-    dl_iterate_phdr(register_code, &ours); // The adapter's hooks are called between the
-                                           // interpreter's functions.
+    dl_iterate_phdr(register_code, &ours); // The interpreter calls the adapter's hooks, so their
+                                           // frames are among its own.
     python_memory_begin(layout, (const void *)interpreter.start,
                         interpreter.end - interpreter.start);
     python.memo_bytes = python_memo_bytes;

@@ -14,22 +14,22 @@
 /* Hint for the next allocation. A caller saves the previous hint and restores it at the end. */
 struct ecl_hint {
     unsigned char kind, count;
-    const void *frame; // C frame of the function that left the hint; NULL = no hint.
+    const void *frame; // C frame of the function that set the hint; NULL = no hint.
 };
 
-/* Leave a hint until ecl_types_end: the next allocation is an object of TYPE if OBJECT, else a part
- * of one. FRAME is the caller's C frame. Return the previous hint. */
+/* Set the hint until ecl_types_end: if OBJECT, the next allocation is an object of TYPE, else it is
+ * a part of such an object. FRAME is the caller's C frame. Return the previous hint. */
 struct ecl_hint ecl_types_begin(int type, bool object, const void *frame);
 void ecl_types_end(struct ecl_hint before);
 
-/* Members of struct gc_runtime. */
+/* The members `kinds` and `now` of ECL's struct gc_runtime. */
 extern const char *const ecl_type_names[];
 struct gc_now ecl_types_now(void);
 
 /* --- ecl_code.c: maps compiled code to Lisp functions; see ecl_code.c. */
 
-/* Record that the C function ENTRY implements the Lisp function NAME, from the code of BLOCK. Call
- * outside events. */
+/* Record that the C function ENTRY implements the Lisp function NAME. BLOCK is ECL's code block
+ * that contains ENTRY. Call outside events. */
 void ecl_code_add(const void *entry, cl_object name, cl_object block);
 
 /* Return true if ECL has begun to create functions. ECL's thread data is valid from then on. */
@@ -53,7 +53,8 @@ unsigned ecl_name_of(cl_object name);
  * next collection. */
 unsigned ecl_name_of_function(cl_object function);
 
-/* Invalidate the cache after a collection, or the entry of FUNCTION, which was freed separately. */
+/* Invalidate the whole cache after a collection, or only the entry of FUNCTION when ECL frees it
+ * outside a collection. */
 void ecl_names_invalidate(void);
 void ecl_names_invalidate_one(const void *function);
 
@@ -61,12 +62,13 @@ void ecl_names_invalidate_one(const void *function);
  * ecl_symbols.c. */
 
 /* Callbacks. FUNCTION receives each local function: its address VALUE, relative to the file's load
- * address, and its NAME in Lisp. PART receives the address VALUE of each separate part of code, and
- * the address WHOLE of the function that it belongs to. */
+ * address, and its NAME in Lisp. PART receives each part that the C compiler has split off a
+ * function: the part's address VALUE, and the address WHOLE of the function. */
 typedef void ecl_symbols_function(void *arg, uint64_t value, const char *name);
 typedef void ecl_symbols_part(void *arg, uint64_t value, uint64_t whole);
 
-/* Read FILE, which may have any content. Requires that it is aligned to 8. */
+/* Call FUNCTION and PART for the symbols in FILE, which may have any content. FILE must be aligned
+ * to 8 bytes. */
 void ecl_symbols_read(const void *file, size_t size, ecl_symbols_function *function,
                       ecl_symbols_part *part, void *arg);
 

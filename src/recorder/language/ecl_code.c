@@ -34,8 +34,8 @@ enum { ENTRIES = 1 << 16, PLACES = 1 << 16, WINDOW = 32, BLOCKS = 512, FILE_BYTE
 struct place {
     uint64_t address; // Atomic; 0 = free.
     uint32_t id;      // Atomic; 0 = none.
-    uint32_t asof;    // Atomic: value of entry_count when the id was found missing.
-    uint64_t whole;   // For an entry that is a part of a function: start of that function; else 0.
+    uint32_t asof;    // Atomic: value of entry_count when a search found no id.
+    uint64_t whole;   // If the entry is a split-off part: start of its function; else 0.
 };
 
 static struct place entries[ENTRIES], places[PLACES];
@@ -47,8 +47,8 @@ hash(uint64_t address)
     return (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* Return the place of ADDRESS in a table of COUNT places. If there is none, return a free one if
- * MAKE, else NULL. */
+/* Return the place of ADDRESS in a table of COUNT places. If the table lacks ADDRESS, return a free
+ * place if MAKE, else NULL. */
 static struct place *
 ecl_code_place_of(struct place *table, size_t count, uint64_t address, bool make)
 {
@@ -97,8 +97,8 @@ ecl_code_add_part(void *base, uint64_t value, uint64_t whole)
         p->whole = *(const uint64_t *)base + whole;
 }
 
-/* Return a copy of the file FD of SIZE bytes; NULL if it is unreadable. A mapping is unsuitable,
- * because it loses its pages when another process rewrites the file. */
+/* Return a copy of the file FD of SIZE bytes; NULL if the file is unreadable. Mapping the file
+ * itself would be unsafe: if another process truncates the file, the mapping loses its pages. */
 static void *
 copy_of(int fd, size_t size)
 {
@@ -137,11 +137,12 @@ ecl_code_open_file(const char *name, uint64_t base)
     close(fd);
 }
 
-/* Read the symbols of the file that contains the function ENTRY, unless that was done before. */
+/* Read the symbols of the file that contains the function ENTRY, unless they were read before. */
 static void
 look_at_file(const void *entry)
 {
-    static uint64_t known[BLOCKS]; // Atomic: complemented addresses of known files.
+    static uint64_t known[BLOCKS]; // Atomic: complemented load addresses of the files whose symbols
+                                   // were read.
     int saved = errno;
     Dl_info info;
 
@@ -166,8 +167,9 @@ look_at_file(const void *entry)
 void
 ecl_code_add(const void *entry, cl_object name, cl_object block)
 {
-    static cl_object latest; // Atomic, complemented: the latest file, because functions mostly
-                             // arrive file by file.
+    static cl_object latest; // Atomic: complemented block of the latest function. It saves most
+                             // calls of look_at_file, because ECL makes the functions of one file
+                             // in a row.
     cl_object hidden = (cl_object) ~(uintptr_t)block;
 
     if (!Null(block) && load_relaxed(&latest) != hidden) {

@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES = 64 };
 
-/* Copy the characters of a Lisp string as ASCII, truncated. */
+/* Copy the characters of a Lisp string to TO as ASCII, truncated to the size of TO. */
 static void
 ecl_lisp_name_of(cl_object s, char name[NAME_BYTES])
 {

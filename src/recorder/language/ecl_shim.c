@@ -22,7 +22,7 @@
     }
 
 MAKES(ecl_cons, (cl_object a, cl_object d), (a, d), t_list)
-#ifndef ecl_list1 // In ECL 24 it is a macro that calls ecl_cons.
+#ifndef ecl_list1 // ECL 24 defines ecl_list1 as a macro that calls ecl_cons.
 MAKES(ecl_list1, (cl_object a), (a), t_list)
 #endif
 MAKES(ecl_alloc_object, (cl_type t), (t), t)

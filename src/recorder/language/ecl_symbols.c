@@ -21,7 +21,7 @@
 
 enum { NAME_BYTES = 200, COMPARED_MAX = 1 << 22 };
 
-/* A symbol table with its names. */
+/* A symbol table, and the string table with its names. */
 struct symbols {
     const Elf64_Sym *v;
     size_t count;

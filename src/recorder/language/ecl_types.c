@@ -21,7 +21,7 @@ enum { KIND_OTHER = 0 };
 static __thread struct ecl_hint hint;
 static __thread unsigned char latest; // Kind of the latest object.
 
-/* Indexed by cl_type; src/tool/analyse knows these names. */
+/* Names of the heaps, indexed by cl_type. */
 const char *const ecl_type_names[GC_KINDS_MAX] = {
     [KIND_OTHER] = "lisp other",
     [t_list] = "lisp cons",

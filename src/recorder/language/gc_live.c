@@ -34,7 +34,8 @@ struct leaf {
 
 static struct leaf *top[1 << TOP_BITS];
 
-/* Return *PLACE; if it is NULL, first allocate zeroed memory for it. Return NULL without memory. */
+/* Return *PLACE. If *PLACE is NULL, first store the address of new zeroed memory there. Return NULL
+ * if there is no memory. */
 static void *
 made(void **place, size_t bytes)
 {
@@ -52,7 +53,8 @@ made(void **place, size_t bytes)
     return none;
 }
 
-/* Return the byte of P, creating its leaf if MAKE; NULL if there is none, or without memory. */
+/* Return the address of the byte for P; if MAKE, create the leaf when it is missing. Return NULL if
+ * the leaf is missing or there is no memory. */
 static unsigned char *
 byte_of(const void *p, bool make)
 {

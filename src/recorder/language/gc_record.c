@@ -69,11 +69,11 @@ static const char *const names[GC_FUNCTIONS] = {
 };
 static void *functions[GC_FUNCTIONS];
 
-/* --- Whose call it is ------------------------------------------------------------------------- */
+/* --- The program's calls and the collector's own calls ---------------------------------------- */
 
-static uintptr_t inner_start, inner_end; // Code of the library that is the collector.
+static uintptr_t inner_start, inner_end; // Bounds of the collector's code.
 
-/* A search for the code that contains address WITHIN. */
+/* Context of a search through the loaded objects for the code that contains the address WITHIN. */
 struct code {
     uintptr_t within, start, end;
     bool is_libgc;
@@ -109,7 +109,8 @@ gc_runtime_code(const void *within, bool *ret_is_libgc)
     heaptap_runtime_code((void *)code.start, (void *)code.end);
     if (ret_is_libgc == NULL || !code.is_libgc)
         return;
-    // If the collector is in the runtime's own library, its inner calls are direct.
+    // Only a separate libgc has inner calls that reach the wrappers. A collector inside the
+    // runtime's library calls its functions directly.
     *ret_is_libgc = true;
     inner_start = code.start;
     store_release(&inner_end, code.end);
@@ -147,7 +148,8 @@ GC_register_has_static_roots_callback(int (*filter)(const char *, void *, size_t
 
 /* --- The functions behind ours ---------------------------------------------------------------- */
 
-/* A search for one of the loaded libraries: its index, and its name when found. */
+/* Context of a search for a loaded library: its index AT, which counts down to 0, and its NAME as
+ * the result. */
 struct library {
     size_t at;
     char name[PATH_MAX];
@@ -169,8 +171,8 @@ take_name(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* Return NAME in the library FILE or in one that it needs. The library then stays loaded, because
- * the address is cached. */
+/* Return the function NAME of the library FILE, or of a library that FILE needs; NULL if there is
+ * none. Keep FILE loaded, because the caller caches the address. */
 static void *
 gc_record_find_in(const char *file, const char *name)
 {
@@ -187,8 +189,8 @@ gc_record_find_in(const char *file, const char *name)
 }
 
 /* Search every loaded library except ours: RTLD_NEXT does not find a library that was opened with
- * RTLD_LOCAL. The program is omitted, because its scope is the global one, where ours come
- * first. */
+ * RTLD_LOCAL. Omit the program: its scope is the global one, which would return our own
+ * functions. */
 static COLD void *
 gc_record_find_local(const char *name)
 {
@@ -211,9 +213,8 @@ find_behind(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* Initialise once, with the collector that FIND finds. This must happen before the collector first
- * determines the memory to scan. For a collector opened with RTLD_LOCAL, it happens at the first
- * call. */
+/* Initialise once, with the collector that FIND finds. Call before the collector first determines
+ * the memory to scan. For a collector opened with RTLD_LOCAL, call at its first function call. */
 static void
 gc_record_look_around(void *(*find)(const char *name))
 {
@@ -290,8 +291,8 @@ ends(const void *p, unsigned kind)
 }
 
 /* Record the end of a collection, and take a named snapshot at some of them. These snapshots are
- * for human readers, so their distance grows: one per collection at first, then at every second,
- * every fourth. Every snapshot contains the number of collections. */
+ * for human readers, so their distance grows: first after each collection, then after every second,
+ * then after every fourth, and so on. Each snapshot contains the number of collections. */
 static void
 report_collection(void)
 {
@@ -311,7 +312,7 @@ report_collection(void)
         step *= 2;
 }
 
-/* Handle an event. The collector's lock is held, so calls never overlap. */
+/* Handle an event of the collector, which holds its lock, so calls never overlap. */
 static void
 on_event(int event)
 {
@@ -342,8 +343,8 @@ void (*gc_get_hook(void))(int event)
     return load_acquire(&program_hook);
 }
 
-/* Install the hook. A constructor would be too early: this takes the collector's lock, and the
- * collector must be initialised. */
+/* Install the hook for the collector's events. A constructor would be too early: installing takes
+ * the collector's lock, so the collector must be initialised before. */
 COLD void
 gc_begin(void)
 {

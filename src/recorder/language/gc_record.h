@@ -32,14 +32,13 @@ void gc_live_sweep(bool (*is_dead)(const void *p), void (*ends)(const void *p, u
 
 enum { GC_KINDS_MAX = 64 };
 
-/* Kind of the calling thread's next allocation. */
+/* Kind and count of the calling thread's next allocation. */
 struct gc_now {
     unsigned kind;
-    unsigned count; // Number of objects in that allocation: 1, or 0 if it is a part of another
-                    // object.
+    unsigned count; // Objects in the allocation: 1, or 0 if it is a part of another object.
 };
 
-/* A runtime on top of the collector. */
+/* The runtime of a language that allocates its objects with the collector. */
 struct gc_runtime {
     const char *const *kinds; // Names of the heaps, indexed by kind.
     struct gc_now (*now)(void);
@@ -47,15 +46,15 @@ struct gc_runtime {
      * addresses of dead objects. May be NULL. */
     void (*collected)(void);
     void (*freed)(const void *p); // Called when the program frees one object. May be NULL.
-    unsigned lists; // Kind of the objects that GC_malloc_many returns in lists.
+    unsigned lists; // Kind of the objects in the lists that GC_malloc_many returns.
 };
 
-/* Set by the constructor of a runtime's adapter. The default is for programs that use libgc
- * directly. */
+/* The runtime of this process. The constructor of the runtime's adapter sets it. The default is for
+ * programs that use libgc directly. */
 extern const struct gc_runtime *gc_runtime;
 
-/* Functions of libgc that the adapter calls, looked up at the first use. gc_next returns NULL for a
- * function that libgc lacks. */
+/* Functions of libgc that the adapter calls. gc_next looks each of them up at its first use, and
+ * returns NULL if libgc lacks it. */
 enum gc_function {
     GC_FUNCTION_BASE,
     GC_FUNCTION_IS_MARKED,
@@ -69,15 +68,16 @@ void *gc_next(enum gc_function function);
 /* Return the definition of NAME that follows ours in link order, cached in *PLACE. */
 void *gc_find(void **place, const char *name);
 
-/* Register the code of the library that contains WITHIN as the runtime's. Set *RET_IS_LIBGC, unless
- * it is NULL, to true if that library is a separate libgc. */
+/* Register the code of the library that contains WITHIN as code of the runtime. Unless RET_IS_LIBGC
+ * is NULL, set *RET_IS_LIBGC to true if that library is a separate libgc. */
 void gc_runtime_code(const void *within, bool *ret_is_libgc);
 
-/* Return true if the return address PC is in libgc itself, which calls its own public functions by
- * name. */
+/* Return true if the return address PC is in libgc itself: libgc calls its own public functions
+ * through the loader's tables, so these calls reach the wrappers too. */
 bool gc_is_inner(const void *pc);
 
-/* Return the heap of KIND, created at first use; NULL if nothing is recorded. */
+/* Return the heap of KIND, which the first call creates. Return NULL if the process is not
+ * recorded. */
 heaptap_heap *gc_heap(unsigned kind);
 
 /* Call after each allocation. The first call asks the collector to report collections. */
@@ -85,7 +85,8 @@ void gc_begin(void);
 
 extern int gc_has_begun;
 
-/* Record that an object of BYTES at P was returned in a list. Inlined, like gc_began. */
+/* Record that GC_malloc_many returned the object of BYTES at P in a list. Inlined, like
+ * gc_began. */
 static inline __attribute__((always_inline)) void
 gc_listed(const void *p, size_t bytes)
 {

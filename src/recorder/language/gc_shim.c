@@ -17,8 +17,9 @@
 
 #include "language/gc_record.h"
 
-/* Section of the shim's functions. A libgc function that the shim called may end with a tail call
- * to another one. That call has a return address in the shim, so it counts as an inner call. */
+/* Section of the shim's functions. A libgc function that the shim calls may end with a tail call to
+ * another libgc function. The return address of that tail call is in the shim, so a return address
+ * in this section marks an inner call too. */
 #define SHIM EXPORT __attribute__((section("gc_shim_code")))
 extern const char __start_gc_shim_code[] __attribute__((visibility("hidden")));
 extern const char __stop_gc_shim_code[] __attribute__((visibility("hidden")));
@@ -143,7 +144,7 @@ GC_posix_memalign(void **ret, size_t alignment, size_t bytes)
     return error;
 }
 
-/* --- Many at once ----------------------------------------------------------------------------- */
+/* --- Lists of objects ------------------------------------------------------------------------- */
 
 EXPORT void *GC_malloc_many(size_t bytes);
 SHIM void *
@@ -175,7 +176,7 @@ GC_generic_malloc_many(size_t bytes, int kind, void **ret)
                           // object is recorded.
 }
 
-/* --- Ends ------------------------------------------------------------------------------------- */
+/* --- Free and realloc ------------------------------------------------------------------------- */
 
 EXPORT void GC_free(void *p);
 SHIM void
@@ -209,7 +210,8 @@ gc_shim_size_of(void *p)
     return p != NULL && size != NULL ? size(p) : 0;
 }
 
-/* Record P, which could not grow and is unchanged. Its requested size is unknown by now. */
+/* Record the object P again after it could not grow and stayed unchanged. Use the size that libgc
+ * reports, because the requested size is unknown. */
 #define STAYS(p) gc_began(p, gc_shim_size_of(p))
 
 EXPORT void *GC_realloc(void *p, size_t bytes);

@@ -15,7 +15,7 @@ struct lua_proto;
 /* --- lua_frames.c: turns the calls of the running states into frames; contracts in
  * heaptap/language.h. */
 
-/* Id for C functions without a name. Set once. */
+/* Id of the frame for C functions without a name. Set once. */
 extern unsigned lua_frames_unnamed;
 
 extern const size_t lua_frames_memo_bytes;
@@ -45,20 +45,21 @@ uintptr_t lua_types_given(uintptr_t function);
 /* Initialise; RESUME is the address of lua_resume. Call once, before all other functions here. */
 void lua_state_begin(uintptr_t resume);
 
-/* Implement `look` of heaptap/language.h. Its notes are the bounds of the frames that identify the
- * running states: pairs, innermost first, terminated by 0. */
+/* Implement `look` of heaptap/language.h. Write notes: the bounds (low, high) of each C frame that
+ * identifies a running state, innermost first, terminated by 0. */
 void lua_state_probe(const struct heaptap_native *n, size_t count,
                      unsigned long notes[HEAPTAP_NOTES]);
 enum { LUA_STATE_NOTES = (HEAPTAP_NOTES - 2) / 2 };
 
-/* Return the state that the frame between LOW and HIGH identifies at present; 0 if there is
+/* Return the state that the C frame between LOW and HIGH identifies at present; 0 if it identifies
  * none. */
 uintptr_t lua_state_in(uintptr_t low, uintptr_t high);
 
-/* Distance from the end of such a frame down to the word with the state; 0 = unknown. Atomic. */
+/* Distance in bytes from the end of such a frame down to the word that contains the state; 0 =
+ * unknown. Atomic. */
 extern uintptr_t lua_state_off;
 
-/* Return true if the frame between LOW and HIGH still identifies the state L. */
+/* Return true if the C frame between LOW and HIGH still identifies the state L. */
 static inline bool
 lua_state_is(uintptr_t l, uintptr_t low, uintptr_t high)
 {
@@ -84,7 +85,8 @@ bool lua_code_exports(const char *name);
  * entry covers it. Cached, so repeated calls are fast. Async-signal-safe. */
 uintptr_t lua_code_start(uintptr_t pc);
 
-/* Results of lua_code_find: ranges of whole functions, in ascending order. */
+/* Ranges of Lua's code that lua_code_find has found, in ascending order. Each contains whole
+ * functions. */
 struct lua_code_range {
     uintptr_t start, end;
 };
@@ -110,13 +112,13 @@ lua_code_has(uintptr_t pc)
 /* --- lua_name.c: names of Lua's functions, as ids. Async-signal-safe; no function here
  * allocates. */
 
-/* A call of a state during a walk. */
+/* A call of a state, as a walk along the calls reads it. */
 struct lua_call {
-    uintptr_t call, previous;    // Present addresses of the call record and of the previous one,
-    uintptr_t function;          // present address of the called value,
-    intptr_t moved;              // and its distance from the address in the record.
-    uintptr_t stack, stack_used; // Base of offsets in records, and bytes in use there. Base 0 =
-                                 // records contain pointers.
+    uintptr_t call, previous;    // Present addresses of this call's record and of the previous one.
+    uintptr_t function;          // Present address of the called value.
+    intptr_t moved;              // `function` minus the address that the record contains.
+    uintptr_t stack, stack_used; // Present address of Lua's stack and its bytes in use, if records
+                                 // contain offsets; stack 0 = they contain pointers.
     uintptr_t code;              // Position in the code of a Lua function.
 };
 
@@ -141,8 +143,8 @@ lua_call_function(const struct lua_layout *y, const struct lua_call *c, uintptr_
 typedef int lua_name_getinfo_fn(void *l, const char *what, void *debug);
 extern lua_name_getinfo_fn *lua_name_getinfo;
 
-/* Return the id of call C of state L. C calls a Lua function with the prototype PROTO, whose
- * description is SAID. */
+/* Return the id of call C of state L. C calls a Lua function with the prototype PROTO, which SAID
+ * describes. */
 unsigned lua_name_of_lua(uintptr_t l, const struct lua_call *c, uintptr_t proto,
                          const struct lua_proto *said);
 

@@ -66,16 +66,17 @@ static const struct {
 struct lua_code_range lua_code_ranges[LUA_CODE_RANGES];
 size_t lua_code_range_count;
 
-/* The object that contains Lua, with its dynamic symbols. */
+/* The loaded object that contains Lua, and its dynamic symbols. */
 static struct object {
     uintptr_t base, code_start, code_end;
-    bool is_readable; // The code is readable.
+    bool is_readable; // The segment with the code is mapped readable.
     const ElfW(Sym) * symbols;
     const char *names;
     size_t count;
 } lua;
 
-/* Lua's functions, sorted by address. `cut`: another function is between this one and the next. */
+/* Lua's public functions, sorted by address. `cut` is true if a function of the program lies
+ * between this function and the next. */
 static struct {
     uintptr_t start, end;
     bool cut;
@@ -101,7 +102,8 @@ lua_code_owner_of(const char *name)
             at++;
         }
     }
-    // Inner functions, where they are exported: luaV_execute and similar, but no further luaL_.
+    // Names such as luaV_execute belong to internal functions, which some builds export. They set
+    // no cut. An unknown luaL_ function belongs to the program.
     if (strncmp(name, "lua", 3) == 0 && name[3] >= 'A' && name[3] <= 'Z' && name[3] != 'L' &&
         name[4] == '_')
         return OWNER_NOBODY;
@@ -175,7 +177,7 @@ find_object(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* Return symbol I of O if it is a function in O's code; else NULL. */
+/* Return symbol number I of O if it is a function in O's code; else NULL. */
 static const ElfW(Sym) * function_at(const struct object *o, size_t i)
 {
     const ElfW(Sym) *s = &o->symbols[i];
@@ -203,7 +205,7 @@ lua_code_add_function(uintptr_t start, uintptr_t end)
     function_count++;
 }
 
-/* Record that a function of the program begins at ADDRESS. */
+/* Set `cut` of the function before ADDRESS: a function of the program begins there. */
 static void
 cut_at(uintptr_t address)
 {
@@ -230,7 +232,8 @@ add_range(uintptr_t start, uintptr_t end)
     heaptap_runtime_code((const void *)start, (const void *)end);
 }
 
-/* Find Lua's functions in O, with cuts at the program's functions. Return false if it has none. */
+/* Fill `functions` from O's symbols, and set `cut` at the program's functions. Return false if O
+ * has no function of Lua. */
 static bool
 lua_code_divide(const struct object *o)
 {
@@ -265,7 +268,7 @@ program_end(const struct object *o, uintptr_t start)
 }
 
 /* Return the address that the instruction at P calls, jumps to or loads; 0 for any other
- * instruction. BYTES are left from P on. */
+ * instruction. The code ends BYTES after P. */
 static uintptr_t
 refers_to(const unsigned char *p, size_t bytes)
 {
@@ -334,8 +337,8 @@ lua_code_exports(const char *name)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* Size and offset of Lua's largest function so far, packed in one word, so that threads cannot mix
- * two functions. High bits: size. Low bits: offset in the object's code. Atomic. */
+/* The largest function of Lua found so far. One word contains both its size (high bits) and its
+ * offset in the object's code (low bits), so that threads cannot mix two functions. Atomic. */
 static uint64_t largest;
 
 static void
@@ -368,9 +371,9 @@ struct known_start {
     uintptr_t pc, start;
 };
 
-/* Return true if K is the entry for PC, and store its result in *RET_START. Several threads may
- * fill in the same entry, each with a correct pair, so the two halves are checked against each
- * other. */
+/* Return true if K is the entry for PC, and store its function's start in *RET_START. Several
+ * threads may write the same entry, each a correct pair, so the check rejects two halves from
+ * different pairs. */
 static inline bool
 lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_start)
 {
@@ -380,8 +383,9 @@ lua_code_is_known(const struct known_start *k, uintptr_t pc, uintptr_t *ret_star
     return __atomic_load_n(&k->pc, __ATOMIC_ACQUIRE) == pc;
 }
 
-/* Look PC up in two places, because two keys that are always on the stack would otherwise displace
- * each other. A lookup by unwind entry takes hundreds of times longer than a hit here. */
+/* Look PC up in two places of the cache. With one place, two addresses that are always on the stack
+ * could displace each other at each lookup. A lookup by unwind entry takes hundreds of times longer
+ * than a hit. */
 uintptr_t
 lua_code_start(uintptr_t pc)
 {

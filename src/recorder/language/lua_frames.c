@@ -54,7 +54,7 @@
 
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // One per call, and an end record for each state.
-    LINKS_CUT = LINKS * 3 / 4,  // Links to cache for a stack that has more calls.
+    LINKS_CUT = LINKS * 3 / 4,  // Links to cache when a stack has more calls than LINKS.
     STOP_STEP = 64,             // The stop moves by this number of frames.
     PLACES = 1 << 10,
     ASKERS = 256,
@@ -70,8 +70,8 @@ unsigned lua_frames_unnamed;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* The running states, innermost first, and a block that realloc has moved while Lua still has the
- * old address. */
+/* The running states V, innermost first, and the block that realloc has moved while Lua still uses
+ * the old address. */
 struct states {
     size_t count;
     bool all_queried;     // Every allocation of these states has caused an event.
@@ -83,11 +83,12 @@ struct states {
     uintptr_t v[LUA_STATE_NOTES];
 };
 
-/* A walk along the calls of a state, outwards from the innermost. */
+/* A walk along the calls of a state, from the innermost call outwards. */
 struct walk {
     struct lua_call c;
-    uintptr_t noted_code; // The position in the record.
-    uintptr_t l, last;    // State, and the record that ends its calls, which is no call.
+    uintptr_t noted_code; // The position in the code that the record contains.
+    uintptr_t l, last;    // The state, and the record after its last call, which represents no
+                          // call.
     intptr_t calls_moved;
 };
 
@@ -99,8 +100,8 @@ is_lua_closure(const struct lua_layout *y, uintptr_t function)
            (!y->has_array || *(const unsigned char *)(lua_word(function) + y->closure_is_c) == 0);
 }
 
-/* Move W to the call record at CALL. Return false at the last record, which is no call, and at a
- * damaged record. */
+/* Move W to the call record at CALL. Return false at the end record, which represents no call, and
+ * at a damaged record. */
 static inline bool
 move_to_call(const struct lua_layout *y, struct walk *w, uintptr_t call)
 {
@@ -110,12 +111,12 @@ move_to_call(const struct lua_layout *y, struct walk *w, uintptr_t call)
     w->c.previous = y->has_array ? call - y->call_bytes : lua_word(call + LUA_CALL_PREVIOUS);
     w->c.function = lua_call_function(y, &w->c, call);
     w->c.code = w->noted_code = lua_word(call + y->call_code);
-    // The record of the state itself has no previous record.
+    // The end record has no previous record.
     return w->c.previous != 0 && w->c.function != 0;
 }
 
-/* Correct the position in 5.1: it is meaningless for a C function, and for the innermost Lua
- * function it is in the state. */
+/* Correct W's position in the code, for 5.1. There the record's position is meaningless for a C
+ * function, and the state stores the position of the innermost Lua function. */
 static inline void
 correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
 {
@@ -124,8 +125,8 @@ correct_code(const struct lua_layout *y, struct walk *w, bool innermost)
     w->c.code = is_lua_closure(y, w->c.function) ? w->noted_code : 0;
 }
 
-/* Return true if ADDRESS, as Lua stores it, is in the moved block. The host's allocator may have a
- * header before the address that Lua uses. */
+/* Return true if ADDRESS, as Lua stores it, is in the moved block. The host's allocator may have
+ * put a header before the address that Lua uses. */
 static inline bool
 is_moved(const struct states *s, uintptr_t address)
 {
@@ -186,7 +187,8 @@ walk_next(const struct lua_layout *y, struct walk *w)
     return true;
 }
 
-/* Return true if the call of a Lua function has a separate frame of luaV_execute. */
+/* Return true if W's call, of a Lua function, is the outermost one in its C frame of
+ * luaV_execute. */
 static inline bool
 is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
 {
@@ -201,12 +203,12 @@ is_fresh(const struct lua_layout *y, const struct walk *w, unsigned status)
     return (lua_int(code - 4) & OPCODE_MASK_5_1) != OPCODE_CALL_5_1;
 }
 
-/* The objects that a link's words point to, as read when the call was new, and the resulting
- * frame. */
+/* Facts from the objects that a link's words point to, read when the call was new, and the frame
+ * made of these facts. */
 struct facts {
     uintptr_t function; // Prototype or C function of the closure; 0 = not read.
     struct lua_proto proto;
-    struct heaptap_frame frame; // Valid if the link has a frame.
+    struct heaptap_frame frame; // Valid if the link's has_frame is true.
 };
 
 /* Store the facts of the call of W in *F. Return false if the call is not shown. */
@@ -233,8 +235,8 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
     if (lua_type_at(w->c.function) != LUA_IS_LIGHT_C)
         value = f->function = lua_closure_function(y, value);
     if (!lua_code_has(value))
-        return false; // The C frame of this function is shown instead.
-    // lua_frames_place needs the address.
+        return false; // Reports show the C frame of this function instead. lua_frames_place looks
+                      // for the C frame with this address.
     f->frame = (struct heaptap_frame){value, lua_name_of_c(w->l, &w->c, value), KIND_C};
     if (f->frame.id == 0)
         f->frame.id = lua_frames_unnamed;
@@ -243,11 +245,11 @@ read_call(const struct lua_layout *y, const struct walk *w, struct facts *f)
 
 /* --- The latest answer ------------------------------------------------------------------------ */
 
-/* A call of the latest answer: the words that determine its frame. An end record, which is no call,
- * ends the calls of each state. */
+/* A call of the latest answer, with the words that determine its frame. A link for the end record,
+ * which represents no call, follows the calls of each state. */
 struct link {
-    uintptr_t call, value, code; // The call record; the called value and its type;
-    uint16_t status;             // the position in the code, as in the record.
+    uintptr_t call, value, code; // Addresses of the call record and the called value, and
+    uint16_t status;             // the code position; these and the status as in the record.
     uint8_t type;
     bool has_frame;
     uint16_t end;    // Index of the end record of this state.
@@ -255,14 +257,15 @@ struct link {
 };
 
 struct memo {
-    unsigned count;  // Number of valid links, at the end of V. 0 while an answer is made.
-    unsigned filled; // Number of links, at the end of V, that an earlier answer has filled in.
+    unsigned count;  // Number of valid links; they are the last ones of V. 0 while an answer is
+                     // made.
+    unsigned filled; // Number of links at the end of V that contain data of earlier answers.
     bool is_unsure;  // The objects that the words point to may have changed.
-    bool is_cut;     // The outermost link is not the end; the next call is at V[LINKS].
+    bool is_cut;     // The calls continue beyond the outermost link. V[LINKS] has the next call.
     unsigned stop;   // Index into V: only links before this one are compared; LINKS = all.
-    uintptr_t states[LUA_STATE_NOTES]; // The state that each note identified in the latest answer.
+    uintptr_t states[LUA_STATE_NOTES]; // The states of the latest answer, one per note.
     uintptr_t allocator;     // Lua's own allocator function.
-    uint16_t places[PLACES]; // Index into V by hash of the call record.
+    uint16_t places[PLACES]; // Index into V, by the hash of a call record's address.
     struct link v[LINKS + 1];
     struct facts facts[LINKS];
 };
@@ -274,14 +277,14 @@ struct answer {
     const struct lua_layout *y;
     const struct states *s;
     struct memo *m;
-    bool deep; // Also read the objects that the words point to.
+    bool deep; // Also compare the objects that the links' words point to.
     unsigned count, filled; // In the memo.
     const struct link *changed;
     const struct link *stop; // End of the comparison; beyond V if all links are compared.
 };
 
-/* Return the link where the comparison stops early; a link beyond V if the links end with the
- * calls. */
+/* Return the link at index STOP, where comparisons end early. Return a link beyond V if there is no
+ * stop and the links end with the calls. */
 static inline const struct link *
 stop_of(const struct memo *m, unsigned stop)
 {
@@ -295,7 +298,7 @@ lua_frames_place_of(struct memo *m, uintptr_t call)
     return &m->places[call * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
-/* Return the link of CALL; the end of V if there is none. */
+/* Return the link of the call record CALL; the end of V if no link has it. */
 static inline struct link *
 link_of(const struct answer *a, uintptr_t call)
 {
@@ -317,8 +320,8 @@ type_byte(uintptr_t function)
     return *(const unsigned char *)(function + LUA_TYPE);
 }
 
-/* Return true if the objects that the words of E point to are unchanged. If the closure was not
- * read, equal words suffice. */
+/* Return true if the objects that the words of E point to are unchanged. If the facts do not come
+ * from the closure, equal words suffice. */
 static inline bool
 leads_to_same(const struct lua_layout *y, const struct memo *m, const struct link *e)
 {
@@ -368,7 +371,7 @@ is_call(const struct answer *a, const struct walk *w, const struct link *e, bool
            f->frame.extra == (is_fresh(y, w, 0) ? (unsigned)KIND_FRESH : (unsigned)KIND_LUA);
 }
 
-/* Like note_call, for a link of the latest answer, which becomes changed. */
+/* Like note_call, for a link E of the latest answer. Count E as changed from then on. */
 static void
 note_other(struct answer *a, const struct walk *w, struct link *e)
 {
@@ -398,8 +401,8 @@ has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e
            likely(type_byte(function) == e->type);
 }
 
-/* Return true if the calls from E on are in their old places, in state NUMBER and the states that
- * resumed it. Record changes in them. Handles only plain states. */
+/* Return true if the calls from E outwards still have their links, in state NUMBER and in the
+ * states that resumed it. Update links whose words have changed. Handles only plain states. */
 static INLINE bool
 lua_frames_stays(struct answer *a, size_t number, struct link *e, bool deep)
 {
@@ -446,7 +449,8 @@ stays_deep(struct answer *a, size_t number, struct link *e)
     return lua_frames_stays(a, number, e, true);
 }
 
-/* Do the same in the general case, with W at E, in state NUMBER. */
+/* Do the same as lua_frames_stays for states that are not plain. W is at the call of link E, in
+ * state NUMBER. */
 static bool
 stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
 {
@@ -479,15 +483,15 @@ stays_moved(struct answer *a, size_t number, struct walk *w, struct link *e)
     }
 }
 
-/* The innermost call that already is a link of the latest answer. */
+/* The join: the innermost call that already has a link in the latest answer. */
 struct join {
-    struct link *at;     // The end of V if there is none.
-    size_t record_count; // Number of records before it.
+    struct link *at;     // The end of V if no call has a link.
+    size_t record_count; // Number of records further in.
     size_t state;
     struct walk w;
 };
 
-/* Find the join. Chains beyond LINKS records are cut. */
+/* Find the join of the states' calls with the latest answer. Read at most LINKS records. */
 static void
 find_join(const struct answer *a, struct join *j)
 {
@@ -620,8 +624,8 @@ lua_frames_reaches(struct answer *a, const struct link *from)
 
     if (a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted)
         return true;
-    // No event has compared these links since they were outside the stop, so their prototypes may
-    // have changed.
+    // While these links were outside the stop, no event compared them. So their prototypes may have
+    // changed.
     a->deep = true;
     a->stop = stop_of(a->m, lua_frames_stop_from(a->m, from));
     return a->stop > &a->m->v[LINKS] || from->frames >= a->stop->frames + wanted;
@@ -678,13 +682,13 @@ lua_frames_next_stop(const struct answer *a, const struct link *first)
     return lua_frames_stop_from(a->m, first);
 }
 
-/* Record that the program whose states belong to GLOBAL has an event in this thread. Mark M unsure
- * if another thread had such an event since this thread's latest. */
+/* Record that this thread has an event of the Lua program with the global state GLOBAL. Set M's
+ * is_unsure if another thread has had an event of this program since this thread's latest one. */
 static inline void
 ask_whose(struct memo *m, uintptr_t global)
 {
-    static const struct memo *latest_of[ASKERS]; // Atomic, by hash of the program's states: the
-                                                 // memo of the thread with the latest event.
+    static const struct memo *latest_of[ASKERS]; // Atomic, by hash of GLOBAL: the memo of the
+                                                 // thread with the latest event.
     const struct memo **asker = &latest_of[global * UINT64_C(0x9e3779b97f4a7c15) >> 56];
 
     if (likely(__atomic_load_n(asker, __ATOMIC_RELAXED) == m))
@@ -736,8 +740,8 @@ find_states(const struct lua_layout *y, struct memo *m, struct states *s,
     }
 }
 
-/* Return true if the frames of the states S equal the cached ones, as at most events. Requires that
- * S has a state and is plain. */
+/* Return true if the frames of the states S equal the cached ones, which holds at most events. S
+ * must be plain and have at least one state. */
 static INLINE bool
 is_latest(const struct lua_layout *y, const struct memo *m, const struct states *s, bool deep)
 {
@@ -770,7 +774,7 @@ is_latest(const struct lua_layout *y, const struct memo *m, const struct states 
     return e == &m->v[LINKS];
 }
 
-/* Like is_latest, including the objects that the words point to. */
+/* Like is_latest, but also compare the objects that the links' words point to. */
 static NOINLINE bool
 is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *s)
 {
@@ -780,7 +784,7 @@ is_deep_latest(const struct lua_layout *y, struct memo *m, const struct states *
     return true;
 }
 
-/* Return the answer for S, of which some parts may have changed. */
+/* Compute the answer A again where the calls have changed. */
 static NOINLINE size_t
 lua_frames_answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
 {
@@ -797,7 +801,8 @@ lua_frames_answer(struct answer *a, struct heaptap_frame *end, size_t *ret_same)
     first = put_links(a);
     *ret_same = a->changed->frames;
     put_changed(a, first, end);
-    // Calls without frames have replaced calls with frames.
+    // Fewer frames than wanted are inside the stop: calls that are not shown have replaced calls
+    // that are.
     if (a->stop <= &m->v[LINKS] && first->frames <= a->stop->frames + heaptap_frames_wanted()) {
         *ret_same = 0;
         return put_plainly(a, end);
@@ -827,8 +832,8 @@ lua_frames_again(struct heaptap_frame *end, void *memo, const unsigned long note
     return lua_frames_answer(&(struct answer){.y = y, .s = &s, .m = m}, end, ret_same);
 }
 
-/* Return the index, AT or above, of the innermost C frame that runs the function at START; COUNT,
- * the number of C frames, if there is none. */
+/* Return the index of the innermost of the C frames N[AT] to N[COUNT - 1] that runs the function at
+ * START; COUNT if none does. */
 static inline size_t
 find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t start)
 {
@@ -839,7 +844,7 @@ find_native(const struct heaptap_native *n, size_t at, size_t count, uintptr_t s
     return at;
 }
 
-/* Do the same for a function with the code CODE. */
+/* Like find_native, for the function whose code is CODE. */
 static inline size_t
 find_native_in(const struct heaptap_native *n, size_t at, size_t count, struct lua_code_range code)
 {
@@ -854,10 +859,10 @@ lua_frames_place_inner(struct heaptap_frame *f, size_t count, const struct heapt
 {
     struct lua_code_range execute;
     size_t at = 0;
-    bool next = true; // The next Lua frame is in another frame of luaV_execute.
+    bool next = true; // The next Lua call has another C frame of luaV_execute.
     bool all = true;
 
-    // The largest function is certain only after all frames were examined.
+    // lua_code_execute returns the largest function seen so far, so look up all C frames first.
     for (size_t i = 0; i < native_count; i++)
         if (lua_code_has(n[i].pc - 1))
             lua_code_start(n[i].pc);

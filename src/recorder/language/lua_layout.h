@@ -12,16 +12,17 @@ struct lua_layout {
     bool has_array;      // 5.1: calls form an array, and a byte in a closure marks a C function.
     bool is_redis;       // Tables have one more member.
     uint8_t state_global, state_ci, state_stack, state_jump;
-    uint8_t state_calls, state_code; // Array of calls; position of the innermost call in the code.
-    uint8_t state_own_call;          // Since 5.4.5: see lua_has_offsets.
+    uint8_t state_calls, state_code; // 5.1: the array of calls, and the innermost call's position
+                                     // in the code.
+    uint8_t state_own_call;          // From 5.4.5 on: the state's own call; see lua_has_offsets.
     uint8_t call_function, call_status, call_code, call_bytes;
     uint8_t is_lua, is_c, fresh, not_fresh;
     uint8_t closure_function, closure_is_c, string_text;
     uint8_t proto_line, proto_code, proto_source, proto_size;
     uint8_t global_registry, global_alloc;
     uint8_t table_shift, table_nodes;
-    uint8_t node_bytes, key_type, key_value; // In a node of a table, whose first member is the
-                                             // value.
+    uint8_t node_bytes, key_type, key_value; // A table's node: its size, and offsets of its key.
+                                             // The value is at offset 0.
     uint8_t debug_name, debug_what, debug_line, debug_defined, debug_short, debug_call;
 };
 
@@ -30,10 +31,10 @@ enum {
     LUA_CALL_PREVIOUS = 16, // Not in layouts with an array of calls.
     LUA_STATE_TOP = 16,
     LUA_TYPE = 8,
-    LUA_TYPE_MASK = 0x3f, // Excludes the bit of collectable values.
+    LUA_TYPE_MASK = 0x3f, // Removes the bit that marks collectable values.
     LUA_IS_TABLE = 5,
     LUA_IS_STRING = 4,   // A short string.
-    LUA_IS_FUNCTION = 6, // A Lua function; in 5.1 any function.
+    LUA_IS_FUNCTION = 6, // A Lua function; in 5.1, any function.
     LUA_IS_LIGHT_C = 22,
     LUA_IS_C = 38,
     LUA_IS_THREAD = 8,
@@ -110,7 +111,7 @@ lua_proto_at(const struct lua_layout *y, uintptr_t proto)
 {
     uintptr_t source = lua_word(proto + y->proto_source);
 
-    // The text ends with a zero byte, and strings occupy whole words.
+    // Reading a whole word is safe: the text ends with a zero byte, and strings occupy whole words.
     return (struct lua_proto){source, source != 0 ? lua_word(source + y->string_text) : 0,
                               lua_int(proto + y->proto_line), lua_int(proto + y->proto_size)};
 }

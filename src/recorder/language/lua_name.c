@@ -28,8 +28,8 @@ enum {
 
 lua_name_getinfo_fn *lua_name_getinfo;
 
-/* A cached id of an instruction or of a C function, with the prototype's description at that
- * time. */
+/* A cached id of an instruction or of a C function. SAID describes the prototype as it was when the
+ * id was made. */
 struct known {
     uintptr_t key, code; // The prototype and the instruction, or the C function; 0 = unused.
     struct lua_proto proto;
@@ -127,7 +127,8 @@ lua_name_find_name(uintptr_t l, uintptr_t function, char to[NAME_BYTES])
             if (lua_name_key_of(node) == NULL || !is_function(node, function))
                 continue;
             lua_name_put_name(to, lua_name_key_of(module), lua_name_key_of(node));
-            if (strcmp(lua_name_key_of(module), "_G") == 0) // Size of the shortest value.
+            if (strcmp(lua_name_key_of(module), "_G") == 0) // Prefer the name of a global to a name
+                                                            // in a module.
                 return true;
             found = true;
         }
@@ -174,8 +175,8 @@ lua_name_ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char 
         memcpy(to->debug + y->debug_call, &at, sizeof at);
         return lua_name_getinfo((void *)l, what, to->debug) != 0;
     }
-    // The state has the position of its innermost call. In a copy of the state, any call can be
-    // made the innermost.
+    // In 5.1 a state stores the position of its innermost call. In a copy of the state, any call
+    // can be made the innermost.
     memcpy(to->state, (const void *)l, LUA_STATE_BYTES);
     memcpy(to->state + y->state_ci, &at, sizeof at);
     memcpy(to->state + y->state_calls, &first, sizeof first);
@@ -184,7 +185,7 @@ lua_name_ask(struct copy *to, uintptr_t l, const struct lua_call *c, const char 
     return lua_name_getinfo(to->state, what, to->debug) != 0;
 }
 
-/* Store "function@FILE:LINE" in TO. Avoids stdio, which may take locks. */
+/* Store "function@FILE:LINE" in TO without stdio, which may take locks. */
 static void
 lua_name_put_place(char to[NAME_BYTES], const char *file, unsigned line)
 {
@@ -245,7 +246,8 @@ static __attribute__((noinline)) void
 lua_name_keep(struct known *k, const struct known *made)
 {
     if (__atomic_test_and_set(&ids_busy, __ATOMIC_ACQUIRE))
-        return; // Another thread is writing an entry, or the code that this handler interrupted.
+        return; // Either another thread is writing an entry, or the code that this signal handler
+                // interrupted.
     __atomic_store_n(&k->key, 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     k->code = made->code;

@@ -33,17 +33,18 @@ enum {
     FRAME_BYTES_MAX = 1024, // Upper bound of luaD_rawrunprotected's frame.
 };
 
-/* The function lua_resume. Set once. */
+/* Address of lua_resume. Set once. */
 static uintptr_t resume_start, resume_bytes;
 
-/* Learnt facts. Atomic; the first one is written last and publishes the others. */
+/* Facts about luaD_rawrunprotected. Atomic; the first variable is written last and publishes the
+ * others. */
 static uintptr_t protected_start; // The function luaD_rawrunprotected.
 static uintptr_t protected_bytes;
 static unsigned learn_tries;
 
 uintptr_t lua_state_off;
 
-static uintptr_t states[STATES]; // Atomic: states seen so far, by hash.
+static uintptr_t states[STATES]; // Atomic, by hash: states that a frame has identified before.
 
 static uintptr_t
 lua_state_bytes_of(uintptr_t function)

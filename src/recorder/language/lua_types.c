@@ -40,7 +40,8 @@ static const char *names[TYPES] = {
 static allocator *originals[ALLOCATORS]; // Atomic.
 static bool asked;
 
-/* Cache: a thread's labels with a type added, by the number of the labels without it. */
+/* Cache of this thread, by type: the latest set of labels BEFORE, and WITH, the same set plus the
+ * label for the type. */
 static __thread struct {
     heaptap_labels before, with;
     bool known;

@@ -13,13 +13,14 @@
 
 /* --- python_frames.c: the Python functions that run in the calling thread. */
 
-/* Functions of the interpreter that the adapter calls. None takes a lock. */
+/* Functions of the interpreter that the adapter calls, and `eval`. None of them takes a lock. */
 struct python_asked {
-    void *(*current)(void);     // Returns the thread state that has the lock, or this thread's.
+    void *(*current)(void);     // Returns the current thread state: the one that holds the
+                                // interpreter's lock, or this thread's.
     void *(*of_thread)(void);   // Returns this thread's first thread state.
     int (*is_initialized)(void);
-    void *(*interpreters)(void); // Returns the latest interpreter.
-    void *(*main)(void);         // Returns the first interpreter.
+    void *(*interpreters)(void); // Returns the interpreter that was created last.
+    void *(*main)(void);         // Returns the main interpreter.
     const void *eval;            // Address of the function that runs Python functions.
 };
 
@@ -30,23 +31,23 @@ size_t python_frames_again(struct heaptap_frame *end, void *memo, const unsigned
                            size_t *ret_same);
 extern const size_t python_memo_bytes;
 
-/* Implement `place` of heaptap/language.h. Only for 3.9, where frames contain no address in their C
- * frame. */
+/* Implement `place` of heaptap/language.h. Needed only in 3.9, where a Python frame has no address
+ * that lies in its C frame. */
 void python_frames_place(struct heaptap_frame *frames, size_t count,
                          const struct heaptap_native *natives, size_t native_count);
 
 /* --- python_line.c: finds the line of an instruction in the line table of its code object. */
 
-/* Return the line of the instruction AT bytes after the first one of a code object that begins at
- * line FIRST; 0 if it has no line. The line table is the BYTES at TABLE, in the format KIND. TABLE
- * may have any content. */
+/* Return the line of the instruction that is AT bytes after the first instruction of a code object;
+ * 0 if it has no line. The code object begins at line FIRST. Its line table has BYTES at TABLE, in
+ * the format KIND, and may have any content. */
 unsigned python_line_of(enum python_lines kind, const unsigned char *table, size_t bytes,
                         unsigned first, uint64_t at);
 
 /* --- python_memory.c: records objects in CPython's own allocator. */
 
-/* Report objects from now on. Call before the interpreter is initialised. The interpreter's code is
- * the BYTES at CODE. */
+/* Install the hooks that report objects. Call before the interpreter is initialised. The
+ * interpreter's code has BYTES at CODE. */
 void python_memory_begin(const struct python_layout *layout, const void *code, size_t bytes);
 
 /* Check that the hooks are still installed: the interpreter may choose other allocators while it is
@@ -64,8 +65,8 @@ extern bool python_memory_hooks_final;
 /* Initialise; call before the other functions. TYPE is the type of code objects. */
 void python_name_begin(const struct python_layout *layout, const void *type);
 
-/* Return the number of the code object CODE, which stays readable while it runs. Return 0 if CODE,
- * which may have any value, is not a code object. Thread-safe and async-signal-safe. */
+/* Return the number of the code object CODE; 0 if CODE is not a code object. CODE may have any
+ * value. A code object stays readable while it runs. Thread-safe and async-signal-safe. */
 uint64_t python_name_code(const void *code);
 
 /* Return the id for a frame of CODE, whose number is NUMBER, at the instruction AT bytes after the
@@ -78,12 +79,12 @@ void python_name_freed(const void *p);
 
 /* --- python_reach.c: checks that frames of the interpreter are readable. */
 
-/* Memory proved readable during one walk: a frame is readable as a whole if it begins in [memory,
+/* Memory that one walk has proved readable. A whole frame is readable if it begins in [memory,
  * memory + memory_room), or on the C stack in [stack, stack + stack_room). */
 struct python_reach {
     uintptr_t memory, memory_room;
     uintptr_t stack, stack_room;
-    bool asked; // The latest frame was proved readable by a system call alone.
+    bool asked; // Only a system call proved the latest frame readable.
 };
 
 /* Types of objects that contain frames; NULL = the interpreter has no such type. */
@@ -99,7 +100,7 @@ void python_reach_start(struct python_reach *r);
 /* Return true if the bytes of a frame at P are readable. Extend R by the proved memory. */
 bool python_reach_prove(struct python_reach *r, const void *p);
 
-/* Record that a block of malloc at P, allocated in the domain of objects, is about to be freed. */
+/* Record that the block of malloc at P, which the domain `obj` allocated, is about to be freed. */
 void python_reach_freed(const void *p);
 
 static inline bool
@@ -114,7 +115,7 @@ python_can_reach(struct python_reach *r, const void *p)
 
 /* --- python_stats.c: makes sys._debugmallocstats work under the adapter's hooks. */
 
-/* Equals PyMemAllocatorEx of the interpreter's headers. */
+/* Same layout as PyMemAllocatorEx in the interpreter's headers. */
 struct python_allocator {
     void *context;
     void *(*malloc)(void *context, size_t bytes);
@@ -126,9 +127,9 @@ struct python_allocator {
 /* Initialise. Call before the interpreter is initialised. */
 void python_stats_begin(void);
 
-/* Call once, when the interpreter is initialised; inside malloc is permitted. From the
- * interpreter's next pending call on, BEHIND replaces the object allocator whose malloc is OURS
- * while sys._debugmallocstats runs. BEHIND must stay at its address. */
+/* Call once, when the interpreter is initialised; calling inside malloc is permitted. Prepare
+ * sys._debugmallocstats at the interpreter's next pending call: whenever that function runs, BEHIND
+ * replaces the object allocator whose malloc is OURS. BEHIND must stay at its address. */
 void python_stats_install(const struct python_allocator *behind, void *(*ours)(void *, size_t));
 
 /* --- python_pages.c: sets of pages. */
@@ -144,18 +145,18 @@ struct python_pages {
     uint64_t *leaves[1 << PYTHON_PAGES_TOP_BITS]; // Atomic; a leaf has one bit per page of 4 GiB.
 };
 
-// Pages that the interpreter mapped and has not released: for objects, and for frames.
+// Pages that the interpreter has mapped and not yet released: one set for objects, one for frames.
 extern struct python_pages python_arenas, python_chunks;
 
 /* Atomic: counts the events that invalidate cached facts: the release of a page of the interpreter,
  * of an object that contains a frame, or of a code object. */
 extern uint64_t python_gone;
 
-/* Add the pages of the BYTES at P to PAGES if PRESENT, else remove them. Without memory they are
- * not added. */
+/* If PRESENT, add the pages of the BYTES at P to PAGES, else remove them. Add nothing if there is
+ * no memory for a leaf. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool present);
 
-/* Count such an event. Call before the memory is reused. */
+/* Add one to python_gone. Call before the memory is reused. */
 static inline void
 python_goes(void)
 {

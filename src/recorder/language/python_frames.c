@@ -52,7 +52,7 @@
 enum {
     LINKS = HEAPTAP_FRAMES_MAX, // Function frames, frames without a function, and frames that have
                                 // not begun.
-    LINKS_CUT = LINKS * 3 / 4, // Links to cache for a chain that has more.
+    LINKS_CUT = LINKS * 3 / 4, // Links to cache when a chain has more than LINKS.
     LINKS_MAX = 1 << 16,
     STOP_STEP = 64, // The stop moves by this number of frames.
     PLACES = 1 << 10,
@@ -100,8 +100,8 @@ can_read_state(const void *current)
     return true;
 }
 
-/* Return the state whose frames run here, or NULL, when the current state CURRENT differs from OWN,
- * this thread's. */
+/* Return the state whose frames run in this thread, or NULL. Call if the current state CURRENT
+ * differs from OWN, this thread's first state. */
 static COLD const void *
 choose_thread(const void *own, const void *current)
 {
@@ -118,14 +118,14 @@ choose_thread(const void *own, const void *current)
 /* A frame of the interpreter, or a placeholder for unreachable frames. */
 struct link {
     const void *frame; // NULL: "[damaged frames]".
-    const void *in;    // An address in its C frame: the cframe or the shim; NULL = unknown.
-    const void *code;  // As read; NULL = must be read again.
+    const void *in;    // Address of the cframe or shim, which lies in the C frame; NULL = unknown.
+    const void *code;  // The frame's code object, as read; NULL = must be read again.
     uint64_t at;       // As read.
-    uint64_t number;   // Identifies one life of CODE; 0 = CODE is no code object.
+    uint64_t number;   // Number of CODE from python_name.c; 0 = CODE is no code object.
     uint32_t id;
     uint32_t frames;   // Number of function frames from the outermost up to this one.
     uint8_t mark;      // See python_frames_mark_of.
-    uint8_t shown;     // 1; 0 for a frame that has no function or has not begun.
+    uint8_t shown;     // 1 = reported; 0 = has no function, or has not begun.
 };
 
 struct python_memo {
@@ -134,18 +134,19 @@ struct python_memo {
     const void *thread;
     uint64_t gone;
     uintptr_t stack_end; // End of the part of the C stack that was proved readable.
-    uint32_t count;      // Number of links, counted from the outermost, 1; 0 = nothing is cached.
-    uint32_t filled;     // Links up to this number have words and ids of an earlier answer.
+    uint32_t count;      // Number of links; the outermost is number 1. 0 = nothing is cached.
+    uint32_t filled;     // Links up to this number contain words and ids of an earlier answer.
     uint32_t stop;       // Only links further in than this one are compared; 0 = all.
-    bool is_cut;         // The chain continues outwards with [0], the next frame.
-    uint16_t places[PLACES]; // By hash of a frame, the number of its link; a hint.
-    struct link links[LINKS + 1]; // [0]: the end of the chain.
-    struct link new_links[LINKS + 1]; // Links further in than these, innermost first; scratch.
+    bool is_cut;         // The chain continues outwards with the frame in links[0].
+    uint16_t places[PLACES]; // Indexed by a frame's hash: the number of its link, as a hint.
+    struct link links[LINKS + 1]; // links[0] is the end of the chain.
+    struct link new_links[LINKS + 1]; // Scratch: the new links further in, innermost first.
 };
 
 const size_t python_memo_bytes = sizeof(struct python_memo);
 
-/* An answer under construction. The chain is followed outwards from FRAME and IN. */
+/* An answer under construction. The walk has reached FRAME, whose C frame contains IN, and proceeds
+ * outwards. */
 struct walk {
     struct python_memo *m;
     const void *thread, *frame, *in;
@@ -154,7 +155,7 @@ struct walk {
     uint32_t from; // Number of the outermost changed link.
     unsigned unknown;
     bool is_lost; // Do not cache the answer.
-    bool fills;   // If the chain is cut, cache as many links as fit.
+    bool fills;   // If the chain is cut, cache as many links as fit into the memo.
     struct python_reach reach;
 };
 
@@ -211,9 +212,9 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
            (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
 }
 
-/* Return true if L and the links outside it, up to the stop, still follow one another. W->from is
- * then the outermost link whose instruction or function has changed. If false, *RET_DIFFERS is the
- * number of the first link with another successor. */
+/* Return true if L and the links outside it, up to the stop, still follow one another. Then store
+ * in W->from the outermost link whose instruction or function has changed. If false, store in
+ * *RET_DIFFERS the number of the first link whose successor has changed. */
 static INLINE bool
 python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l,
                     uint32_t *ret_differs)
@@ -235,13 +236,14 @@ python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l
             (unlikely(*(const void *const *)(frame + code) != l->code) ||
              unlikely(at_in(kind, frame + at) != l->at))) {
             changed = l;
-            KEEP(changed); // Forces a branch instead of a conditional move, because the branch is
+            KEEP(changed); // Force a branch instead of a conditional move, because the branch is
                            // very rarely taken.
         }
         next = *(const char *const *)(frame + previous);
         if (next != l[-1].frame)
             break;
-        next = l[-1].frame; // Taken from the cache, so that no load waits for the previous one.
+        next = l[-1].frame; // Take the next frame from the cache, so that no load waits for the
+                            // previous load.
         if (leaves_cframe(kind, l->in, l->mark) &&
             python_pointer(l->in, layout->cframe_previous) != l[-1].in)
             break;
@@ -277,7 +279,7 @@ python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uin
 {
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
 
-    // A link further out is needed to find a frame's C frame.
+    // To find a frame's C frame, the comparison needs a link further out.
     if (kind == PYTHON_CHAIN_SHIMS)
         return 0;
     stop = inner > wanted + STOP_STEP ? inner - wanted - STOP_STEP : 0;
@@ -299,8 +301,8 @@ python_frames_reaches(enum python_chain kind, struct walk *w, uint32_t inner)
     return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
 }
 
-/* Return the number of the link that W has reached if it and all links outside it are unchanged.
- * Otherwise return 0, and drop the links from the first changed one on. */
+/* If the link that W has reached and all links outside it are unchanged, return the number of that
+ * link. Otherwise drop the links from the first changed one inwards, and return 0. */
 static INLINE uint32_t
 find_link(enum python_chain kind, struct walk *w)
 {
@@ -425,7 +427,7 @@ offset_of(enum python_chain kind, const struct link *l)
     return l->at >= begin ? l->at - begin : PYTHON_NOT_BEGUN;
 }
 
-/* Set the id of L, which was read and is shown. */
+/* Set the id of L, a link that was read and will be reported. */
 static INLINE void
 name_link(enum python_chain kind, struct link *l)
 {
@@ -437,7 +439,8 @@ name_link(enum python_chain kind, struct link *l)
         l->id = python_name_of(l->code, l->number, offset_of(kind, l));
         return;
     }
-    // Not cached: the check read the frame's owner, which is not among the compared words.
+    // Do not cache the answer: the check has read the frame's owner, which later events do not
+    // compare.
     l->shown = 0;
     l->code = NULL;
 }
@@ -474,9 +477,9 @@ take_new(enum python_chain kind, struct link *l, const struct link *new, bool fi
         name_link(kind, l);
 }
 
-/* Update the memo from the first changed link inwards: links up to number KNOWN in place, then the
- * new ones. Store their functions before END. Return false if a link in place has no function any
- * more. */
+/* Update the memo from the first changed link inwards: read the links up to number KNOWN again,
+ * then add the new ones. Store their functions before END. Return false if one of the links up to
+ * KNOWN has lost its function. */
 static INLINE bool
 python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
                      struct heaptap_frame *end)
@@ -504,9 +507,9 @@ python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
     return true;
 }
 
-/* Handle a chain with more links than the limit, in a version where the C frame is known only from
- * a frame further out. If that frame is missing, the links are no stack, and would only hide the C
- * frames. */
+/* Handle a chain with more links than the limit, in a version where only a frame further out
+ * identifies the C frame. If that frame is missing, report no frames: the links form no stack, and
+ * would hide the C frames. */
 static COLD void
 python_frames_cut(struct walk *w)
 {
@@ -568,7 +571,7 @@ python_frames_start(struct walk *w)
         w->in = python_pointer(w->thread, layout->thread_cframe);
     if (layout->cframe_top == PYTHON_NONE)
         return;
-    // In 3.12 the cframe only leads to the frames.
+    // In 3.12 the cframe leads to the frames, but does not identify their C frame.
     if (layout->chain == PYTHON_CHAIN_ENTRIES)
         w->in = w->frame;
     w->frame = is_cframe_present(w, w->frame, NULL) ? python_pointer(w->frame, layout->cframe_top)
@@ -641,8 +644,8 @@ python_frames_place(struct heaptap_frame *frames, size_t count,
             frames[n++].at = natives[i].slot + 1;
 }
 
-/* Return no frames, and drop the cached ones. The interpreter may have ended, and may be
- * initialised again. */
+/* Return no frames, and drop the cached ones. The interpreter may have ended, and the program may
+ * initialise it again. */
 static COLD size_t
 none_runs(struct python_memo *m)
 {

@@ -168,8 +168,7 @@ python_layout_minor(const char *version)
 {
     unsigned minor = 0;
 
-    // Without the interpreter's lock (free threading), objects have another header, and memory has
-    // another allocator.
+    // A build with free threading has other object headers and another allocator.
     if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading") != NULL)
         return 0;
     for (version += 2; *version >= '0' && *version <= '9' && minor < 1000; version++)

@@ -9,8 +9,9 @@
 /* Ways of linking the frames of a thread. */
 enum python_chain {
     PYTHON_CHAIN_OBJECTS = 1, // 3.9: a frame is an object and has a C frame to itself
-    PYTHON_CHAIN_CFRAMES,     // 3.10: like 3.9, and a cframe marks the C frame
-    PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; the outermost frame of each has a mark
+    PYTHON_CHAIN_CFRAMES,     // 3.10: like 3.9, but a cframe in each C frame identifies it
+    PYTHON_CHAIN_ENTRIES,     // 3.11: frames share C frames; a mark identifies the outermost frame
+                              // of each C frame
     PYTHON_CHAIN_SHIMS,       // 3.12: outside the outermost frame of each C frame there is a shim
 };
 
@@ -27,10 +28,10 @@ struct python_layout {
     unsigned minor;
     enum python_chain chain;
     enum python_lines lines;
-    uint16_t thread_id, thread_top, thread_interp; // PyThreadState; the meaning of thread_top
-                                                   // depends on `chain`.
-    uint16_t cframe_top, cframe_previous;          // 3.10 to 3.12; cframe_top = PYTHON_NONE in
-                                                   // 3.10.
+    uint16_t thread_id, thread_top, thread_interp; // In PyThreadState. `chain` determines what
+                                                   // thread_top points to.
+    uint16_t cframe_top, cframe_previous;          // In a cframe, from 3.10 to 3.12. 3.10 has no
+                                                   // cframe_top: PYTHON_NONE.
     uint16_t thread_cframe;                        // 3.10
     uint16_t thread_root;                          // The outermost cframe, which is inside the
                                                    // thread state.
@@ -40,7 +41,7 @@ struct python_layout {
     uint16_t frame_bytes; // Upper bound of all offsets in a frame.
     uint16_t frame_head;  // Offset of the frame in its object: in generators only, or in all
                           // objects up to 3.10.
-    uint16_t code_begin;    // The instructions; up to 3.10, a pointer to them.
+    uint16_t code_begin;    // The instructions; up to 3.10, a pointer to the instructions.
     uint16_t code_first;    // The first instruction of the function's body.
     uint16_t code_function, code_file, code_line, code_lines;
     uint16_t text_bytes, wide_bytes; // Sizes of the headers of ASCII strings and of other strings.

@@ -33,7 +33,7 @@
 
 enum { DOMAIN_MEM = 1, DOMAIN_OBJ, DOMAINS, WRAPPERS_MAX = 4 };
 
-/* Equals PyObjectArenaAllocator of the interpreter's headers. */
+/* Same layout as PyObjectArenaAllocator in the interpreter's headers. */
 struct arenas {
     void *context;
     void *(*alloc)(void *context, size_t bytes);
@@ -52,7 +52,7 @@ static struct python_allocator behind[DOMAINS];
 static struct arenas arenas_behind;
 static heaptap_heap *heap;
 static size_t arena_bytes;
-static const char *code_start; // Code of the interpreter.
+static const char *code_start; // Bounds of the interpreter's code.
 static size_t code_bytes;
 bool python_memory_hooks_final;
 
@@ -64,8 +64,8 @@ is_in_arena(const void *p)
     return python_is_page_of(&python_arenas, (uintptr_t)p);
 }
 
-/* Return the set for pages of an allocation of BYTES. The memory of frames is allocated here too,
- * in other sizes; it never contains objects. */
+/* Return the set of pages for an allocation of BYTES: objects or frames. The interpreter allocates
+ * both with this hook, but in different sizes. */
 static struct python_pages *
 pages_of(size_t bytes)
 {
@@ -109,7 +109,7 @@ python_memory_resized(const void *old, bool was_in_arena, const void *p, size_t 
         heaptap_alloc(heap, p, 1, bytes);
 }
 
-/* The four functions of a domain. */
+/* The hook's four functions for the domain NAME. */
 #define HOOKS(name, domain)                                                                        \
     static void *name##_malloc(void *context, size_t bytes)                                        \
     {                                                                                              \
@@ -236,7 +236,7 @@ python_memory_check_hooks(void)
     bool is_initialized;
 
     if (arena_bytes == 0)
-        return; // The hooks were not installed at the start.
+        return; // python_memory_begin has not installed the hooks.
     is_initialized = asked.is_initialized() != 0;
     python_memory_hooks_final = is_initialized;
     hook_all();

@@ -101,7 +101,8 @@ number_code(const void *code)
         python_goes();
         number = add_relaxed(&numbers, UINT64_C(1)) % NUMBERS;
     }
-    // The slot's previous code object loses its number, so its end would go unnoticed.
+    // The previous code object of this slot loses its number, so no event would report that it was
+    // freed.
     if (load_relaxed(code_word(code)) != 0)
         python_goes();
     store_relaxed(code_word(code), (uint64_t)((uintptr_t)code >> 4) << NUMBER_BITS | number);

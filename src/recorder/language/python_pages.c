@@ -11,7 +11,8 @@
 struct python_pages python_arenas, python_chunks;
 uint64_t python_gone;
 
-/* Return the word with the bit of the page at ADDRESS, created on demand; NULL without memory. */
+/* Return the word that contains the bit of the page at ADDRESS. Map its leaf if it is missing;
+ * return NULL if there is no memory. */
 static uint64_t *
 page_word(struct python_pages *pages, uintptr_t address)
 {

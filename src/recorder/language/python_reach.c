@@ -29,7 +29,8 @@
 enum {
     PAGE_BYTES = 4096,
     KNOWN = 1 << 12,
-    STACK_BYTES_MAX = 256 << 20, // Upper bound of the distance of frames.
+    STACK_BYTES_MAX = 256 << 20, // Upper bound of the size of the C stack between here and the
+                                 // outermost frame.
     STEP_PAGES_MAX = 4096,       // Upper bound of the pages examined in one event.
 };
 
@@ -77,7 +78,7 @@ page_of(uintptr_t address)
     return address & ~(uintptr_t)(PAGE_BYTES - 1);
 }
 
-/* Return the end of the readable pages from FROM, at most END. */
+/* Return the end of the readable pages that begin at FROM; at most END. */
 static uintptr_t
 readable_up_to(uintptr_t from, uintptr_t end)
 {
@@ -112,7 +113,7 @@ prove_stack(uintptr_t here, uintptr_t end)
     if (end - here > STACK_BYTES_MAX)
         return false;
     if (high == 0 || here >= high || low > here + STACK_BYTES_MAX)
-        low = high = here; // On another stack than before.
+        low = high = here; // The thread runs on another stack than before.
     if (here < low) {
         if (readable_up_to(here, low) < low)
             return false;
@@ -144,10 +145,10 @@ python_reach_start(struct python_reach *r)
     take_stack(r, (uintptr_t)__builtin_frame_address(0));
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- Frames ----------------------------------------------------------------------------------- */
 
-/* Return true if the readable frame at FRAME is inside an object whose free the adapter's hook
- * sees. */
+/* Return true if the readable frame at FRAME is inside an object whose free reaches the adapter's
+ * hook. */
 static bool
 is_in_object(uintptr_t frame)
 {
@@ -191,7 +192,7 @@ python_reach_prove(struct python_reach *r, const void *p)
     if (!heaptap_can_read(p, layout->frame_bytes))
         return false;
     if (is_in_object(at)) {
-        // The end of the displaced frame will go unnoticed.
+        // No event will report the free of the displaced frame.
         if (load_relaxed(known_word(at)) != 0)
             python_goes();
         store_relaxed(known_word(at), (uint64_t)at);

@@ -20,8 +20,8 @@
 #include "heaptap/language.h"
 #include "language/python_layout.h"
 
-/* Equals PyMethodDef. The object of a C function points to its own with the word
- * FUNCTION_METHOD. */
+/* Same layout as PyMethodDef. The word number FUNCTION_METHOD in the object of a C function points
+ * to its PyMethodDef. */
 struct method {
     const char *name;
     void *(*function)(void *self, void *arguments);
@@ -58,8 +58,8 @@ stats(void *self, void *arguments)
     return result;
 }
 
-/* Replace the function. Runs as a pending call: between instructions, with the interpreter's lock
- * held. */
+/* Replace sys._debugmallocstats. The interpreter makes this pending call between instructions, and
+ * holds its lock. */
 static int
 python_stats_exchange(void *nothing)
 {
