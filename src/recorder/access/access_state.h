@@ -14,18 +14,19 @@ enum {
     ACCESS_FIELD_SITES = 1 << 20,
 };
 
-/* Indexes of the records of one site, by part. */
+/* Indexes of the records of one site, one for each part (enum disk_access_part). */
 struct access_site {
     uint32_t record[DISK_ACCESS_PARTS]; // Atomic: index in ACCESS plus 1; 0 = none yet.
     uint32_t runs[DISK_ACCESS_PARTS];   // Atomic: index into access_state.runs; 0 = none yet.
 };
 
-/* Indexes of the FIELDS records of one site and part, by first granule / DISK_FIELD_WORDS. */
+/* Indexes of the FIELDS records of one site and part. The position is the record's first granule
+ * divided by DISK_FIELD_WORDS. */
 struct access_runs {
     uint32_t record[ACCESS_RUNS]; // Atomic: index plus 1; 0 = none yet.
 };
 
-/* Progress of live.c. Belongs to the thread that has set `merging`. */
+/* Progress of the merge in live.c. Only the thread that has set `merging` may use it. */
 struct live_merging {
     bool under_way;
     struct live_place {
@@ -33,15 +34,16 @@ struct live_merging {
         uint32_t page; // Next page of memory in that leaf.
         uint32_t side; // Next side table, after the last leaf.
     } place;
-    uint64_t began_us, took_us; // Elapsed time at the start, and duration of all steps.
+    uint64_t began_us, took_us; // Elapsed time when the merge began, and sum of the durations of
+                                // its steps.
     struct live_page {
         uintptr_t from;
         uint64_t bytes; // Valid bytes in `words`; 0 = none.
         uint64_t words[4096 / 8 + 2];
-    } page; // Copy of a page of the program's memory and the words before it.
+    } page; // Copy of a page of the program's memory, and of the words before the page.
 };
 
-/* Private memory, which a forked child sees as zeros. */
+/* State for counting. It is in private memory, so a forked child sees zeros. */
 struct access_state {
     uint32_t ready; // Atomic: 1 = all fields below are initialised.
     uint32_t merging; // Atomic: 1 = a thread is merging live blocks or discarding their counts.
@@ -51,9 +53,9 @@ struct access_state {
     struct cycle_clock cycle_clock;
     struct live_merging live;
     uint64_t next_step_us; // Atomic: elapsed time of the next merging step.
-    // live.c: for each granule of the ledger, a byte with the number of the last merge that
-    // included the block, modulo 255, plus 1. Arranged by spans of LEDGER_SPAN_BITS. NULL = no
-    // merge yet.
+    // Marks of live.c: a byte for each granule of the ledger, with the number, modulo 255, plus 1,
+    // of the last merge that included the block there. An array for each span of LEDGER_SPAN_BITS.
+    // NULL = no merge yet.
     uint8_t **seen;
 };
 

@@ -39,8 +39,8 @@ clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return ELAPSED_NS / TICKS in microseconds, times 2^32. In integers: an exception of a double's
- * arithmetic would be the program's. */
+/* Return ELAPSED_NS / TICKS in microseconds, times 2^32. Uses integers, because the program could
+ * observe an exception of floating-point arithmetic. */
 static uint64_t
 us_per_tick(uint64_t elapsed_ns, uint64_t ticks)
 {

@@ -4,15 +4,15 @@
 
 #include "platform/arch_x86_64.h"
 
-/* A moment packed in one word: in the low bits the cpu, above them the time in ticks of
- * 2^CLOCK_TICK_SHIFT cycles since recording began. */
+/* Time and cpu share one word. The low bits contain the cpu. The bits above contain the time since
+ * recording began, in ticks of 2^CLOCK_TICK_SHIFT cycles. */
 enum { CLOCK_CPU_BITS = 12, CLOCK_TICK_SHIFT = 8 };
 
 struct cycle_clock {
     uint64_t start; // Value of the cycle counter at the start.
     // Offset from the thread pointer to the kernel's word with the cpu number; 0 = none.
     uint64_t cpu_off;
-    uint64_t us_per_tick; // In units of 2^-32 us.
+    uint64_t us_per_tick; // Duration of a tick, in units of 2^-32 us.
     uint64_t next_calibration; // Time of the next comparison with the clock, in ticks.
     uint64_t start_ns;
 };
@@ -33,7 +33,8 @@ clock_now(const struct cycle_clock *c)
         return 0;
     if (likely(c->cpu_off != 0))
         cpu = *(const volatile uint32_t *)(arch_thread_pointer() + c->cpu_off);
-    // Twice as fast as the instruction that also returns the cpu. A negative cpu is unknown.
+    // This is twice as fast as rdtscp, which also returns the cpu. A negative cpu number means
+    // unknown.
     now = likely((int32_t)cpu >= 0) ? __builtin_ia32_rdtsc() : __builtin_ia32_rdtscp(&cpu);
     now = (now - c->start) >> CLOCK_TICK_SHIFT;
     return now << CLOCK_CPU_BITS | (cpu & ((1u << CLOCK_CPU_BITS) - 1));

@@ -32,7 +32,7 @@
 
 struct access_state *access_state;
 
-/* The block that was removed from the ledger for a reallocation, and its records. */
+/* The block that left the ledger for a reallocation in progress, and its records. */
 static __thread struct {
     struct access_block block;
     uint32_t site;
@@ -86,8 +86,8 @@ access_start(void)
     access_publish();
 }
 
-/* Return true if the latest reallocation failed and P, which enters the ledger, is the block it had
- * removed. The reallocation is then complete. */
+/* Return true if the latest reallocation has failed, and block P, which now enters the ledger, is
+ * the block that it had removed. Also end that reallocation. */
 static bool
 has_stayed(const void *p)
 {

@@ -11,11 +11,11 @@
 
 #ifdef HEAPTAP_ACCESS
 
-/* Start counting, when recording has begun in this process. */
+/* Start counting. Call when recording has begun in this process. */
 void access_start(void);
 
-/* Register block P of SIZE_BYTES, which has entered the ledger. If ODD, the allocator must not be
- * asked about P. */
+/* Register block P of SIZE_BYTES, which has entered the ledger. If ODD, the allocator cannot be
+ * asked for the usable size of P. */
 void access_begins(const void *p, uint64_t size_bytes, bool odd);
 
 /* Handle the removal of block P from the ledger. OLD is its ledger entry (site 0: not recorded).
@@ -44,12 +44,12 @@ void access_process_ends(void);
 /* Search for uncounted code before an object may be unloaded. */
 void access_unloads(void);
 
-/* Record in the profile, if there is one, that counters exist. */
+/* If there is a profile, record in it that counters exist. */
 void access_publish(void);
 
 /* Count the accesses of an intercepted function to its caller's memory: a read of READ_BYTES at
- * READ, and a write of WRITTEN_BYTES at WRITTEN. NULL means no access. Async-signal-safe; call
- * outside events. */
+ * READ, and a write of WRITTEN_BYTES at WRITTEN. A NULL address counts nothing. Async-signal-safe;
+ * call outside events. */
 void access_used(const void *read, size_t read_bytes, const void *written, size_t written_bytes);
 
 /* Record that the program looks up a function by name. Thread-safe, async-signal-safe. */
@@ -57,7 +57,8 @@ void access_looks_up(void);
 
 #else
 
-// Macros instead of functions, so that they do not even affect the order of evaluation.
+// Macros instead of empty functions: a function could change the order in which the compiler
+// evaluates arguments.
 #define access_start()                        ((void)0)
 #define access_begins(p, size_bytes, odd)     ((void)0)
 #define access_ends(p, old)                   ((void)0)

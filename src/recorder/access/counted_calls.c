@@ -287,9 +287,9 @@ PASSES(pwrite, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(pwrite64, SHADOW_READ, OUT(off_t off), (fd, buffer, size_bytes, off))
 PASSES(send, SHADOW_READ, OUT(int flags), (fd, buffer, size_bytes, flags))
 
-/* fread and fwrite may transfer a part of an element, and their result does not include its bytes.
- * So call them with elements of one byte, and return a number of elements. A product that overflows
- * is left to libc. */
+/* Replace fread and fwrite. They may transfer a part of an element, but their result does not
+ * include its bytes. So call libc's function with elements of one byte, and return the number of
+ * whole elements. If the size in bytes overflows, pass the call on unchanged. */
 #define ELEMENTS(name, parameters, bytes_arguments, arguments, count_bytes)                        \
     EXPORT size_t counted_##name parameters                                                        \
     {                                                                                              \
@@ -329,7 +329,7 @@ counted_fgets(char *to, int size_bytes, FILE *f)
     return line;
 }
 
-/* Define the variants that programs built with _FORTIFY_SOURCE call. */
+/* Define the checking variants (__…_chk), which programs built with _FORTIFY_SOURCE call. */
 EXPORT void *
 counted___memcpy_chk(void *to, const void *from, size_t size_bytes, size_t object_bytes)
 {
@@ -409,8 +409,8 @@ counted_bcopy(const void *from, void *to, size_t size_bytes)
     counted_memmove(to, from, size_bytes);
 }
 
-/* Count sorting: the array as read once and written once, whatever number of accesses libc makes.
- * The comparison function belongs to the program and may call counted functions. */
+/* Count a sort as one read and one write of the array, however often libc accesses it. The
+ * comparison function belongs to the program and may call counted functions. */
 static void
 sorted(const void *v, size_t count, size_t each_bytes)
 {
@@ -418,7 +418,7 @@ sorted(const void *v, size_t count, size_t each_bytes)
     W(v, count * each_bytes);
 }
 
-/* A comparison function of the program, called from inside libc. */
+/* The program's comparison function, which libc calls through a function here. */
 struct order {
     int (*plain)(const void *, const void *);
     int (*with_arg)(const void *, const void *, void *);
@@ -437,7 +437,8 @@ order_outside(const void *a, const void *b, void *order)
     return r;
 }
 
-/* Sort where libc's own calls lead here: do not count libc's copying, but count the comparisons. */
+/* Sort in a program where libc's own calls lead here. Do not count libc's copying. Count the
+ * accesses of the comparison function. */
 static void
 sort_inside(void *v, size_t count, size_t each_bytes, struct order *order)
 {
@@ -485,8 +486,7 @@ token(const char *s, const char *set, char *found, bool changes)
     return found;
 }
 
-/* Count as if one delimiter ended the token, because only libc stores the position for the next
- * search. */
+/* Count as if a single delimiter ended the token: only libc knows where the next search begins. */
 EXPORT char *
 counted_strtok(char *s, const char *set)
 {

@@ -16,7 +16,7 @@ enum { POSITIONS_MAX = 64, SCANNED_MAX = 4096 };
 
 enum argument { ARGUMENT_INT, ARGUMENT_WORD, ARGUMENT_DOUBLE, ARGUMENT_LONG_DOUBLE };
 
-/* A number in a format: a literal or an argument. */
+/* A width or precision in a format: a literal or an argument. */
 struct number {
     int value;         // Value of a literal; -1 = none.
     bool is_argument;  // `*`
@@ -27,7 +27,7 @@ struct conversion {
     uint32_t position; // 0 = the next one.
     struct number width, precision;
     uint32_t size_bytes; // Size of an integer; 16 = long double.
-    bool suppressed, allocates; // scanf's * and m.
+    bool suppressed, allocates; // scanf's flags * and m.
     uint32_t letter;
 };
 
@@ -37,7 +37,7 @@ struct format {
     size_t at;
 };
 
-/* The arguments, which helpers share. */
+/* The arguments. The struct lets helpers share one va_list. */
 struct arguments {
     va_list list;
 };
@@ -327,7 +327,7 @@ counted_format_prints_wide(const wchar_t *format, va_list arguments)
 
 /* --- scanf ------------------------------------------------------------------------------------ */
 
-/* Skip the set of a "[". */
+/* Skip the set of characters after a "[". */
 static void
 skip_set(struct format *f)
 {
@@ -338,7 +338,7 @@ skip_set(struct format *f)
 }
 
 /* Parse the next conversion of F. Return false at the end. Unless MATCHED, also return false at
- * literal text before the conversion, which need not have matched. */
+ * literal text before the conversion, because the input may not match that text. */
 static bool
 next_scan(struct format *f, struct conversion *c, bool matched)
 {

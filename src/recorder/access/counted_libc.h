@@ -55,11 +55,11 @@ extern uint32_t counted_libc_found; // Atomic: 1 = the search is complete.
 /* Find the real functions. */
 void counted_libc_find(void);
 
-/* True if libc's own calls of these functions reach this library too. */
+/* True if libc's own calls of these functions also reach the replacements here. */
 extern const bool counted_libc_comes_here;
 
-/* Return true if getline is libc's. Programs defined functions of that name, with other parameters,
- * before libc did. */
+/* Return true if libc defines the getline that the program calls. Some programs define a getline
+ * with other parameters, because they are older than libc's. */
 bool counted_libc_has_lines(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "access/counted_calls.h"
 #include "access/counting.h"
 
-/* Count the read of a number at S that ends at END, and of the character after it. */
+/* Count a read of the number at S, up to END, and of the character at END. */
 #define NUMBER_ENDS(s, end, type)                                                                  \
     R(s, ((size_t)((end) - (s)) + 1) * sizeof(type))
 
@@ -41,7 +41,8 @@ COUNTED_NUMBERS(NUMBER)
     }
 COUNTED_REALS(REAL)
 
-/* These functions do not return the end of the number: call a related function that does. */
+/* Define atoi and similar functions. They do not return the end of the number, so call a related
+ * function that does. */
 #define PLAIN(result, name, measure)                                                               \
     EXPORT result counted_##name(const char *s)                                                    \
     {                                                                                              \

@@ -145,16 +145,18 @@
 /* Examine all loaded objects. Call before the process ends. */
 void uncounted_scan(void);
 
-/* The same, before some are unloaded. Waits for locks of the dynamic linker that dlclose takes. */
+/* Examine all loaded objects before a dlclose may unload some. May wait for the locks of the
+ * dynamic linker that dlclose takes. */
 void uncounted_scan_before_unload(void);
 
 /* Reasons why the process may access blocks uncounted. */
 enum uncounted {
     UNCOUNTED_LOOKUP = 1 << 0,   // The program looked up a function by name.
     UNCOUNTED_FORMAT = 1 << 1,   // counted_format.c could not parse a format of printf or scanf.
-    UNCOUNTED_BY_VALUE = 1 << 2, // Code that may copy structures uncounted.
-    UNCOUNTED_ATOMIC = 1 << 3,   // Code whose atomic operations count as writes only.
-    UNCOUNTED_ASSEMBLER = 1 << 4, // Assembler statements, or intrinsics with pointers.
+    UNCOUNTED_BY_VALUE = 1 << 2, // An object contains code that may copy structures uncounted.
+    UNCOUNTED_ATOMIC = 1 << 3,   // An object contains atomic operations that count as writes only.
+    UNCOUNTED_ASSEMBLER = 1 << 4, // An object contains assembler statements, or intrinsics with
+                                  // pointers.
     UNCOUNTED_UNLOADED = 1 << 5, // An object may have been unloaded before it was examined.
     UNCOUNTED_ARCHIVE = 1 << 6, // The C++ library is in the program.
 };
@@ -162,7 +164,8 @@ enum uncounted {
 /* Record the reason WHAT, which suppresses verdicts of "never". Thread-safe, async-signal-safe. */
 void uncounted_note(enum uncounted what);
 
-/* Write the names found to the profile. Only then do readers trust that a block was never used. */
+/* Write the names of uncounted functions and objects to the profile. Readers trust that a block was
+ * never used only if the profile has this list. */
 void uncounted_publish(void);
 
 /* --- padded.c: wrappers of the allocator's functions. They leave room for facts after each block,
@@ -171,7 +174,7 @@ void uncounted_publish(void);
 
 #ifdef HEAPTAP_ACCESS
 
-/* Replace the functions in N by the wrappers. Call once. */
+/* Replace the allocator's functions in N by the wrappers. Call once. */
 void padded_in_front(struct real_allocator *n);
 
 #else

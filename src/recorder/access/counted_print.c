@@ -14,7 +14,7 @@ printed_new(char *const *to, int length)
         W(*to, (size_t)length + 1);
 }
 
-/* Functions by the character type of the format. */
+/* Count the accesses of printf's arguments, one function for each character type of the format. */
 static inline void
 count_char(const char *format, va_list arguments)
 {
@@ -27,7 +27,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     counted_format_prints_wide(format, arguments);
 }
 
-/* The variant with `...`, which only collects its arguments. */
+/* Define the variant with `...`, which passes its arguments to the variant with a va_list. */
 #define VARIADIC(name, forward, type, parameters, arguments)                                       \
     EXPORT int counted_##name(COUNTED_UNPACK parameters const type *format, ...)                   \
     {                                                                                              \
@@ -57,7 +57,7 @@ count_wchar_t(const wchar_t *format, va_list arguments)
     VARIADIC(name, forward, type, parameters, arguments)
 COUNTED_PRINTS(PRINT)
 
-/* Count the input string first, because it may overlap memory that is written. */
+/* Count the input string before the call, because the call may overwrite it. */
 #define SCAN(name, forward, parameters, arguments, ...)                                            \
     EXPORT int counted_##forward(COUNTED_UNPACK parameters const char *format, va_list list)       \
     {                                                                                              \

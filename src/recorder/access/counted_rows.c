@@ -24,8 +24,8 @@ COUNTED_ROWS(ROW)
 /* Count a read of *A. A may be NULL. */
 #define ATTRIBUTES(a) R(a, (a) != NULL ? sizeof *(a) : 0)
 
-/* Without counting_enter: pthread_once calls the program, and a cancelled wait runs the program's
- * handlers. */
+/* Do not call counting_enter: pthread_once calls the program's function, and a cancelled wait runs
+ * the program's handlers. Their accesses must count. */
 #define BEFORE(result, name, parameters, arguments, ...)                                           \
     EXPORT result counted_##name parameters                                                        \
     {                                                                                              \

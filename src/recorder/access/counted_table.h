@@ -114,7 +114,7 @@
     X(size_t, wcstombs, (char *to, const wchar_t *from, size_t n), (to, from, n), \
       if (r != SIZE_MAX) { wide(from); W(to, to != NULL ? (r < n ? r + 1 : n) : 0); })
 
-/* Paths, and file status. */
+/* Functions with paths, and with file status. */
 #define COUNTED_FILES(X) \
     X(int, access, (const char *file, int mode), (file, mode), path(r == 0, file)) \
     X(int, faccessat, (int at, const char *file, int mode, int flags), (at, file, mode, flags), \
@@ -202,7 +202,7 @@
     X(char *, __realpath_chk, (const char *file, char *to, size_t room), (file, to, room), \
       path(r != NULL, file); if (r != NULL) W(r, length(r) + 1))
 
-/* Transfers through descriptors. */
+/* Functions that transfer data through descriptors. */
 #define COUNTED_TRANSFERS(X) \
     X(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n), \
       vector(v, n, r, SHADOW_WRITE)) \
@@ -294,7 +294,7 @@
       text(from), WROTE(r != 0, to)) \
     X(in_addr_t, inet_addr, (const char *from), (from), (void)r, text(from))
 
-/* stdio, except formats. */
+/* Functions of stdio, except those with formats. */
 #define COUNTED_STREAMS(X) \
     X(int, puts, (const char *s), (s), (void)r, text(s)) \
     X(int, fputs, (const char *s, FILE *f), (s, f), (void)r, text(s)) \
@@ -346,7 +346,8 @@
       W(to, r != NULL ? sizeof *to : sizeof to->tm_sec)) \
     X(clock_t, times, (struct tms *to), (to), if (to != NULL) WROTE(r != -1, to))
 
-/* Functions written by hand, so the rows have no arguments and effects. */
+/* Functions that are written by hand (counted_calls.c). So their rows lack arguments and
+ * effects. */
 #define COUNTED_BY_HAND(X) \
     X(void *, memcpy, (void *, const void *, size_t)) \
     X(void *, memmove, (void *, const void *, size_t)) \
@@ -420,7 +421,7 @@
     X(unsigned long, wcstoul, wchar_t) \
     X(unsigned long long, wcstoull, wchar_t)
 
-/* The same for real numbers, which have no base. */
+/* Like the list above, for functions that parse real numbers, which have no base. */
 #define COUNTED_REALS(X) \
     X(double, strtod, char) \
     X(float, strtof, char) \
@@ -456,7 +457,7 @@
     X(__swprintf_chk, __vswprintf_chk, wchar_t, (wchar_t *to, size_t n, int flag, size_t room,), \
       (to, n, flag, room,), W(to, r >= 0 ? WIDE(r + 1) : 0))
 
-/* The same for scanf. R is the number of conversions. */
+/* Like the list above, for scanf and related functions. R is the number of conversions. */
 #define COUNTED_SCANS(X) \
     X(scanf, vscanf, (), (), (void)r) \
     X(fscanf, vfscanf, (FILE *f,), (f,), (void)r) \
@@ -466,7 +467,7 @@
     X(__isoc99_sscanf, __isoc99_vsscanf, (const char *s,), (s,), text(s)) \
     COUNTED_C23_SCANS(X)
 
-/* The names that programs compiled for C23 call, if libc has them. */
+/* Variants that programs compiled for C23 call. Some versions of libc lack them. */
 #if __GLIBC_PREREQ(2, 38)
 #define COUNTED_C23_SCANS(X) \
     X(__isoc23_scanf, __isoc23_vscanf, (), (), (void)r) \

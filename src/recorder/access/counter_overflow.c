@@ -47,7 +47,8 @@ counter_overflow_add(const uint32_t *half)
 {
     struct counter_overflow *c = entry_of(half);
 
-    // No other thread handles the same half: its next overflow is 2^32 accesses away.
+    // No other thread adds an entry for the same half at the same time: its next overflow is 2^32
+    // accesses away.
     if (c == NULL)
         c = make_entry(half);
     add_relaxed(c != NULL ? &c->count : &counter_overflows.lost, UINT64_C(1));

@@ -1,8 +1,9 @@
-/* counting.c: counts accesses of libc's functions that need more than an expression.
+/* counting.c: counts the accesses of those libc functions for which an expression in
+ * counted_table.h does not suffice.
  *
- * The target of a pointer is read only after the call, and only if the call succeeded or failed
- * after reading there. The kernel refuses a bad address with EFAULT, so this file must not fault on
- * it either. */
+ * The kernel refuses a bad address with EFAULT, so this file must not fault on it either. It
+ * dereferences a pointer only after the call, and only if the call has read there without an
+ * error. */
 #include "access/counting.h"
 
 #include "platform/process.h"

@@ -32,7 +32,7 @@ counting_add(const void *p, size_t size_bytes, enum shadow_access kind)
 #define R(p, size_bytes) counting_add(p, size_bytes, SHADOW_READ)
 #define W(p, size_bytes) counting_add(p, size_bytes, SHADOW_WRITE)
 
-/* Count a write of *TO if DONE. */
+/* Count a write of the object *TO if DONE is true. */
 #define WROTE(done, to)  counting_add(to, (done) ? sizeof *(to) : 0, SHADOW_WRITE)
 
 #define WIDE(count)      ((size_t)(count) * sizeof(wchar_t))
@@ -137,8 +137,8 @@ printed(const char *to, size_t size_bytes, ssize_t length)
         W(to, (size_t)length < size_bytes ? (size_t)length + 1 : size_bytes);
 }
 
-/* Count the read of a path or a mode, if the call is DONE or failed after reading it. Otherwise
- * count a read of the first byte, without dereferencing S. */
+/* Count the read of the path or mode S if the call is DONE or has failed after reading it.
+ * Otherwise count a read of one byte at S without dereferencing S. */
 void path(bool done, const char *s);
 
 /* Count the read of the SIZE_BYTES at P, an argument of a system call. Count nothing if RESULT and
@@ -151,7 +151,7 @@ submitted(int result, const void *p, size_t size_bytes)
         R(p, p != NULL ? size_bytes : 0);
 }
 
-/* Size of a signal set that the kernel reads. */
+/* Size in bytes of a signal set that the kernel reads. */
 enum { KERNEL_SIGSET_BYTES = 8 };
 
 /* Count a read of the SIZE_BYTES at P, which may be NULL. */
@@ -165,8 +165,8 @@ given(const void *p, size_t size_bytes)
  * nanosleep. */
 void slept(const struct timespec *time, const struct timespec *left, int result);
 
-/* Count a search of the environment for NAME, which returned FOUND; if NAME is NULL, a search of
- * all of it. Each string counts as a read of its first byte. */
+/* Count a search of the environment for NAME that returned FOUND. If NAME is NULL, count a search
+ * of the whole environment. Count a read of the first byte of each string. */
 void environment(const char *name, const char *found);
 
 /* Count memccpy; END is one past the byte that it found. */
@@ -187,7 +187,8 @@ void joined_wide(const wchar_t *to, const wchar_t *from, size_t max);
 void vector(const struct iovec *v, int n, ssize_t size_bytes, enum shadow_access kind);
 void message(const struct msghdr *m, ssize_t size_bytes, enum shadow_access kind);
 
-/* Count the write of an address by the kernel. *SIZE_BYTES may exceed the size of A. */
+/* Count the kernel's write of the socket address at A. *SIZE_BYTES may exceed the size of the
+ * buffer at A. */
 void address(const void *a, const socklen_t *size_bytes);
 
 /* Count a read of N descriptors and a write of their states. RESULT is the result of poll. */

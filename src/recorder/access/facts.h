@@ -26,8 +26,8 @@ facts_end(uint64_t size_bytes)
     return round_up(size_bytes, FACTS_BYTES) + FACTS_BYTES;
 }
 
-/* Like facts_end, for a request of SIZE_BYTES. A request that must fail is returned unchanged, so
- * it still fails. */
+/* Return the size to request for a block of SIZE_BYTES and its facts. If the allocator must refuse
+ * SIZE_BYTES, return SIZE_BYTES, so that the request still fails. */
 static inline uint64_t
 facts_padded(uint64_t size_bytes)
 {

@@ -40,14 +40,14 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* A walk over the live blocks. */
+/* A walk over the live blocks of the ledger. */
 struct walk {
     uint64_t merge; // Number of the merge; 0 = discard all counts instead.
     uint8_t mark;
     uint64_t now;
     bool alone; // No other thread exists.
     uint64_t stop_us; // Elapsed time at which the step ends; 0 = no limit.
-    struct live_page *page; // The page of the program's memory that was read last.
+    struct live_page *page; // Copy of the page of the program's memory that the walk read last.
 };
 
 enum {
@@ -80,7 +80,7 @@ live_part_seen(uint8_t *seen)
     uint8_t mark = load_relaxed(seen);
 
     store_relaxed(seen, (uint8_t)0);
-    // The next merge may already be in progress.
+    // The mark may come from the next merge, which may already be in progress.
     for (uint64_t m = merge; m <= merge + 1; m++)
         if (mark == live_mark_of(m))
             return (enum disk_access_part)late_part(m);
@@ -93,7 +93,7 @@ is_alone(void)
     return !load_relaxed(&state->multi);
 }
 
-/* Return true if blocks can be read safely. ALONE means that there is no other thread. */
+/* Return true if blocks can be read safely. ALONE is true if there is no other thread. */
 static bool
 can_look(bool alone)
 {
@@ -101,7 +101,7 @@ can_look(bool alone)
            (ledger_state()->usable == USABLE_GLIBC && !sys_is_quiet());
 }
 
-/* Read SIZE_BYTES of the program's memory at ADDRESS. Return false if that fails. */
+/* Copy SIZE_BYTES of the program's memory at ADDRESS. Return false if the kernel refuses. */
 static bool
 read_memory(uintptr_t address, void *to, uint64_t size_bytes)
 {
@@ -149,7 +149,8 @@ live_read_word(const struct walk *w, uintptr_t address, uint64_t *ret_word)
     return read_memory(address, ret_word, sizeof *ret_word);
 }
 
-/* Return the mark of the block at P, creating its leaf on demand; NULL without memory. */
+/* Return the address of the mark for the block at P. Create its leaf if it is missing; return NULL
+ * if there is no memory. */
 static uint8_t *
 seen_make(uintptr_t p)
 {
@@ -184,9 +185,9 @@ facts_place(const struct walk *w, uintptr_t p, uint64_t size_bytes)
     return p + round_up(size_bytes, FACTS_BYTES);
 }
 
-/* Merge the live block P, whose facts are at FACTS (0 = none). SLOT is the address of its ledger
- * entry, whose value is ENTRY. The entry is read again to confirm that the block is still live;
- * SLOT NULL = no such check. */
+/* Merge the live block P, whose facts are at FACTS (0 = none). Its ledger entry at SLOT had the
+ * value ENTRY. Unless SLOT is NULL, read the entry again to confirm that the block is still
+ * live. */
 static void
 merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t facts, uint32_t site,
             const uint32_t *slot, uint32_t entry)
@@ -206,7 +207,7 @@ merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t fa
         return;
     }
     if (facts != 0 && !live_read_word(w, facts, &began))
-        return; // The memory is unmapped.
+        return; // The block's memory is no longer mapped.
     seen = seen_make(p);
     if (seen == NULL) {
         access_add(&access_counting()->unmerged_blocks, 1);
@@ -250,7 +251,8 @@ walk_page(const struct walk *w, uintptr_t address, const uint32_t *slot)
         any |= entries[i] = load_relaxed(&slot[i]);
     if (any == 0)
         return;
-    // Read the page after the entries, so that it cannot show an older block.
+    // Read the page after the entries. Otherwise the page could contain a block that ended before
+    // the entries were read.
     if (!w->alone && ledger_state()->usable == USABLE_GLIBC && !read_page(w->page, address))
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -294,7 +296,7 @@ walk_side(const struct walk *w, uint32_t i)
         uint32_t site = (uint32_t)(value >> (64 - LEDGER_SITE_BITS)) |
                         (uint32_t)slots[j].how << LEDGER_SITE_BITS;
 
-        // Key 1 marks a removed entry.
+        // Key 0 is a free entry, and key 1 a removed one.
         if (key > 1 && value != 0 && !ledger_is_hooked((void *)key) &&
             !ledger_is_backing((struct ledger_entry){.site = site}))
             merge_block(w, key, size_bytes, odd ? 0 : facts_place(w, key, size_bytes), site, NULL,
@@ -309,7 +311,8 @@ walk_on(const struct walk *w, struct live_place *place)
     const struct core_record *r = ledger_state()->core;
     uint64_t count = load_acquire(&r->leaf_count), most = CORE_CHUNKS * CORE_CHUNK_LEAVES;
 
-    // Use the list of leaves for core dumps, which is shorter than the top level of the ledger.
+    // Walk the list of leaves that exists for core dumps. It is shorter than the top level of the
+    // ledger.
     for (; place->leaf < count && place->leaf < most; place->leaf++, place->page = 0) {
         const struct core_leaf *chunk = (const struct core_leaf *)load_acquire(
             &r->leaf_chunks[place->leaf / CORE_CHUNK_LEAVES]);
@@ -320,7 +323,7 @@ walk_on(const struct walk *w, struct live_place *place)
             !walk_leaf(w, l->span, (const uint32_t *)leaf, &place->page))
             return false;
     }
-    w->page->bytes = 0; // The copy may be outdated.
+    w->page->bytes = 0; // The copied page may be outdated.
     for (; place->side < countof(ledger_state()->side); place->side++) {
         if (is_over(w))
             return false;
@@ -354,8 +357,8 @@ elapsed_us(uint64_t time)
     return clock_us(&access_state->cycle_clock, time);
 }
 
-/* Continue the merge in progress, or begin one, for at most STEP_US. If END, continue up to its
- * end. Requires that the caller has set `merging`, and that can_look is true. */
+/* Continue the merge in progress, or begin one, for at most STEP_US. If END, ignore that limit and
+ * complete the merge. The caller must have set `merging` and checked that can_look is true. */
 static void
 merge_on(bool alone, bool end)
 {

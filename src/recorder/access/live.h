@@ -5,7 +5,7 @@
 #include "access/records.h"
 #include "ledger/ledger_state.h"
 
-/* Elapsed time at the first merge. */
+/* Elapsed time in microseconds at which the first merge is due. */
 enum { LIVE_FIRST_US = 1000000 };
 
 enum live_merge { LIVE_GOES_ON, LIVE_AT_EXIT };
@@ -32,12 +32,12 @@ live_date(struct access_block *b, uint64_t facts, uint64_t now)
                               : 0;
 }
 
-/* Return the part for an ending block with the mark SEEN, and clear the mark. */
+/* Return the part (late or ended) for an ending block whose mark is at SEEN, and clear the mark. */
 enum disk_access_part live_part_seen(uint8_t *seen);
 
 enum { LIVE_SPAN_BITS = 24 };
 
-/* Return the mark of the block at P; NULL if it has none. */
+/* Return the address of the mark for the block at P; NULL if it has none. */
 static inline uint8_t *
 live_seen(uintptr_t p)
 {
@@ -51,7 +51,7 @@ live_seen(uintptr_t p)
                : &leaf[(p & ((1u << LIVE_SPAN_BITS) - 1)) >> ledger_state()->granule_shift];
 }
 
-/* Return the part for the ending block at P. */
+/* Return the part (late or ended) for the ending block at P. */
 static inline enum disk_access_part
 live_part(uintptr_t p)
 {

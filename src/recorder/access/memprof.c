@@ -24,8 +24,8 @@
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static struct {
-    // Atomic: number of calls of __heaptap_granule_*, of its variants for exact threads, and of
-    // __memprof_init.
+    // Atomic: numbers of calls. `said` counts __heaptap_granule_*, `exact` its variants for exact
+    // threads, and `begun` __memprof_init.
     uint32_t said, exact, begun;
 } objects;
 
@@ -35,7 +35,7 @@ granule_is(uint32_t granule_bytes, bool separate, uint32_t exact)
     uint32_t all_exact = add_relaxed(&objects.exact, exact) + exact;
 
     shadow_start(granule_bytes, separate);
-    // A single object with non-atomic counting is enough to lose counts.
+    // Counts are exact only if all objects count atomically.
     shadow.exact = all_exact == add_relaxed(&objects.said, 1u) + 1;
     shadow.atomic = all_exact != 0;
     access_publish();

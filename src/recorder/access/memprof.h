@@ -34,7 +34,7 @@ void __heaptap_structures_by_value(void);
 void __heaptap_atomic_operations(void);
 void __heaptap_assembler(void);
 
-/* Replace the compiler's inline copying and filling. */
+/* Replace the copying and filling that the compiler otherwise generates inline. */
 void *__memprof_memcpy(void *to, const void *from, size_t size_bytes);
 void *__memprof_memmove(void *to, const void *from, size_t size_bytes);
 void *__memprof_memset(void *to, int c, size_t size_bytes);

@@ -31,7 +31,7 @@ static struct real_allocator unpadded;
  * 64. */
 enum { MAPPING_BYTES = 64 << 10 };
 
-/* Limits of the size and number of unaligned blocks that are set aside. */
+/* Maximum size and number of unaligned blocks that padded_give_back never frees. */
 enum { KEPT_BYTES = 1024, KEPT_MAX = 1024 };
 
 /* Return the alignment that blocks need beyond the allocator's; 0 = none. */
@@ -41,8 +41,8 @@ needed_alignment(void)
     return unlikely(shadow.granule_bytes > 16) ? shadow.granule_bytes : 0;
 }
 
-/* Return the size to request. If an alignment is needed, glibc's chunk for this size is a multiple
- * of it. */
+/* Return the size to request for a block of SIZE_BYTES. If blocks need an alignment, make the size
+ * of glibc's chunk a multiple of that alignment. */
 static inline size_t
 padded(size_t size_bytes)
 {
@@ -64,9 +64,9 @@ padded_no_memory(void)
     return NULL;
 }
 
-/* Release P of SIZE_BYTES, which is not aligned. If it were freed, the allocator would return the
- * same small block for each further request of that size. So the first KEPT_MAX such blocks are
- * never freed, and the allocator carves new blocks, which follow an aligned one. */
+/* Free the unaligned block P of SIZE_BYTES, but never free the first KEPT_MAX small blocks. If such
+ * a block were freed, the allocator would return it again for each further request of its size.
+ * While it is in use, the allocator makes new blocks, which follow an aligned one. */
 static void
 padded_give_back(void *p, size_t size_bytes)
 {
@@ -100,7 +100,7 @@ calloc_aligned(size_t size_bytes)
 {
     void *p = malloc_aligned(size_bytes);
 
-    // A new mapping is already zero.
+    // A block in a new mapping is already zero.
     if (p != NULL && (real_usable_mode() != USABLE_GLIBC ||
                       (((const uint64_t *)p)[-1] & FACTS_MMAPPED) == 0))
         memset(p, 0, size_bytes);
@@ -126,7 +126,8 @@ padded_moved(void *p, size_t size_bytes)
     void *q = unpadded.memalign(needed_alignment(), padded(size_bytes));
 
     if (q == NULL)
-        return p; // Sharing the neighbours' counters is better than failing.
+        return p; // Without memory return P itself: sharing counters with neighbours is better than
+                  // a failure.
     memcpy(q, p, size_bytes);
     unpadded.free(p);
     return q;
@@ -193,7 +194,8 @@ padded_memalign(size_t align, size_t size_bytes)
 PAGED(valloc)
 PAGED(pvalloc)
 
-/* Return true if ENTRY, the ledger's entry for P, has the slack of the live block at P. */
+/* Return true if ENTRY, the ledger's entry for P, is the entry of a live block at P and contains
+ * its slack. */
 static inline bool
 reports_slack(uint32_t entry, const void *p)
 {
@@ -219,8 +221,8 @@ padded_usable(void *p)
         return usable;
     room = ledger_state()->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
     end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
-    return end < usable ? end : usable; // A block that was allocated by another path has no room
-                                        // for facts.
+    return end < usable ? end : usable; // No room for facts: the program allocated the block by
+                                        // another path.
 }
 
 void

@@ -130,7 +130,7 @@ fields_of(struct access_runs *runs, uint32_t site, enum disk_access_part part, u
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* The value of a counter. `writes` is 0 unless reads and writes are counted separately. */
+/* The value of one counter. `writes` is 0 unless reads and writes are counted separately. */
 struct count {
     uint64_t accesses, writes;
 };
@@ -178,9 +178,9 @@ records_read(struct access_block *b)
         read_counters(b, counter, n, false);
     b->granules = n;
     untouched_bytes = (n - b->touched_granules) * granule;
-    if (n > 0 && counter[n - 1] == 0) // The last granule may extend beyond the end of the block,
+    if (n > 0 && counter[n - 1] == 0) // Exclude the bytes after the block's end,
         untouched_bytes -= (0 - (b->p + b->size_bytes)) & (granule - 1);
-    if (n > 0 && counter[0] == 0) // and the first may begin before its start.
+    if (n > 0 && counter[0] == 0) // and the bytes before its start.
         untouched_bytes -= b->p & (granule - 1);
     b->untouched_bytes = untouched_bytes;
 }
@@ -203,8 +203,8 @@ raise(uint64_t *p, uint64_t v)
         continue;
 }
 
-/* Like access_add, with the number of threads as a parameter. Functions with a parameter ALONE are
- * inline, so that the compiler specialises both cases. */
+/* Like access_add; ALONE is true if the process has one thread. Functions with a parameter ALONE
+ * are inline, so that the compiler specialises both cases. */
 static INLINE void
 records_add_word(uint64_t *p, uint64_t v, bool alone)
 {
@@ -244,7 +244,8 @@ utilised_of(const struct access_block *b)
     return b->granules > 0 ? b->touched_granules * 10000 / b->granules : 0;
 }
 
-/* Add the times and cpus of B to R, and compare them with the previous block's, in BEFORE. */
+/* Add the times and cpus of B to R. Compare them with those of the previous block, which are in
+ * BEFORE. */
 static INLINE void
 add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)

@@ -49,7 +49,8 @@
 #define ADDRESS_END (UINT64_C(1) << ARCH_ADDRESS_BITS)
 #define WORDS_FROM  UINT64_C(0x550000000000) // Position-independent programs begin above this.
 
-/* Counters of at least this size are dropped with madvise instead of overwritten. */
+/* To zero a range of counters of at least this size, drop its pages with madvise instead of writing
+ * zeros. */
 #define DROPPED_BYTES ((uint64_t)128 << 10)
 
 enum { EXIT_STATUS = 1 };
@@ -145,15 +146,15 @@ shadow_start(uint32_t granule_bytes, bool separate)
     map_counters(placement_of(granule_bytes));
 }
 
-/* Two counters at any address. */
+/* Two counters, read as one vector without alignment. */
 typedef uint64_t two_counters __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Ranges up to this size are simply overwritten, because such a block rarely has a whole page of
- * counters. */
+/* Number of counters that clear_counters zeroes without reading them first. So few counters rarely
+ * fill a whole page, which a check could keep untouched. */
 enum { FEW_COUNTERS = 32 };
 
-/* Zero COUNT counters. Larger ranges are written only where they are not zero, so the counters of
- * memory that is never used stay untouched too. */
+/* Zero COUNT counters. In a larger range, write only to counters that are not zero. So the counters
+ * of memory that the program never uses stay untouched. */
 static inline void
 clear_counters(uint64_t *counter, uint64_t count)
 {
@@ -201,7 +202,8 @@ shadow_clear(uintptr_t p, uint64_t size_bytes)
 COLD void
 shadow_add_to_half(uint32_t *half, uint32_t n)
 {
-    // Atomic even if not required: a lost addition here could make the half overflow twice.
+    // Add atomically even if counts need not be exact: a lost addition here could make the half
+    // overflow twice.
     if (add_relaxed(half, n) > UINT32_MAX - n)
         counter_overflow_add(half);
 }
@@ -253,7 +255,7 @@ shadow_count(const void *p, uint64_t size_bytes, enum shadow_access kind)
     if (size_bytes == 0 || unlikely(!shadow_has((uintptr_t)p, size_bytes)))
         return;
     counter = shadow_counter((uintptr_t)p);
-    // The first and the last granule may be accessed in part.
+    // The access may cover only a part of the first and of the last granule.
     if (unlikely(shadow.separate)) {
         add_to_halves(counter, 1, (uint32_t)in_first, kind);
         if (more > 0) {

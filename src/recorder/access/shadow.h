@@ -12,7 +12,7 @@ struct shadow {
     uint64_t granule_bytes; // A power of two; 0 = there are no counters.
     uint32_t granule_shift, scale;
     uint64_t low, high; // Addresses in [low, high) have counters.
-    uint64_t base;      // The value used by instrumented code.
+    uint64_t base;      // The value that instrumented code adds to a scaled address.
     bool separate;      // A counter has two halves: reads in the lower, writes in the upper.
     bool atomic;        // The counting functions add atomically if there are several threads.
     bool exact;         // All code adds atomically.
@@ -20,8 +20,8 @@ struct shadow {
 
 enum shadow_access { SHADOW_READ, SHADOW_WRITE };
 
-extern struct shadow shadow __attribute__((visibility("hidden"))); // Hidden, so it is accessed
-                                                                   // without an address table.
+extern struct shadow shadow __attribute__((visibility("hidden"))); // Hidden, so that code reads it
+                                                                   // directly.
 
 /* Offset from a scaled address to its counter. Instrumented code reads it. */
 extern uintptr_t __memprof_shadow_memory_dynamic_address; // NOLINT: the compiler's name
@@ -36,7 +36,7 @@ extern const char __libc_single_threaded __attribute__((weak)); // NOLINT: libc'
  * exist or have another meaning. */
 void shadow_start(uint32_t granule_bytes, bool separate);
 
-/* End the process in the way of shadow_start, with the reason WHY. */
+/* End the process as shadow_start does, with a message that states the reason WHY. */
 _Noreturn void shadow_fails(const char *why);
 
 static inline bool
@@ -45,7 +45,7 @@ shadow_has(uintptr_t address, uint64_t size_bytes)
     return address >= shadow.low && size_bytes <= shadow.high - address && address < shadow.high;
 }
 
-/* Return the counter of the granule at ADDRESS. The granule must have one. */
+/* Return the address of the counter for the granule at ADDRESS, which must have a counter. */
 static inline uint64_t *
 shadow_counter(uintptr_t address)
 {
@@ -79,7 +79,7 @@ shadow_is_atomic(void)
 
 /* --- One access ------------------------------------------------------------------------------- */
 
-/* A half with this value or a larger one is close to overflow. */
+/* A half with at least this value is close to overflow. */
 #define SHADOW_HALF_NEAR_END UINT32_C(0xfff00000)
 
 static inline uint32_t *

@@ -48,9 +48,9 @@ __tsan_vptr_update(uintptr_t address, void *value)
     shadow_count_one(address, SHADOW_WRITE);
 }
 
-/* Count an access without a specific function. Up to eight bytes it is one access, for example to a
- * member of a packed structure. A larger range is a copied structure or a vector. These two are
- * indistinguishable, so both count by words, as memcpy does. */
+/* Count an access of any size. Count one access up to eight bytes, for example of a member of a
+ * packed structure. A larger range is a copied structure or a vector. A call does not distinguish
+ * the two, so count each word of the range, as for memcpy. */
 static void
 count_range(uintptr_t address, size_t size_bytes, enum shadow_access kind)
 {

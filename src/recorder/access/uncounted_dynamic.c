@@ -93,7 +93,7 @@ static const char not_harmless_in_libm[] =
     "totalordermag totalordermagf totalordermagf128 totalordermagf32 totalordermagf32x "
     "totalordermagf64 totalordermagf64x totalordermagl ";
 
-/* Objects that access the program's memory only in calls of their functions. */
+/* Objects that access the program's memory only while the program calls their functions. */
 static const char no_users[] =
     " libc.so.6 libm.so.6 ld-linux-x86-64.so.2 libpthread.so.0 libdl.so.2 librt.so.1 libgcc_s.so.1 "
     "linux-vdso.so.1 libheaptap-access.so libheaptap.so libheaptap_lua.so libheaptap_python.so ";
@@ -111,7 +111,7 @@ static struct {
     uint32_t busy; // Atomic.
     char names[NAMES_BYTES];
     size_t length;
-    uint32_t more; // Number of names that found no room.
+    uint32_t more; // Number of names for which the string has no room.
 } found;
 
 static uint32_t noted; // Atomic: enum uncounted.
@@ -129,8 +129,8 @@ static const struct {
     {UNCOUNTED_ARCHIVE, "the static C++ library"},
 };
 
-/* Return true if NAME is in LIST, whose words have a blank on both sides. Return false for an empty
- * name. */
+/* Return true if NAME is a word of LIST, in which each word has a blank on both sides. Return false
+ * if NAME is empty. */
 static bool
 uncounted_is_in(const char *list, const char *name)
 {
@@ -204,7 +204,7 @@ defines(const struct symbols *o, const char *name)
     return symbols_find(o, &n) != 0;
 }
 
-/* Add the uncounted functions of LIBC and LIBM that O calls. */
+/* Add to the names the functions of LIBC and LIBM that O calls and that access memory uncounted. */
 static void
 add_called(const struct symbols *o, const struct symbols *libc, const struct symbols *libm)
 {
@@ -267,7 +267,8 @@ uncounted_scan_objects(void)
     for (const struct link_map *map = symbols_first(); map != NULL; map = map->l_next) {
         const char *name = uncounted_base_name(map->l_name);
 
-        // The kernel's page has an empty name. So has the program, which is first.
+        // Both the kernel's page and the program have an empty name. The program is the first
+        // object.
         if (uncounted_is_in(no_users, name) || (*name == '\0' && map != symbols_first()))
             continue;
         if (symbols_read(map, &o) && (map == symbols_own() || counts(&o)))
@@ -283,7 +284,7 @@ uncounted_note(enum uncounted what)
     or_relaxed(&noted, (uint32_t)what);
 }
 
-/* Examine all loaded objects, unless another thread has been doing so for long. */
+/* Examine all loaded objects. Give up if another thread examines them and takes too long. */
 static void
 uncounted_scan_now(void)
 {
