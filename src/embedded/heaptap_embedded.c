@@ -74,7 +74,8 @@ enum {
     WORD = sizeof(uintptr_t),
     ALIGN = HEAPTAP_EMBEDDED_ALIGN,
     GUARD = HEAPTAP_EMBEDDED_GUARD,
-    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Size without return addresses.
+    FIXED = 16 + WORD * (1 + HAS_BIRTH + HAS_THREAD), // Bytes of an annotation without return
+                                                      // addresses.
     // Number of return addresses: as many as fill the alignment, so that they use the space of
     // padding.
     FRAMES = HEAPTAP_EMBEDDED_FRAMES +
@@ -113,25 +114,24 @@ typedef char assert_layout[sizeof(struct annotation) == FIXED + FRAMES * WORD &&
 
 static const char mark_begin[4] = {'H', 'e', 'a', 'P'};
 static const char mark_end[4] = {'P', 'r', 'o', 'F'};
-// Replaces ProF in a freed block, until overwritten.
-static const char mark_freed[4] = {'F', 'r', 'e', 'E'};
-static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // The guard repeats these bytes.
+static const char mark_freed[4] = {'F', 'r', 'e', 'E'}; // Replaces ProF when the block is freed.
+static const char mark_guard[4] = {'T', 'a', 'i', 'L'}; // Repeated.
 
 static struct {
     struct heaptap_embedded_stats stats;
-    uintptr_t low, high; // Range of the memory that the real allocator has returned.
-    // Address where the next step of a check begins; 0 = the start of the heap.
-    uintptr_t next;
+    uintptr_t low, high; // Bounds of all memory that the real allocator has returned.
+    uintptr_t next;      // Address where the next step of a check begins; 0 = the start of the
+                         // heap.
 } state;
 
-/* --- The allocator behind --------------------------------------------------------------------- */
+/* --- The real allocator ----------------------------------------------------------------------- */
 
 #ifdef HEAPTAP_EMBEDDED_POOL_BYTES
 
 /* The pool consists of adjacent chunks, each beginning with its size. Free chunks are in a list by
  * ascending address, so that two free neighbours can be merged. */
 struct chunk {
-    size_t size; // Size of the chunk, its head included; a multiple of HEAD.
+    size_t size; // Bytes of the chunk with its head; a multiple of HEAD.
     struct chunk *next; // Valid only while the chunk is free.
 };
 
@@ -233,7 +233,7 @@ pool_give_back(void *p)
 #error "define HEAPTAP_EMBEDDED_REAL_MALLOC and _REAL_FREE, or HEAPTAP_EMBEDDED_POOL_BYTES"
 #endif
 
-/* Return the bounds of the range that checks scan. They are functions, because compilers warn about
+/* Return a bound of the range that checks scan. These are functions, because compilers warn about
  * comparisons with a constant 0. */
 static uintptr_t
 look_begin(void)
@@ -461,8 +461,8 @@ find_frames(uintptr_t *frames, unsigned max, const uintptr_t *frame_pointer)
 #elif defined(HEAPTAP_EMBEDDED_STACK_END)
 
 #if defined(__riscv)
-#define CALLER_AT (-2) // Words from a frame pointer to the caller's frame pointer.
-#define RETURN_AT (-1) // Words from a frame pointer to the return address.
+#define CALLER_AT (-2) // Words from the frame pointer to the saved one of the caller.
+#define RETURN_AT (-1) // Words from the frame pointer to the return address.
 #elif defined(__powerpc64__)
 #define CALLER_AT 0
 #define RETURN_AT 2
@@ -575,7 +575,7 @@ describe(const struct annotation *a)
 struct check {
     heaptap_embedded_report *report;
     void *arg;
-    const struct annotation *front; // The latest whole annotation.
+    const struct annotation *front; // The latest annotation that is whole.
     int front_is_damaged;           // True if the guard of `front` is damaged.
     size_t found;
 };
@@ -656,8 +656,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
         }
         examine_annotation(c, a);
     } else if (room >= WORD && is_mark((const char *)at + WORD - 4, mark_end)) {
-        // The start of this annotation is overwritten, so the damage comes from the block before
-        // it.
+        // This is the end of an annotation whose start is overwritten: the damage comes from the
+        // block before it.
         a = annotation_of((const void *)(at + WORD));
         if ((uintptr_t)a >= look_begin() && !has_shape(a))
             report_damage(c, HEAPTAP_EMBEDDED_OVERWRITTEN, a, a);
@@ -665,8 +665,8 @@ examine(struct check *c, uintptr_t at, uintptr_t end)
     return at + WORD;
 }
 
-/* Return the last whole block that begins before A; NULL if there is none. A may be outside the
- * scanned range. Used when damage was found without a walk over the heap. */
+/* Return the last whole block that begins before A; NULL if there is none. Used when free or
+ * realloc finds damage, without a walk over the heap. A may be outside the scanned range. */
 static const struct annotation *
 block_in_front(const struct annotation *a)
 {
@@ -729,7 +729,7 @@ refuse(const struct annotation *a)
     }
 }
 
-/* --- Blocks: the lock is held ----------------------------------------------------------------- */
+/* --- Blocks: callers hold the lock ------------------------------------------------------------ */
 
 static void
 count_block(const struct annotation *a)
@@ -811,7 +811,7 @@ release(void *block)
         clear_annotation(a);
         REAL_FREE(start);
     } else if (is_among_ours(a) && has_shape(a) && (a->flags & PADDED) == 0) {
-        // The block is damaged. The start of its memory is known, but not its size.
+        // The start of the damaged block's memory is known, but its size is unknown.
         state.stats.frees++;
         state.stats.live_blocks--;
         clear_annotation(a);
@@ -831,7 +831,7 @@ resize(struct annotation *a, size_t size, const uintptr_t *frames)
 
     if (size > SIZE_MAX - sizeof *a - GUARD)
         return NULL;
-    // If the block moves, its old memory must not look like a block.
+    // Clear the marks first: if the block moves, its old memory must not look like a block.
     uncount_block(a);
     clear_annotation(a);
     to = HEAPTAP_EMBEDDED_REAL_REALLOC(a, sizeof *a + size + GUARD);
@@ -881,7 +881,7 @@ reallocate(void *block, size_t size, const uintptr_t *frames)
     return to;
 }
 
-/* --- What programs call ----------------------------------------------------------------------- */
+/* --- Functions that programs call ------------------------------------------------------------- */
 
 static void *
 locked_allocate(size_t size, size_t alignment, const uintptr_t *frames)
@@ -972,7 +972,7 @@ HEAPTAP_EMBEDDED_NAME(aligned_alloc)(size_t alignment, size_t size)
 int
 HEAPTAP_EMBEDDED_NAME(posix_memalign)(void **ret_block, size_t alignment, size_t size)
 {
-    enum { INVALID = 22, NO_MEMORY = 12 }; // EINVAL and ENOMEM of Linux and newlib.
+    enum { INVALID = 22, NO_MEMORY = 12 }; // Values of EINVAL and ENOMEM in Linux and newlib.
     uintptr_t frames[FRAMES];
     void *block;
 

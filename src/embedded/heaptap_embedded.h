@@ -79,15 +79,15 @@ size_t HEAPTAP_EMBEDDED_NAME(malloc_usable_size)(void *block);
 
 struct heaptap_embedded_stats {
     size_t live_blocks, live_bytes;
-    size_t peak_bytes;           // Peak of live bytes, by requested sizes.
-    size_t overhead_bytes;       // Annotations and guards of the live blocks.
+    size_t peak_bytes;           // Peak of live bytes, counted by requested sizes.
+    size_t overhead_bytes;       // Bytes of the annotations and guards of live blocks.
     unsigned long allocations, frees;
     unsigned long failed;        // Calls that returned no block for lack of memory.
     unsigned long damaged;       // Number of damaged blocks found by free and realloc.
     unsigned long unknown_frees; // Number of frees of foreign pointers and second frees.
 };
 
-/* Copy the current numbers to *RET. */
+/* Copy the present statistics to *RET. */
 void heaptap_embedded_get_stats(struct heaptap_embedded_stats *ret);
 
 enum heaptap_embedded_damage_kind {
@@ -97,12 +97,11 @@ enum heaptap_embedded_damage_kind {
     // the block before it.
     HEAPTAP_EMBEDDED_OVERWRITTEN,
     HEAPTAP_EMBEDDED_FREED_TWICE,  // `block` was already freed.
-    // The pointer is not a block of this heap, or its whole annotation is lost.
-    HEAPTAP_EMBEDDED_UNKNOWN_FREE,
+    HEAPTAP_EMBEDDED_UNKNOWN_FREE, // No block of this heap, or its annotation is lost.
 };
 
-/* A block, described by its annotation. All zero if there is none. For a damaged block, only the
- * intact fields are set. */
+/* A block, as its annotation describes it. All fields are zero if there is no block. For a damaged
+ * block, only the intact fields are set. */
 struct heaptap_embedded_block {
     const void *address; // Address of the user's bytes.
     size_t size;
@@ -124,8 +123,9 @@ typedef void heaptap_embedded_report(void *arg, const struct heaptap_embedded_da
  * damaged blocks. */
 size_t heaptap_embedded_check(heaptap_embedded_report *report, void *arg);
 
-/* Like heaptap_embedded_check, but examine only about STEP bytes, for use in an idle task. Each
- * call continues where the last one ended, and restarts at the end of the heap. */
+/* Examine about STEP bytes of the heap, like heaptap_embedded_check. Call from an idle task. Each
+ * call continues where the previous call ended. After the end of the heap, the next call starts at
+ * its beginning. */
 size_t heaptap_embedded_check_next(size_t step, heaptap_embedded_report *report, void *arg);
 
 /* Return the bytes that a block needs from the real allocator in addition to its size, with the

@@ -9,7 +9,7 @@
 #define add_relaxed(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define or_relaxed(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
 
-/* All of these have memory_order_seq_cst: one order for all threads. */
+/* The following operations have memory_order_seq_cst: all threads see them in one order. */
 #define exchange_seq_cst(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 #define load_seq_cst(p)         __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define add_seq_cst(p, v)       __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)

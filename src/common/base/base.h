@@ -15,7 +15,7 @@
 #define COLD         __attribute__((cold, noinline))
 #define NOINLINE     __attribute__((noinline))
 #define INLINE       inline __attribute__((always_inline))
-/* Keep P in a register: the compiler must not compute it again from its operands. */
+/* Keep P in a register, because the compiler must not compute P again from its operands. */
 #define KEEP(p)      __asm__("" : "+r"(p))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define EXPORT       __attribute__((visibility("default")))

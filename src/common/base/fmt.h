@@ -7,9 +7,9 @@
 
 struct fmt {
     char *text;
-    size_t capacity; // Size of the buffer, the NUL included; at least 1.
+    size_t capacity; // Size of the buffer with the NUL; at least 1.
     size_t length;
-    bool cut;        // The text was truncated.
+    bool cut;        // True if the text was truncated.
 };
 
 static inline struct fmt

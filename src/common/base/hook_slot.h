@@ -18,8 +18,8 @@
 /* The recorder's table of entries, a dynamic symbol of libheaptap.so. */
 #define HOOK_TABLE "heaptap_hooks"
 
-/* Shapes of functions: the positions of the arguments that matter. The number is an index into
- * HOOK_TABLE. */
+/* Shapes of functions. A shape gives the positions of the arguments that the recorder reads. Its
+ * number is the index into HOOK_TABLE. */
 enum hook_shape {
     HOOK_MALLOC = 0,         // (size)
     HOOK_CALLOC = 1,         // (count, size)
@@ -35,18 +35,18 @@ enum hook_shape {
     HOOK_FREE = 11,          // (block)
     HOOK_HEAP_FREE = 12,     // (heap, block)
     HOOK_SHAPES,
-    // Not a shape: called once before all constructors with the address of the first stub, their
-    // number, and the first slot.
+    // No shape, but the entry that the library calls once before all constructors, with the address
+    // of the first stub, the number of stubs, and the address of the first slot.
     HOOK_BEGIN = HOOK_SHAPES,
-    // Not a shape either: the resolver of a symbol without a definition at the start
-    // (STT_GNU_IFUNC).
+    // No shape, but the entry that resolvers jump to: binds a symbol that had no definition at the
+    // start. (STT_GNU_IFUNC).
     HOOK_BIND,
     HOOK_ENTRIES
 };
 
 struct hook_slot {
     int64_t name_off;   // Offset from the slot to the NUL-terminated name.
-    int64_t symbol_off; // Offset from the slot to the writable symbol.
+    int64_t symbol_off; // Offset from the slot to the stub's symbol, which is writable.
     uint64_t function;  // Atomic: address of the next definition of the name; 0 until the first
                         // call.
     uint64_t found;     // Atomic: address of the next definition found at the start; 0 = none.
@@ -58,7 +58,7 @@ struct hook_slot {
 
 enum { HOOK_STUB_BYTES = 32 };
 
-/* The marks have a page to themselves. */
+/* The marks occupy a separate page. */
 enum { HOOK_MARK_PAGE_BYTES = 4096, HOOKS_MAX = 512 };
 
 #endif

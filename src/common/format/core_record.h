@@ -24,7 +24,7 @@ enum {
     CORE_SIDES = 12,
     CORE_TABLES = 24,
     CORE_PATH_BYTES = 4096,
-    CORE_THREADS = 1024, // Number of thread rows whose latest blocks are listed.
+    CORE_THREADS = 1024, // Number of thread rows for which the record lists the latest blocks.
     CORE_RECENT = 256,   // Number of latest blocks of each thread.
 };
 
@@ -35,12 +35,14 @@ enum {
 enum core_entry {
     CORE_SITE_BITS = 22,
     CORE_SUB_SHIFT = CORE_SITE_BITS, // Offset of the block in its granule, in units of 8 bytes.
-    CORE_SLACK_SHIFT = 24,           // Usable size minus requested size, or one of:
-    CORE_SLACK_SIDE = 254,           // a side table has the size and the high bits of the site;
-    CORE_SLACK_ENDED = 255,          // the block has ended, and none has started here since.
+    CORE_SLACK_SHIFT = 24,           // The slack: usable size minus requested size, or one of the
+                                     // next two.
+    CORE_SLACK_SIDE = 254,           // A side table has the size and the high bits of the site.
+    CORE_SLACK_ENDED = 255,          // The block has ended, and no block has started here since.
     CORE_SPAN_BITS = 24,             // A leaf covers 2^24 bytes of address space.
-    CORE_HOOKED_SHIFT = 4,           // Log2 of the granule of hooked allocators.
-    CORE_HOOKED_SIZE_SHIFT = 32,     // Their entries have 64 bits: size above, site below.
+    CORE_HOOKED_SHIFT = 4,           // Log2 of the granule in bytes of hooked allocators.
+    CORE_HOOKED_SIZE_SHIFT = 32,     // Entries of hooked blocks have 64 bits: site in the low 32,
+                                     // size above.
     // Word `how` of a side table: the kind of block in the low CORE_HOW_BITS, then the birth. Kind
     // 0 is an ordinary block. CORE_HOW_BACKING is a block that a heap of the program divides into
     // its blocks. Any other kind is a sample: its lowest bit is set if the weight was rounded up,
@@ -58,17 +60,18 @@ enum core_entry {
 #define CORE_HOOKED_SIDE UINT32_C(0xffffffff)  // A side table has the size of the hooked block.
 #define CORE_HOOKED_ENDED UINT32_C(0xfffffffe) // The hooked block was freed.
 
-/* Flag in the key of a hooked block, above all bits of an address. */
+/* Flag in a side table's key: the block is hooked. The bit is above all bits of an address. */
 #define CORE_HOOKED_KEY (UINT64_C(1) << 62)
 
-/* Source of the requested size. */
+/* Methods by which a reader finds the requested size of a block. */
 enum core_usable {
-    CORE_USABLE_NONE = 0,  // From a side table, for every block.
-    CORE_USABLE_CALL = 1,  // malloc_usable_size, minus the slack.
-    CORE_USABLE_GLIBC = 2, // The word before the block without its three low bits, minus the slack.
+    CORE_USABLE_NONE = 0,  // A side table has the size of every block.
+    CORE_USABLE_CALL = 1,  // The size is malloc_usable_size minus the slack.
+    CORE_USABLE_GLIBC = 2, // The size is the word before the block, without its three low bits,
+                           // minus the slack.
 };
 
-/* Return the key of the block at ADDRESS with SITE in its thread's list of latest blocks. */
+/* Return the key for the block at ADDRESS with SITE in the list of its thread's latest blocks. */
 static inline uint64_t
 core_recent_key(uint64_t address, uint32_t site)
 {
@@ -79,14 +82,14 @@ core_recent_key(uint64_t address, uint32_t site)
 }
 
 enum core_flags {
-    CORE_SELF_CONTAINED = 1 << 0, // The profile's tables are in memory that a core dump includes.
+    CORE_SELF_CONTAINED = 1 << 0, // A core dump includes the profile's tables.
 };
 
 enum core_leaf_kind { CORE_LEAF_MALLOC = 0, CORE_LEAF_HOOKED = 1 };
 
 struct core_leaf {
     uint64_t span; // Start of the span, plus enum core_leaf_kind.
-    uint64_t leaf; // Address of the leaf, written last; 0 = not present.
+    uint64_t leaf; // Address of the leaf, written last; 0 = unused.
 };
 
 /* A slot of a side table. The slots follow a header of two words; the first word is the number of
@@ -94,7 +97,7 @@ struct core_leaf {
 struct core_side_slot {
     uint64_t key;   // The block's address; 0 and 1 = unused.
     uint64_t value; // The size in the low 42 bits, the low bits of the site above them.
-    uint64_t how;   // Kind or sampling of the block, its birth, and the flag CORE_HOW_ODD_SHIFT.
+    uint64_t how;   // Kind, birth and flag; see CORE_HOW_BITS.
 };
 
 /* A table of the profile in memory. The profile's directory lists the parts in use. */
@@ -114,11 +117,11 @@ enum core_annotated {
     CORE_ANNOTATED_LOOKED = 1 << 4,  // A thread is checking the block at this moment.
     CORE_ANNOTATED_PADDED = 1 << 5,  // Padding precedes its annotation.
     CORE_ANNOTATED_REPORTED = 1 << 6, // The block was reported as corrupted.
-    CORE_ANNOTATED_ENDED = 1 << 7,   // The block was freed, and no other block began there since.
+    CORE_ANNOTATED_ENDED = 1 << 7,   // The block was freed, and no block has begun there since.
 };
 
 struct core_annotated_leaf {
-    uint64_t span;    // Start of the 2^24 bytes of address space.
+    uint64_t span;    // Start of the span, which has 2^24 bytes.
     uint64_t next;    // Address of the next leaf; 0 = this is the last.
     uint64_t seen_ns; // Time of the last check of the blocks (CLOCK_MONOTONIC); 0 = never.
     uint64_t reserved;
@@ -132,7 +135,7 @@ struct core_record {
     uint64_t address;      // Address of this record. A record found elsewhere is a copy.
     uint32_t pid;
     uint32_t flags; // enum core_flags
-    // Copied from the profile's header: with the pid they identify the profile.
+    // Copies of fields of the profile's header. Together with the pid they identify the profile.
     uint64_t process_start, start_unix_ns, start_monotonic_ns, session_id;
     uint32_t usable; // enum core_usable
     uint32_t granule_shift;
@@ -147,8 +150,8 @@ struct core_record {
     uint64_t last_ns; // Atomic. Elapsed time at the last reading of the clock; 0 = not known.
     uint64_t threads; // Address of an array of CORE_THREADS addresses, indexed by thread row; 0 =
                       // none.
-    // Offsets from such an address: of CORE_RECENT keys of 64 bits, indexed by birth, and of a byte
-    // with the next birth.
+    // Offsets from each of these addresses: of an array of CORE_RECENT keys of 64 bits, indexed by
+    // birth, and of a byte with the next birth.
     uint32_t recent_off, alloc_seq_off;
     // For annotated blocks: address of a word that holds the address of the first
     // core_annotated_leaf, and the sizes of an annotation and of a guard. 0 = blocks are not

@@ -54,24 +54,27 @@ enum disk_state {
 
 enum disk_process_flags {
     DISK_PROCESS_FORKED = 1 << 0,      // Made by fork of a recorded process, without exec.
-    DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow; later tables are in memory only.
-    DISK_PROCESS_GONE = 1 << 2,        // Packed after the process had ended.
+    DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow: data recorded later is missing
+                                       // from it.
+    DISK_PROCESS_GONE = 1 << 2,        // The file was packed after the process had ended.
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a periodic copy of the profile in memory.
     DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames lack runtime code.
-    DISK_PROCESS_DAMAGED = 1 << 5,     // Packed from a damaged file.
-    DISK_PROCESS_LASTED = 1 << 6,      // Packed; the process lasted last_ns or longer.
+    DISK_PROCESS_DAMAGED = 1 << 5,     // The file was packed from a damaged file.
+    DISK_PROCESS_LASTED = 1 << 6,      // The file is packed, and the process lasted last_ns or
+                                       // longer.
     DISK_PROCESS_ANNOTATED = 1 << 7,   // Blocks carry annotations, so overflows are found.
 };
 
 struct disk_string {
     uint32_t off;   // Offset in the STRINGS table.
-    uint32_t bytes; // Without a final NUL. 0 = none.
+    uint32_t bytes; // Length without a final NUL; 0 = no string.
 };
 
-/* Shared totals; the cache line that the recorder writes most. */
+/* Totals of the process, in the cache line that the recorder writes most. */
 struct disk_shared {
     uint64_t peak_epoch; // The epoch of the latest maximum of live bytes; starts at 1.
-    // The maximum that the recorder noticed. The exact peak is the sum of attributions.
+    // The largest number of live bytes that the recorder noticed. The exact peak is the sum of the
+    // attributions to sites (format.md 4.4).
     int64_t peak_bytes;
     int64_t flushed_bytes;   // Live bytes that threads had published by the last tick.
     uint64_t peak_ns;        // Elapsed time when a rise of the peak was last noticed (coarse).
@@ -88,9 +91,10 @@ struct disk_losses {
     uint64_t no_thread_events;
     uint64_t no_memory_events;
     uint64_t reentrant_events;
-    uint64_t frames_without_module; // Code addresses whose module found no room in the table;
-                                    // counted once for each rule.
-    uint64_t history_records;       // Dropped values at a snapshot, and dropped snapshots.
+    uint64_t frames_without_module; // Code addresses whose module had no room in the table, counted
+                                    // once for each unwind rule.
+    uint64_t history_records;       // Number of values at snapshots, and of snapshots, that had no
+                                    // room.
     uint64_t label_sets;            // Number of label sets counted as "other" for lack of room.
     uint64_t heap_events;           // Events of the program's own heaps that were not recorded.
     uint64_t unseen_allocators; // C libraries whose malloc could not be recorded.
@@ -98,35 +102,36 @@ struct disk_losses {
 static_assert(sizeof(struct disk_losses) == 64, "format.md 2.5");
 
 enum disk_counting_flags {
-    DISK_COUNTING = 1 << 0,        // Accesses to blocks are counted; without it the rest is zero.
+    DISK_COUNTING = 1 << 0,        // Accesses are counted. Without this flag, all other fields are
+                                   // zero.
     DISK_COUNTING_APART = 1 << 1,  // Reads and writes are counted separately.
     DISK_COUNTING_ATOMIC = 1 << 2, // No count is lost between threads.
     DISK_COUNTING_ENDED = 1 << 3,  // The latest merge was the one at exit.
     DISK_COUNTING_LOOKED = 1 << 4, // `uncounted` lists all code that may use blocks without
                                    // counting.
-    // ACCESS flags the sites whose blocks such code may have used. Without this flag: all sites, if
-    // `uncounted` lists any code.
+    // ACCESS marks the sites whose blocks uncounted code may have used. Without this flag, that may
+    // be any site if `uncounted` lists code.
     DISK_COUNTING_BY_SITE = 1 << 5,
 };
 
-/* Method of counting accesses, and the accesses that are missing. */
+/* The method of counting accesses, and the losses. */
 struct disk_counting {
     uint32_t flags;         // enum disk_counting_flags
     uint32_t granule_bytes; // Bytes that share a counter: 8, 16 or 64.
     uint32_t words_max;     // Number of granules at the front of a block that FIELDS covers.
     uint32_t reserved0;
     uint64_t merge;    // The latest complete merge of live blocks; 0 = none. Written last.
-    uint64_t merge_ns; // Elapsed time when it began.
-    // Losses, in blocks that were freed or merged:
-    uint64_t unmerged_blocks; // No memory was left for their counts.
-    uint64_t undated_blocks;  // The time and cpu of their allocation are unknown.
-    uint64_t unaligned_blocks; // They may share a granule with a neighbour, so their counts may
-                               // include its accesses.
-    uint64_t unfielded_blocks; // FIELDS had no room for their granules.
-    uint64_t outside_blocks;   // Their addresses have no counters.
+    uint64_t merge_ns; // Elapsed time when that merge began.
+    // Losses: numbers of blocks that were freed or merged.
+    uint64_t unmerged_blocks; // Blocks for whose counts there was no memory.
+    uint64_t undated_blocks;  // Blocks with unknown time and cpu of allocation.
+    uint64_t unaligned_blocks; // Blocks that may share a granule with a neighbour. Their counts may
+                               // include the neighbour's accesses.
+    uint64_t unfielded_blocks; // Blocks for whose granules FIELDS had no room.
+    uint64_t outside_blocks;   // Blocks at addresses without counters.
     uint64_t resets;           // Number of resets of all counts on request.
     uint64_t reset_ns;         // Elapsed time at the latest reset.
-    uint64_t lost_accesses;    // Accesses beyond 2^32 per granule, where the overflow found no
+    uint64_t lost_accesses;    // Accesses in overflows of a counter's 2^32 for which there was no
                                // room.
     struct disk_string uncounted; // With DISK_COUNTING_LOOKED: code that may use blocks without
                                   // counting.
@@ -148,8 +153,8 @@ struct disk_header {
     uint64_t session_id;    // Given by heaptap run to all processes of one run; 0 = none.
     uint64_t start_unix_ns;
     uint64_t start_monotonic_ns;
-    uint64_t start_cycles; // The cycle counter at the start and at the last tick. With the
-    uint64_t last_cycles;  // clock at the same moments they give its frequency.
+    uint64_t start_cycles; // Cycle counter at the start.
+    uint64_t last_cycles;  // Cycle counter at the time last_cycles_ns.
     uint64_t last_cycles_ns;
     uint32_t page_bytes;
     uint32_t cpu_count;
@@ -157,8 +162,8 @@ struct disk_header {
     uint32_t depth_max;           // Largest number of frames recorded per stack.
     uint64_t sample_period_bytes; // Period of the present recording mode; 0 = exact, by count or
                                   // off.
-    uint64_t recorder_bytes;    // Memory that the recorder had touched at its last measurement,
-                                // minus the file's size.
+    uint64_t recorder_bytes;    // Bytes of memory that the recorder had touched at its last
+                                // measurement, without the file.
     struct disk_string command; // Arguments separated by NUL.
     struct disk_string executable;
     struct disk_string kernel;
@@ -171,20 +176,20 @@ struct disk_header {
     uint32_t reserved2;
     struct disk_shared shared; // At offset 512.
     struct disk_losses losses;
-    /* A request. A tool writes it and then increments the generation. The recorder carries it out
-     * and then publishes the answer. */
+    /* A request of a tool. The tool writes `control` and then increments the generation. The
+     * recorder carries out the request and then publishes the answer. */
     uint64_t control_generation;
     uint64_t control[7];     // enum disk_control, then its arguments.
     uint64_t control_taken;  // Generation of the latest answered request; written last.
     uint64_t control_answer; // enum disk_answer.
-    uint64_t early_events;   // Losses: events of other threads while one thread initialised the
+    uint64_t early_events;   // Losses: events of other threads during the initialisation of the
                              // recorder.
     struct disk_counting counting; // At offset 728.
     uint64_t damaged_blocks;       // Number of annotated blocks that were found corrupted.
-    // Elapsed time when the process had ended, if no exit handler ran. Written by `heaptap run`,
-    // which waited for the process. 0 = not known.
+    // Elapsed time when the process had ended, if no exit handler ran; 0 = not known. `heaptap
+    // run`, which waits for the process, writes this field.
     uint64_t ended_ns;
-    uint64_t limit_bytes; // Limit on recorder_bytes and the file; 0 = none so far.
+    uint64_t limit_bytes; // Limit on recorder_bytes plus the file's size; 0 = no limit yet.
     uint64_t reserved1[402];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
@@ -207,7 +212,7 @@ enum disk_access_request {
 
 enum disk_answer {
     DISK_ANSWER_DONE = 1,
-    DISK_ANSWER_REFUSED = 2, // This recorder does not support it.
+    DISK_ANSWER_REFUSED = 2, // This recorder does not support the request.
     DISK_ANSWER_FULL = 3,    // No room for another recording mode or snapshot.
 };
 
@@ -241,9 +246,10 @@ enum disk_kind {
 };
 
 enum disk_segment_flags {
-    DISK_SEGMENT_ZSTD = 1 << 0, // stored_bytes of one zstd frame that expands to `bytes`.
-    // The expanded segment is transposed: the first byte of each record, then the second of each,
-    // and so on.
+    DISK_SEGMENT_ZSTD = 1 << 0, // The segment is one zstd frame of stored_bytes, which expands to
+                                // `bytes`.
+    // The expanded segment is transposed: it has the first byte of each record, then the second
+    // byte of each record, and so on.
     DISK_SEGMENT_COLUMNS = 1 << 1,
     DISK_SEGMENT_KNOWN = DISK_SEGMENT_ZSTD | DISK_SEGMENT_COLUMNS,
 };
@@ -251,12 +257,13 @@ enum disk_segment_flags {
 struct disk_segment {
     uint32_t kind; // enum disk_kind; written last. Readers skip unknown kinds.
     uint32_t flags;
-    uint64_t off;          // In the file, page-aligned while recording.
+    uint64_t off;          // Offset in the file; page-aligned while recording.
     uint64_t stored_bytes; // In the file.
-    uint64_t bytes;        // After expansion; equals stored_bytes without flags.
+    uint64_t bytes;        // Size after expansion; equals stored_bytes if no flag is set.
     uint64_t
         table_off; // Offset of the segment's first byte in its table; may be inside a record.
-    uint32_t record_bytes; // Stride; a later version may append fields. 1 for STRINGS.
+    uint32_t record_bytes; // Distance between records, 1 for STRINGS. A later version may append
+                           // fields to a record.
     uint32_t reserved;
 };
 static_assert(sizeof(struct disk_segment) == 48, "format.md 3");
@@ -279,8 +286,8 @@ struct disk_module {
     uint64_t start, end;
     uint64_t bias; // Address in memory minus address in the ELF file.
     struct disk_string path;
-    uint32_t loaded;   // Generation of the module list that first contained it.
-    uint32_t unloaded; // First generation without it; 0 = still loaded.
+    uint32_t loaded;   // First generation of the module list that contains the module.
+    uint32_t unloaded; // First generation that lacks the module; 0 = still loaded.
     uint8_t build_id[DISK_BUILD_ID_MAX];
     uint32_t symbols; // enum disk_symbols; packed files only.
     uint32_t reserved0;
@@ -296,35 +303,39 @@ enum { DISK_DEPTH_MAX = 1024 }; // Default of depth_max; a user can only lower i
 
 enum disk_node_id {
     DISK_NODE_ROOT = 0,
-    DISK_NODE_OTHER = 1, // All stacks that found no room in the tree.
+    DISK_NODE_OTHER = 1, // Represents all stacks for which the tree had no room.
     DISK_NODE_TRUNCATED =
         2,                // Parent of the outermost known frame of a stack deeper than depth_max.
-    DISK_NODE_BROKEN = 3, // The same for a stack whose walk failed.
+    DISK_NODE_BROKEN = 3, // Parent of the outermost known frame of a stack whose walk failed.
     DISK_NODE_FIRST = 4,
 };
 
 enum disk_node_flags {
     DISK_NODE_GUESSED = 1 << 0, // No unwind information covers this frame: its callers are guessed.
     DISK_NODE_EXACT = 1 << 1,   // The address is an interrupted instruction, not a return address.
-    DISK_NODE_TAG = 1 << 2,     // Not a frame: gives the heap or the labels of the stack above it.
-    DISK_NODE_RUNTIME = 1 << 3, // Code of a runtime; named frames near it represent it.
+    DISK_NODE_TAG = 1 << 2,     // The node is no frame. It gives the heap or the labels of the
+                                // stack that its ancestors form.
+    DISK_NODE_RUNTIME = 1 << 3, // The frame is code of a language's runtime, which named frames
+                                // near it represent.
 };
 
-/* A named frame, i.e. an interpreted function, has this in the bits of the module and an index into
- * NAMED in the bits of the address. The function runs inside its parent, which is a C frame or
- * another named frame. */
+/* Marks a named frame, i.e. an interpreted function: it has this value in place of a module id, and
+ * an index into NAMED in place of an address. The function runs inside its parent, which is a C
+ * frame or another named frame. */
 enum { DISK_NAMED_FRAME = 0xFFFC };
 
-/* The frame of a child of DISK_NODE_TRUNCATED that collects the stacks whose outer frames found no
- * room. Readers without support for it show an unnamed function. */
+/* The frame of a child of DISK_NODE_TRUNCATED that collects the stacks for whose outer frames the
+ * tree had no room. A reader that does not know this value shows an unnamed function. */
 #define DISK_SHORTENED ((uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS)
 
-/* A tag has one of these in the bits of the module and an id in the bits of the address. The tags
- * of a path are its innermost nodes, in this order, outer ones first. */
+/* Kinds of tags. A tag has one of these values in place of a module id, and an index in place of an
+ * address. The tags of a path are its innermost nodes. They have the order of this list, the
+ * outermost first. */
 enum disk_tag {
     DISK_TAG_LABELS = 0xFFFD,  // Index into LABELS.
     DISK_TAG_HEAP = 0xFFFE,    // Index into HEAPS: blocks of a heap of the program.
-    DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks that the heap divides into its own.
+    DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks that the heap divides into smaller
+                               // blocks.
 };
 
 enum { DISK_SIZE_CLASSES = 4 };
@@ -336,8 +347,8 @@ struct disk_node {
     uint64_t frame;  // Written last to publish the node; 0 = unused.
     uint32_t parent; // Smaller than the node's own id.
     uint32_t flags;
-    uint32_t site[DISK_SIZE_CLASSES]; // One site per size class: up to 32, 256, 2048 bytes, and
-                                      // larger.
+    uint32_t site[DISK_SIZE_CLASSES]; // One site per size class: up to 32, 256 and 2048 bytes, and
+                                      // above.
 };
 static_assert(sizeof(struct disk_node) == 32, "format.md 4.3");
 
@@ -371,8 +382,8 @@ struct disk_counter {
     uint32_t born; // Id of the latest snapshot before the first use; the counter was zero until
                    // then.
     uint32_t reserved0;
-    // With DISK_COMPATIBLE_LIVES: blocks freed by their thread after 1 to 15 further allocations of
-    // that thread, and after 16 to 255.
+    // With DISK_COMPATIBLE_LIVES: numbers of blocks that their thread freed after 1 to 15 further
+    // allocations of that thread, and after 16 to 255.
     uint64_t ended_16;
     uint64_t ended_256;
 };
@@ -409,7 +420,8 @@ struct disk_thread {
     uint64_t inherited_frees;
     uint64_t overwritten_blocks;
     uint64_t double_frees; // Part of unknown_frees.
-    // Frees of older, possibly unrecorded blocks, at a time when everything was recorded.
+    // Frees of blocks that are older than the present mode and may be unrecorded, while all blocks
+    // are recorded.
     uint64_t unrecorded_frees;
     uint64_t reserved[14];
 };
@@ -451,10 +463,10 @@ static_assert(sizeof(struct disk_time_point) == 24, "format.md 4.7");
 
 /* Reason why a free found no live block. */
 enum disk_free_kind {
-    DISK_FREE_FOREIGN = 1,   // An address never seen: from another allocator, or from before
-                             // recording.
-    DISK_FREE_TWICE = 2,     // The last event at the address was its free.
-    DISK_FREE_INHERITED = 3, // In a forked process: a block of the parent.
+    DISK_FREE_FOREIGN = 1,   // No event had this address: another allocator returned the block, or
+                             // the block is older than the recording.
+    DISK_FREE_TWICE = 2,     // The previous event at the address was a free.
+    DISK_FREE_INHERITED = 3, // The process was forked, and its parent allocated the block.
 };
 
 /* Frees of one kind from one stack. */
@@ -469,7 +481,7 @@ struct disk_unknown_free {
 };
 static_assert(sizeof(struct disk_unknown_free) == 48, "format.md 4.8");
 
-/* Damage to an annotated block (internals/annotated.md), as far as the recorder noticed it. */
+/* Kinds of damage to annotated blocks (internals/annotated.md) that the recorder detects. */
 enum disk_corruption_kind {
     DISK_CORRUPTION_PAST_END = 1,     // The program wrote past the end of the block.
     DISK_CORRUPTION_BEFORE_START = 2, // The program wrote before the start of the block.
@@ -480,7 +492,7 @@ enum disk_corruption_kind {
 enum disk_corruption_found {
     DISK_FOUND_BY_FREE = 1,
     DISK_FOUND_BY_REALLOC = 2,
-    DISK_FOUND_BY_CHECK = 3, // Found by a check during some thread's allocation or free.
+    DISK_FOUND_BY_CHECK = 3, // A check during some thread's allocation or free found it.
 };
 
 enum { DISK_CORRUPTION_BYTES = 24 };
@@ -489,16 +501,16 @@ enum { DISK_CORRUPTION_BYTES = 24 };
 struct disk_corruption {
     uint32_t kind;       // enum disk_corruption_kind; written last. 0 = unused.
     uint32_t found;      // enum disk_corruption_found
-    uint32_t node;       // Stack of the free or realloc that found it; 0 = none.
+    uint32_t node;       // Stack of the free or realloc that found the damage; 0 = none.
     uint32_t site;       // Site of the block's allocation; 0 = not known.
     uint32_t front_site; // Allocation site of the nearest live block before it; 0 = not known.
     uint32_t written_bytes; // Number of valid bytes in `written`.
-    uint64_t address, size_bytes; // The block; size 0 = no longer known.
+    uint64_t address, size_bytes; // The corrupted block; size 0 = not known any more.
     uint64_t front_address, front_size_bytes; // The nearest live block before it; 0 = none nearby.
     uint64_t at;       // The lowest address known to have changed.
-    uint64_t found_ns; // Elapsed time when it was found.
+    uint64_t found_ns; // Elapsed time when the damage was found.
     uint64_t whole_ns; // Elapsed time when the block was last known to be intact.
-    uint8_t written[DISK_CORRUPTION_BYTES]; // The bytes from `at` on when the damage was found.
+    uint8_t written[DISK_CORRUPTION_BYTES]; // The bytes at `at` when the damage was found.
     uint64_t reserved[3];
 };
 static_assert(sizeof(struct disk_corruption) == 128, "format.md 4.19");
@@ -522,8 +534,8 @@ enum disk_mode {
 struct disk_phase {
     uint32_t id; // Its index plus 1; written last. 0 = unused.
     uint32_t mode;
-    uint64_t period;   // 0 in the modes exact and off.
-    uint64_t since_ns; // Elapsed time when it began.
+    uint64_t period;   // In bytes or calls; 0 in the modes exact and off.
+    uint64_t since_ns; // Elapsed time when the mode began.
     uint64_t reserved;
 };
 static_assert(sizeof(struct disk_phase) == 32, "format.md 4.9");
@@ -531,20 +543,20 @@ static_assert(sizeof(struct disk_phase) == 32, "format.md 4.9");
 /* Sums over the samples of one site, and the variance of the estimates. */
 struct disk_error_sum {
     uint64_t samples;
-    uint64_t blocks; // Estimated part of the counters: blocks and bytes.
+    uint64_t blocks; // Blocks and bytes in the counters that are estimates.
     uint64_t bytes;
     double blocks_variance; // Unbiased estimates of the variance of `blocks` and `bytes`.
     double bytes_variance;
 };
 
-/* Errors of a site's estimates over all threads. All words are added to atomically. */
+/* Errors of a site's estimates over all threads. Additions to all words are atomic. */
 struct disk_error {
     uint64_t site; // Written last; 0 = unused.
     struct disk_error_sum allocated, freed;
-    uint64_t peak_epoch;        // As in struct disk_counter:
-    struct disk_error_sum peak; // allocated minus freed, saved before the first change in an epoch.
-    double blocks_unit_max; // Largest number of blocks, and of bytes, per point of the draw:
-    double bytes_unit_max;  // one more sample might have added this much.
+    uint64_t peak_epoch;        // Epoch of `peak`, as in struct disk_counter.
+    struct disk_error_sum peak; // Allocated minus freed, saved before the epoch's first change.
+    double blocks_unit_max; // Largest number of blocks that one more sample could have added.
+    double bytes_unit_max;  // Largest number of bytes that one more sample could have added.
     uint64_t reserved;
 };
 static_assert(sizeof(struct disk_error) == 160, "format.md 4.10");
@@ -565,28 +577,29 @@ enum disk_snapshot_kind {
 struct disk_snapshot {
     uint64_t elapsed_ns;                   // Written last; 0 = unused.
     int64_t live_bytes;                    // Live bytes, as far as threads had published them.
-    uint64_t allocations, allocated_bytes; // Only in files without HISTORY; the id is then 0.
+    uint64_t allocations, allocated_bytes; // Zero in files with HISTORY; in other files, id is 0.
     char name[DISK_SNAPSHOT_NAME_BYTES];   // NUL-terminated unless it fills the field.
     uint32_t id;                           // Its index plus 1; rises with time.
     uint32_t kind;                         // enum disk_snapshot_kind
-    uint64_t collections;                  // Collections by runtimes' collectors so far.
+    uint64_t collections;                  // Number of collections by runtimes' collectors so far.
 };
 static_assert(sizeof(struct disk_snapshot) == 80, "format.md 4.11");
 
-/* Values of one counter at a snapshot. They hold for each earlier snapshot as well, back to the
+/* Values of one counter at a snapshot. They also hold for the earlier snapshots that follow the
  * counter's previous record. */
 struct disk_history {
     uint32_t snapshot; // Id of the snapshot; written last. 0 = unused.
-    uint32_t counter;  // Index of its block in COUNTERS * DISK_BLOCK_SITES + index in the block.
+    uint32_t counter;  // Index in COUNTERS of the counter's block, times DISK_BLOCK_SITES, plus the
+                       // index in the block.
     uint64_t allocations, allocated_bytes, frees, freed_bytes;
 };
 static_assert(sizeof(struct disk_history) == 40, "format.md 4.12");
 
 enum disk_heap_flags {
-    DISK_HEAP_COLLECTED = 1 << 0, // Objects end when a collector finds them dead.
+    DISK_HEAP_COLLECTED = 1 << 0, // A collector decides when objects end.
 };
 
-/* A name of one or more of the program's heaps. */
+/* A name, and the program's heaps with that name. */
 struct disk_heap {
     uint32_t id;    // Its index; written last. Record 0 is never used.
     uint32_t flags; // enum disk_heap_flags
@@ -595,12 +608,12 @@ struct disk_heap {
     uint64_t made;       // Number of heaps created with the name.
     uint64_t destroyed;
     uint64_t resets;
-    uint64_t collections;  // Collections of objects in these heaps.
+    uint64_t collections;  // Number of collections of these heaps.
     uint64_t collected_ns; // Elapsed time at the end of the latest collection; 0 = none yet.
 };
 static_assert(sizeof(struct disk_heap) == 64, "format.md 4.13");
 
-/* A set of labels. Set 1 represents all sets that found no room. */
+/* A set of labels. Set 1 represents all sets for which there was no room. */
 struct disk_label_set {
     uint32_t id; // Its index; written last. Record 0 is never used.
     uint32_t reserved0;
@@ -613,14 +626,14 @@ static_assert(sizeof(struct disk_label_set) == 32, "format.md 4.14");
  * parts. */
 enum disk_access_part {
     DISK_ACCESS_ENDED = 0,  // Freed blocks that belong to no other part.
-    DISK_ACCESS_LIVE_0 = 1, // Blocks that were live at merge `merge`, if it is even,
-    DISK_ACCESS_LIVE_1 = 2, // or odd.
-    DISK_ACCESS_LATE_0 = 3, // Blocks of an even merge that were freed since, with their counts
-    DISK_ACCESS_LATE_1 = 4, // at the free; and of an odd merge.
+    DISK_ACCESS_LIVE_0 = 1, // Blocks that were live at merge `merge`, an even number.
+    DISK_ACCESS_LIVE_1 = 2, // Blocks that were live at merge `merge`, an odd number.
+    DISK_ACCESS_LATE_0 = 3, // Blocks of an even merge that were freed after it, with all counts.
+    DISK_ACCESS_LATE_1 = 4, // Blocks of an odd merge that were freed after it, with all counts.
     DISK_ACCESS_PARTS = 5,
 };
 
-/* Sum and extremes of a number over blocks. */
+/* Sum, minimum and maximum of a number over blocks. */
 struct disk_spread {
     uint64_t total, min, max; // min is all ones until there is a block.
 };
@@ -629,36 +642,38 @@ enum disk_access_flags {
     DISK_ACCESS_UNPROVEN = 1 << 0, // Some of the blocks may have accesses that were not counted.
 };
 
-/* Usage of the blocks of a site. Each block is merged when it is freed, or at a merge of live
- * blocks. Words are added to atomically if there is more than one thread. */
+/* Usage of the blocks of a site. The recorder adds a block when the program frees it, or at a merge
+ * of live blocks. Additions are atomic if there is more than one thread. */
 struct disk_access {
     uint32_t site;   // Written last; 0 = unused.
     uint32_t part;   // enum disk_access_part
-    uint64_t merge;  // Parts LIVE: the merge. The record is outdated if this is not the header's
-                     // merge.
+    uint64_t merge;  // In LIVE parts, the merge that wrote the record. The record is outdated if
+                     // this is not the header's merge.
     uint64_t blocks;
     struct disk_spread accesses; // Reads and writes.
     struct disk_spread writes;   // With DISK_COUNTING_APART.
     struct disk_spread size_bytes;
-    struct disk_spread lifetime_us; // Dated blocks only.
+    struct disk_spread lifetime_us; // Only of blocks with a known time of allocation.
     struct disk_spread utilised;    // Share of granules touched, in 1/100 %.
     struct disk_spread density;          // Accesses * 100 / size.
     struct disk_spread lifetime_density; // Density * 1000 / lifetime in ms, which is at least 1.
     uint64_t granules, touched_granules;
     uint64_t untouched_bytes; // Bytes of granules without an access.
     uint64_t never;           // Number of blocks without any access.
-    uint64_t write_only; // Blocks with writes and no reads; with DISK_COUNTING_APART. Excludes
-                         // blocks that a reallocation ended: their data remains in use.
-    uint64_t dated;           // Blocks with a known time and cpu of allocation. Among these:
-    uint64_t migrated;        // blocks that were freed on another cpu,
-    uint64_t overlaps;        // blocks whose life overlapped the life of the block merged before,
-    uint64_t same_alloc_cpu;  // blocks allocated on the same cpu as the block merged before,
-    uint64_t same_dealloc_cpu; // blocks freed on the same cpu as the block merged before.
-    uint64_t alloc_us, dealloc_us; // Elapsed times of the block merged last.
+    uint64_t write_only; // With DISK_COUNTING_APART: number of blocks with writes and no reads.
+                         // Excludes blocks that a reallocation ended, because their data remains in
+                         // use.
+    uint64_t dated;           // Number of blocks with known time and cpu of allocation.
+    uint64_t migrated;        // Number of dated blocks that were freed on another cpu.
+    uint64_t overlaps;        // Number of dated blocks whose life overlapped that of the previous
+                              // block.
+    uint64_t same_alloc_cpu;  // Number of dated blocks with the previous block's cpu of allocation.
+    uint64_t same_dealloc_cpu; // Number of dated blocks with the previous block's cpu of free.
+    uint64_t alloc_us, dealloc_us; // Elapsed times of the latest dated block.
     uint32_t alloc_cpu, dealloc_cpu;
     uint64_t flags; // enum disk_access_flags; with DISK_COUNTING_BY_SITE.
-    uint64_t regrown; // Blocks with writes and no reads that a reallocation replaced by a block of
-                      // the same stack; with DISK_COUNTING_APART.
+    uint64_t regrown; // With DISK_COUNTING_APART: number of blocks with writes and no reads that a
+                      // reallocation replaced by a block of the same stack.
     uint64_t reserved[3];
 };
 static_assert(sizeof(struct disk_access) == 336, "format.md 4.16");
@@ -696,10 +711,10 @@ static_assert(sizeof(struct disk_named) == 40, "format.md 4.18");
 struct disk_location {
     uint64_t frame;       // As in disk_node.
     uint32_t flags;       // DISK_NODE_EXACT
-    uint32_t first_frame; // Into FRAMES.
+    uint32_t first_frame; // Index into FRAMES.
     uint32_t frame_count;
-    // For code without a name: offset of the call (the byte before a return address) from the start
-    // of the function, plus 1; 0 = not known.
+    // For code without a name: offset of the call from the start of the function, plus 1; 0 = not
+    // known. The call's address is the return address minus 1.
     uint32_t into;
 };
 static_assert(sizeof(struct disk_location) == 24, "format.md 5");
@@ -711,8 +726,8 @@ struct disk_frame {
 };
 static_assert(sizeof(struct disk_frame) == 32, "format.md 5");
 
-/* A structure, union or class. The table is sorted by size, the likeliest type of each size
- * first. */
+/* A structure, union or class. The table is sorted by size; among types of equal size, the
+ * likeliest is first. */
 struct disk_type {
     uint64_t size;
     struct disk_string name;
@@ -723,28 +738,27 @@ static_assert(sizeof(struct disk_type) == 16, "format.md 5");
 struct disk_site_type {
     uint32_t site;
     uint32_t verdict;        // 1 same size, 2 likely, 3 certain.
-    struct disk_string type; // Empty: several types have this size.
+    struct disk_string type; // Name of the type; empty: several types have this size.
 };
 static_assert(sizeof(struct disk_site_type) == 16, "format.md 5");
 
 enum disk_note_kind {
     DISK_NOTE_UNSEEN = 1, // Memory of the process that did not come through malloc.
-    DISK_NOTE_HOOK = 2,   // A function that was expected to be recorded was never called.
-    DISK_NOTE_MOMENT = 3, // Made from memory of a process: the blocks live at one moment.
-    DISK_NOTE_MEMORY = 4, // The blocks were found in a copy of memory; nothing else is known about
-                          // them.
+    DISK_NOTE_HOOK = 2,   // The program never called a function that the user asked to record.
+    DISK_NOTE_MOMENT = 3, // The file was made from the memory of a process. It has the blocks that
+                          // were live at one moment.
+    DISK_NOTE_MEMORY = 4, // The blocks were found in a copy of memory, so nothing else is known.
 };
 
 /* A tool's note on a fact that the recorder could not observe. */
 struct disk_note {
     uint32_t kind;                // enum disk_note_kind; 0 = unused.
-    uint32_t processes;           // Number of processes of a merged file that have this note; else
-                                  // 0.
+    uint32_t processes;           // Merged files: number of processes that have this note; else 0.
     struct disk_string text;      // A sentence.
-    struct disk_string advice;    // Advice, in lines; empty = none.
+    struct disk_string advice;    // Advice, in one or more lines; empty = none.
     struct disk_string process;   // Merged files: the process that has this note.
-    uint64_t anonymous_bytes;     // DISK_NOTE_UNSEEN: the largest figure from the kernel,
-    uint64_t recorded_bytes;      // and the bytes that the recorder recorded.
+    uint64_t anonymous_bytes;     // DISK_NOTE_UNSEEN: most anonymous memory, from the kernel.
+    uint64_t recorded_bytes;      // DISK_NOTE_UNSEEN: bytes that the recorder saw.
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct disk_note) == 64, "format.md 4.15");

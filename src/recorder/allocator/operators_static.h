@@ -3,11 +3,11 @@
 #define ALLOCATOR_OPERATORS_STATIC_H
 
 struct linked_operator {
-    const char *name; // NULL in the last element.
+    const char *name; // Mangled name; NULL in the last element.
     void *real;       // The program's operator, or the C++ library's.
 };
 
-/* The operators of operators_static.c. The address is NULL in a program without C++. */
+/* Address of the array of operators in operators_static.c; NULL in a program without C++. */
 extern __attribute__((weak)) const struct linked_operator heaptap_operators[];
 
 #endif

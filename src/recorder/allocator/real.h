@@ -19,7 +19,7 @@ typedef int dlclose_fn(void *);
 typedef pid_t fork_fn(void);
 struct link_map;
 
-/* The next definitions in link order. */
+/* The real allocator: for each function, the next definition in link order. */
 struct real_allocator {
     alloc_fn *malloc;
     calloc_fn *calloc;
@@ -34,12 +34,12 @@ struct real_allocator {
     usable_fn *malloc_usable_size;
     dlclose_fn *dlclose;
     fork_fn *fork, *async_fork; // async_fork is _Fork.
-    // Addresses to jump to, for functions with other signatures.
+    // Addresses of functions that the recorder jumps to without calling them.
     void *dlopen, *dlmopen, *dlsym, *dlvsym;
 };
 
-/* C++'s operators: the mangled name, true if it has an alignment parameter, and the version in
- * references to it. */
+/* C++'s operators: the mangled name, true if the operator has an alignment parameter, and the
+ * symbol version in references to it. */
 #define REAL_OPERATORS(X)                                                                          \
     X(_Znwm, false, "GLIBCXX_3.4")                                                                 \
     X(_Znam, false, "GLIBCXX_3.4")                                                                 \
@@ -67,14 +67,14 @@ enum real_cxx_operator_id { REAL_OPERATORS(REAL_OPERATOR_ID) REAL_OPERATOR_COUNT
 
 struct real_cxx_operator {
     void *function; // NULL = it does not exist, or real_resolve has not run.
-    // Not 0: an operator of the C++ library without alignment. It only calls the recorder's malloc
-    // or free, unless that fails.
+    // Not 0: the operator belongs to the C++ library and has no alignment parameter. Unless malloc
+    // fails, it does nothing but call the recorder's malloc or free.
     uint8_t plain;
     uint8_t is_allocators; // Not 0: the object that defines malloc, other than libc, also defines
                            // this operator.
 };
 
-/* Process constants after real_resolve. */
+/* The operators, by id. Constant after real_resolve. */
 extern struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 
 /* Resolve all functions of the real allocator. Has no effect when called again. Async-signal-safe
@@ -91,8 +91,8 @@ bool real_calls_back(void);
 /* Call the real malloc_usable_size. Requires that real_usable_mode permits it. */
 size_t real_usable(const void *p);
 
-/* Return the I-th object, other than libc, that defines functions of the real allocator; NULL after
- * the last. I must be less than REAL_PARTS. */
+/* Return object number I of those that define functions of the real allocator, without libc; NULL
+ * after the last. I must be less than REAL_PARTS. */
 enum { REAL_PARTS = 12 };
 const struct link_map *real_part(uint32_t i);
 
@@ -101,11 +101,11 @@ const struct link_map *real_part(uint32_t i);
 const struct link_map *real_libc(void);
 bool real_is_libc(void);
 
-/* Method of recovering the requested size of a block when it is freed. */
+/* Methods of finding the requested size of a block when the program frees it. */
 enum usable_mode {
-    USABLE_NONE,  // None: every size is stored in the ledger's side table.
+    USABLE_NONE,  // The ledger's side table stores the size of each block.
     USABLE_CALL,  // malloc_usable_size.
-    USABLE_GLIBC, // The chunk's size word before the block.
+    USABLE_GLIBC, // glibc's chunk has its size in the word before the block.
 };
 
 /* Return the method for sizes of blocks, an enum usable_mode. */
@@ -117,7 +117,7 @@ bool real_is_ours(void);
 /* Return true if the real allocator belongs to a sanitizer's run-time library. */
 bool real_is_sanitizer(void);
 
-/* Return the next function NAME, if the program started with a definition of it, else NULL.
+/* Return the next definition of the function NAME; NULL if the program started without one.
  * Async-signal-safe. */
 void *real_symbol(const char *name);
 

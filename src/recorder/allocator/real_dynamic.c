@@ -35,7 +35,8 @@ struct real_cxx_operator real_cxx_operators[REAL_OPERATOR_COUNT];
 // The first ALLOCATORS entries of `functions` are functions of an allocator.
 enum { MALLOC, USABLE, FREE, ALLOCATORS = 11 };
 
-/* The member of each function, and the version of the program's references to it. */
+/* The functions: each with its member in struct real_allocator, and the symbol version in the
+ * program's references. */
 static const struct {
     const char *name, *version;
     size_t off; // Offset in struct real_allocator.
@@ -80,17 +81,18 @@ enum {
     NAMES
 };
 
-/* The next definition of a name. An array of them has NAMES elements: for `functions`, `operators`
- * and `sized_frees`, and at LIBC for a function that identifies libc. */
+/* The next definition of a name. Arrays of definitions have NAMES elements: first those of
+ * `functions`, then `operators`, then `sized_frees`. The element LIBC is for a function that
+ * identifies libc. */
 struct definition {
     void *address; // NULL = none.
     const struct link_map *map;
-    bool other; // An earlier object defines another version, and references without a version bind
-                // to that one.
+    bool other; // An earlier object defines another version of the name. References without a
+                // version bind to that definition.
 };
 
-/* The names in the same order, with their hashes. Threads that initialise them concurrently store
- * equal values. */
+/* The names with their hashes, in the order of the definitions. Threads that initialise them
+ * concurrently store equal values. */
 static struct symbols_name names[NAMES];
 
 static void
@@ -121,7 +123,7 @@ real_find_in(const struct symbols *o, const struct link_map *map, uint32_t i,
     }
 }
 
-/* Find the next definition of each name. Reads each object once, because programs with a hundred
+/* Find the next definition of each name. Read each object once, because programs with a hundred
  * objects are common. */
 static void
 find_all(struct definition *ret)
@@ -184,7 +186,7 @@ is_library(const struct link_map *map)
 static void
 real_take_operators(const struct definition *found, const struct link_map *allocator_map)
 {
-    // The C++ library's operators call malloc, free and these two by name.
+    // The C++ library's operators call malloc, free and the following two functions by name.
     bool plain = is_library(found[REAL__Znwm].map) && is_library(found[REAL__ZdlPv].map) &&
                  real_address_is_ours("malloc") && real_address_is_ours("free") &&
                  real_address_is_ours("_Znwm") && real_address_is_ours("_ZdlPv");
@@ -199,7 +201,7 @@ real_take_operators(const struct definition *found, const struct link_map *alloc
 
 /* --- Hidden operators ------------------------------------------------------------------------- */
 
-/* For each name from OPERATORS_FROM to LIBC: true if it is hidden, and the address of the
+/* For each name from OPERATORS_FROM to LIBC: true if the name is hidden, and the address of the
  * recorder's definition. */
 struct hidden {
     bool is[LIBC - OPERATORS_FROM];
@@ -249,7 +251,7 @@ unbind(const struct hidden *h, const struct symbols *o, const Elf64_Rela *r)
         return;
     i = hidden_name(h, o, symbol);
     if (i < 0 || *place != h->ours[i] + more)
-        return; // Not yet bound, or bound to an object before the recorder.
+        return; // The relocation is not yet bound, or bound to an object before the recorder.
     value = (uint64_t)(uintptr_t)find_from(symbols_own()->l_next, names[OPERATORS_FROM + i].text,
                                            symbols_needed_version(o, symbol))
                 .address;
@@ -275,7 +277,7 @@ unbind_object(const struct hidden *h, const struct symbols *o)
         unbind(h, o, &o->calls[i]);
 }
 
-/* Hide the names from every search, through the recorder's symbol table OURS. */
+/* Hide the names from every search: change their values in the recorder's symbol table OURS. */
 static void
 hide_symbols(const struct symbols *ours, struct hidden *h)
 {
@@ -300,8 +302,9 @@ hide_symbols(const struct symbols *ours, struct hidden *h)
     symbols_close(&opened);
 }
 
-/* Hide two kinds of names: those that no other object defined at the start, and those whose
- * definition depends on the version of the reference. Both then resolve as without the recorder. */
+/* Hide the names that no other object defined at the start, and the names whose definition depends
+ * on the version of the reference. The dynamic linker then resolves both as without the
+ * recorder. */
 static void
 step_aside(const struct definition *found)
 {
@@ -309,7 +312,8 @@ step_aside(const struct definition *found)
     struct hidden hidden = {0};
     struct symbols o;
 
-    // If the program links the recorder, the recorder's definitions are the program's.
+    // Hide nothing if the program links the recorder: it then uses the recorder's operators as its
+    // own.
     if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
         !symbols_read(symbols_own(), &o))
         return;
@@ -321,7 +325,7 @@ step_aside(const struct definition *found)
 
 /* --- The allocator ---------------------------------------------------------------------------- */
 
-/* Return true if NAME is a function of an allocator, or libc's internal name of one. */
+/* Return true if NAME is a function of an allocator, or libc's internal name of such a function. */
 static bool
 is_allocators(const char *name)
 {
@@ -370,7 +374,7 @@ may_call_back(const struct link_map *map)
 static const struct link_map *allocator, *sizer, *libc, *parts[REAL_PARTS];
 static bool malloc_is_ours, calls_back, gives_libcs;
 
-static struct real_allocator functions_found; // NULL members do not exist.
+static struct real_allocator functions_found; // A member is NULL if no object defines the function.
 
 static void
 real_add_part(const struct link_map *map)
@@ -488,7 +492,7 @@ real_usable_mode(void)
     return gives_libcs ? USABLE_GLIBC : USABLE_NONE;
 }
 
-/* Search the object's name without strstr, because a sanitizer may intercept strstr and not be
+/* Search the object's name without strstr: a sanitizer may intercept strstr before it is
  * initialised. */
 bool
 real_is_sanitizer(void)

@@ -45,7 +45,8 @@ linked_valloc(size_t size_bytes)
     return __real_valloc(size_bytes);
 }
 
-/* Fail: musl has no pvalloc. Only a program that declares pvalloc itself can call it. */
+/* Implement pvalloc, which musl lacks: always fail. Only a program that declares pvalloc itself can
+ * call it. */
 void *
 linked_pvalloc(size_t size_bytes)
 {

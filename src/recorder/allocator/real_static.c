@@ -31,8 +31,8 @@ real_operator(const char *name)
 #define TAKE_OPERATOR(name, aligned, version)                                                      \
     real_cxx_operators[REAL_##name].function = real_operator(#name);
 
-/* Resolve the operators; all other functions are resolved by the linker. No operator counts as
- * plain, because it may be the program's. */
+/* Resolve the operators. The linker has resolved all other functions. Treat no operator as plain,
+ * because each may be the program's. */
 void
 real_resolve(void)
 {

@@ -17,7 +17,7 @@ struct symbols {
     const Elf64_Sym *table;
     const char *names;
     const uint32_t *gnu_hash, *hash; // NULL = no table of that kind.
-    const uint16_t *versions;        // By symbol index; NULL = the object has no versions.
+    const uint16_t *versions;        // Version of each symbol, by its index; NULL = none.
     const Elf64_Verdef *definitions; // Versions that the object defines; NULL = none.
     const Elf64_Verneed *needs;      // Versions that the object refers to; NULL = none.
     const Elf64_Rela *usual, *calls; // Relocations; those in `calls` may be bound late.
@@ -25,7 +25,7 @@ struct symbols {
     uint64_t relative_count; // Number of leading relocations in `usual` without a symbol.
 };
 
-/* A name to look up. */
+/* A name to look up, with its version and hashes. */
 struct symbols_name {
     const char *text;
     const char *version; // Version of the reference; NULL = the object's default.
@@ -63,7 +63,7 @@ const struct link_map *symbols_last(void);
 /* A range of pages that is temporarily writable. */
 struct symbols_opened {
     void *start;
-    size_t size_bytes; // 0 = it was already writable.
+    size_t size_bytes; // 0 = the range was already writable.
     int protection;    // The previous protection.
 };
 
@@ -74,19 +74,20 @@ bool symbols_open(struct symbols_opened *ret, const struct symbols *symbols, con
                   size_t size_bytes);
 void symbols_close(const struct symbols_opened *o);
 
-/* Prevent unloading until symbols_release. Waits a bounded time for an unloading in progress.
- * Return false if it still was in progress then; symbols_release must follow nevertheless. */
+/* Prevent the unloading of objects until symbols_release. Wait a bounded time for a dlclose in
+ * progress. Return false if the dlclose is still in progress then. In both cases the caller must
+ * call symbols_release. */
 bool symbols_acquire(void);
 void symbols_release(void);
 
-/* Call before and after the program's dlclose. symbols_unload_begins waits a bounded time for
- * threads between symbols_acquire and symbols_release. */
+/* Begin and end an unloading: call before and after the program's dlclose. symbols_unload_begins
+ * waits a bounded time for threads that are between symbols_acquire and symbols_release. */
 void symbols_unload_begins(void);
 void symbols_unload_ends(void);
 
-/* Run FUNCTION while nothing is loaded or unloaded, by a function of LIBC, glibc's object. Only for
- * a thread that is about to call dlclose: it waits for a lock that dlclose takes. Return false if
- * LIBC has no such function. */
+/* Run FUNCTION while no object can be loaded or unloaded. Use dl_iterate_phdr of LIBC, glibc's
+ * object, which waits for a lock that dlclose takes. So call only in a thread that is about to call
+ * dlclose. Return false if LIBC lacks dl_iterate_phdr. */
 bool symbols_run_locked(const struct link_map *libc, void (*function)(void));
 
 #endif

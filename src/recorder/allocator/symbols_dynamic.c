@@ -252,13 +252,14 @@ find_own(void)
     const struct link_map *map, *none = NULL;
     struct unwind_object o;
 
-    process_learn(); // The search for an object may need the facts of the process.
+    process_learn(); // Finding the object may need facts about the process.
     if (!unwind_find_object((uintptr_t)find_own, &o))
         return;
     map = o.link_map;
     while (map->l_next != NULL)
         map = map->l_next;
-    cas_acq_rel(&last, &none, map); // A thread that runs this later may find more objects.
+    cas_acq_rel(&last, &none, map); // The first thread stores the result, because a later one may
+                                    // find more objects.
     store_release(&own, (const struct link_map *)o.link_map);
 }
 
@@ -382,7 +383,7 @@ run_once(struct dl_phdr_info *unused, size_t size_bytes, void *function)
     (void)unused;
     (void)size_bytes;
     ((void (*)(void))(uintptr_t)function)();
-    return 1; // At the first object already.
+    return 1; // Stop at the first object.
 }
 
 bool

@@ -97,7 +97,7 @@ place_in(struct map_leaf *l, uintptr_t address)
     return &l->state[address % SPAN_BYTES / GRANULE];
 }
 
-/* Return P's state byte; NULL if there is none. */
+/* Return the address of the state byte for P; NULL if no leaf covers P. */
 static uint8_t *
 annotated_map_place_of(const void *p)
 {
@@ -116,7 +116,7 @@ link_leaf(struct map_leaf *l)
     } while (!cas_acq_rel(&map_leaves, &first, l));
 }
 
-/* Return the part for ADDRESS, created on demand; NULL without memory. */
+/* Return the part for ADDRESS. Create it if it is missing; return NULL if there is no memory. */
 static struct map_part *
 make_part(uintptr_t address)
 {
@@ -158,7 +158,8 @@ annotated_begins(const void *p, bool padded)
 {
     uint8_t *place = annotated_map_place_of(p);
 
-    // Stored with release order after the annotation; paired with annotated_look.
+    // Store with release order, so that a thread that sees the byte in annotated_look also sees the
+    // annotation.
     if (place != NULL)
         store_release(place, (uint8_t)(sub_of((uintptr_t)p) | CORE_ANNOTATED_LIVE |
                                        (padded ? CORE_ANNOTATED_PADDED : 0)));
@@ -183,8 +184,8 @@ annotated_at(const void *p)
     return (byte & CORE_ANNOTATED_SUB) == sub_of((uintptr_t)p) ? byte : 0;
 }
 
-/* Return the byte of an ended block, from BYTE of the live block. It is never 0, which means no
- * block. */
+/* Return the state byte for a block that ends and had BYTE while it was live. The result is never
+ * 0, which means no block. */
 static uint8_t
 ended(uint8_t byte)
 {
@@ -310,7 +311,7 @@ annotated_before(const void *p, uint64_t span_bytes)
         const struct map_leaf *l = annotated_map_leaf_of(at - back);
         void *found;
 
-        // Eight granules, ending with the present one, are all empty.
+        // The eight granules up to the present one are empty.
         if ((at - back) % (GRANULE * 8) == GRANULE * 7 &&
             (l == NULL || load_relaxed((const uint64_t *)(const void *)&l->state[
                               (at - back) % SPAN_BYTES / GRANULE - 7]) == 0)) {

@@ -1,5 +1,5 @@
 /* annotated_map.h: the set of addresses of annotated blocks. Lock-free, thread-safe and
- * async-signal-safe. Also valid in forked children.
+ * async-signal-safe. A forked child inherits the set.
  *
  * Any two annotated blocks are at least CORE_ANNOTATED_GRANULE bytes apart, because the annotation
  * before each is at least that long. */
@@ -12,11 +12,13 @@
 /* Reserve space in the map for the new block at P. Return false without memory. */
 bool annotated_reserve(const void *p);
 
-/* Publish the block at P, whose annotation must be complete. Requires annotated_reserve. Other
- * threads may read P's memory until the block ends. PADDED if padding precedes the annotation. */
+/* Publish the block at P, whose annotation must be complete, after annotated_reserve. PADDED is
+ * true if padding precedes the annotation. Other threads may read the block's memory until the
+ * block ends. */
 void annotated_begins(const void *p, bool padded);
 
-/* Clear the byte of an ended block at P, where a block without annotation was allocated. */
+/* Clear the byte of an ended block at P, because the allocator has returned a block without
+ * annotation there. */
 void annotated_clear_freed(const void *p);
 
 /* Return P's byte (enum core_annotated); 0 if the map has no annotated block, live or ended, at
@@ -25,21 +27,21 @@ uint8_t annotated_at(const void *p);
 
 enum annotated_end {
     ANNOTATED_NOT,   // There is no live annotated block at P.
-    ANNOTATED_ENDED, // The block was live and has ended; no thread is reading it.
-    ANNOTATED_LEFT,  // The block was live and has ended, but a thread is reading it and will
-                     // release its memory.
+    ANNOTATED_ENDED, // The block was live. It has ended, and no thread reads it.
+    ANNOTATED_LEFT,  // The block was live. It has ended, but a thread reads it and will release its
+                     // memory.
 };
 
-/* Mark the block at P as ended. */
+/* Mark the block at P as ended. Return enum annotated_end. */
 enum annotated_end annotated_ends(const void *p);
 
 /* Like annotated_ends, but has no effect while a thread is reading the block. Returns true if the
  * block ended. */
 bool annotated_takes(const void *p);
 
-/* annotated_look pins the memory of the block at P. It returns true if the block is live and no
- * other thread is reading it. The caller must then call annotated_looked. That returns true if the
- * block has ended meanwhile; the caller must then release its memory. */
+/* Pin the memory of the block at P with annotated_look, which returns true if the block is live and
+ * no other thread reads it. Only then call annotated_looked after reading. If annotated_looked
+ * returns true, the block has ended meanwhile, and the caller must release its memory. */
 bool annotated_look(const void *p);
 bool annotated_looked(const void *p);
 
@@ -51,7 +53,8 @@ bool annotated_reports(const void *p);
  * none. At the end of the map, *RET_NEXT is 0. */
 void *annotated_next(uintptr_t at, uint64_t span_bytes, uintptr_t *ret_next);
 
-/* Return the last live block below P, at most SPAN_BYTES away; NULL = none. */
+/* Return the live block with the highest address below P, at most SPAN_BYTES away; NULL if there is
+ * none. */
 void *annotated_before(const void *p, uint64_t span_bytes);
 
 /* Return a word where the caller may store the time of the last check of the blocks around P; NULL

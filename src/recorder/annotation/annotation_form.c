@@ -19,8 +19,8 @@ enum {
     PADDED = 1,
     BIRTH = 2,
     THREAD = 4,
-    FIXED_WORDS = 5, // Mark and shape; size; birth; thread; check and end.
-    BIRTH_AT = 2,    // In words from the start of the annotation.
+    FIXED_WORDS = 5, // Words without frames: mark and shape, size, birth, thread, check and end.
+    BIRTH_AT = 2,    // Positions in words from the start of the annotation.
     THREAD_AT = 3,
     FRAMES_AT = 4,
 };
@@ -178,7 +178,7 @@ annotation_written(const void *block, struct annotation_state s, uint8_t *ret, u
     if (s.whole) {
         from = end + annotation_size(block) + s.guard_changed;
         end += annotation_size(block) + annotation_form.guard_bytes;
-        // The last bytes of the guard may be intact.
+        // Exclude the last bytes of the guard if they are intact.
         while (end > from &&
                end[-1] == annotation_form_guard_byte((uint32_t)(end - from) - 1 + s.guard_changed))
             end--;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 enum {
-    ANNOTATION_ALIGNMENT = 16, // Divides the length of an annotation, so that blocks stay aligned.
+    ANNOTATION_ALIGNMENT = 16, // The length of an annotation is a multiple, to keep blocks aligned.
     ANNOTATION_FRAMES_MIN = 3, // The shortest annotation. It keeps blocks as far apart as
                                // annotated_map.h requires.
     ANNOTATION_FRAMES_MAX = 255,
@@ -16,8 +16,8 @@ enum {
 /* The layout of this process's annotations. Constant from the first annotated block on. */
 struct annotation_form {
     uint32_t places;      // Number of slots for return addresses; 0 = blocks are not annotated.
-    uint32_t guard_bytes; // Bytes after each block.
-    uint32_t head_bytes;  // Bytes before each block.
+    uint32_t guard_bytes; // Length of the guard after each block.
+    uint32_t head_bytes;  // Length of the annotation before each block, without padding.
 };
 
 extern struct annotation_form annotation_form;
@@ -29,7 +29,7 @@ annotation_is_on(void)
 }
 
 /* Enable annotations, with room for at least FRAMES return addresses, and GUARD_BYTES after each
- * block. Both are clamped to the limits above. */
+ * block. Clamp both to the limits above. */
 void annotation_choose(uint64_t frames, uint64_t guard_bytes);
 
 struct annotation_facts {
@@ -47,8 +47,8 @@ uint64_t *annotation_places(void *block);
  * its size. */
 void annotation_write(void *block, const struct annotation_facts *facts);
 
-/* annotation_clear: overwrite the marks of BLOCK's annotation, because BLOCK was freed.
- * annotation_restore: write them again. */
+/* Overwrite the marks of BLOCK's annotation when BLOCK is freed (annotation_clear), or write the
+ * marks again (annotation_restore). */
 void annotation_clear(void *block);
 void annotation_restore(void *block);
 
@@ -57,9 +57,9 @@ struct annotation_state {
     bool begins; // The first word, with the begin mark and the layout, is intact.
     bool ends;   // The end mark is intact.
     bool whole;  // The whole annotation is intact.
-    uint32_t guard_changed; // Index of the first changed guard byte; guard_bytes if none changed.
-                            // Also guard_bytes if the annotation is not whole, because its guard
-                            // cannot be located.
+    uint32_t guard_changed; // Index of the first changed guard byte. It is guard_bytes if none
+                            // changed, or if the annotation is not whole: then the guard's address
+                            // is unknown.
 };
 
 struct annotation_state annotation_validate(const void *block);
@@ -70,8 +70,8 @@ annotation_is_corrupted(struct annotation_state s)
     return !s.whole || s.guard_changed != annotation_form.guard_bytes;
 }
 
-/* Copy the contents of BLOCK's memory from the first change in S on, at most MAX_BYTES, to RET.
- * Store their address in *RET_AT. Return the number of bytes copied. */
+/* Copy at most MAX_BYTES of BLOCK's memory to RET, from the first changed byte that S describes.
+ * Store the address of that byte in *RET_AT. Return the number of bytes copied. */
 uint32_t annotation_written(const void *block, struct annotation_state s, uint8_t *ret,
                             uint32_t max_bytes, uint64_t *ret_at);
 
@@ -80,8 +80,8 @@ uint64_t annotation_size(const void *block);
 uint64_t annotation_birth(const void *block);
 uint64_t annotation_padding(const void *block);
 
-/* Return the padding before the annotation of BLOCK, which had some and was freed. A guess if the
- * memory has been reused. */
+/* Return the length of the padding before the annotation of BLOCK, a freed block that had padding.
+ * The result is a guess if the allocator has reused the memory. */
 uint64_t annotation_freed_padding(const void *block);
 
 #endif

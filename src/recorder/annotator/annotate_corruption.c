@@ -43,7 +43,7 @@ static void (*release)(void *);
 
 /* --- Neighbours ------------------------------------------------------------------------------- */
 
-/* A block near a corrupted one, at the time of the check. */
+/* A block near a corrupted one, as the check found it. */
 struct neighbour {
     void *p; // NULL = none.
     struct annotation_state state;
@@ -77,7 +77,7 @@ front_of(const void *p)
     return check_look_at(annotated_before(p, FRONT_BYTES));
 }
 
-/* Return true if the memory of P, N's neighbour, begins right after N's. */
+/* Return true if the memory of block P begins right after the memory of its neighbour N. */
 static bool
 check_is_adjacent(const struct neighbour *n, const void *p)
 {
@@ -177,8 +177,8 @@ corruption_found(void *p, struct annotation_state s, enum disk_corruption_found 
 
 static uint32_t every;     // Number of events of a thread between two checks; 0 = no checks.
 static uint32_t looking;   // Atomic: id of the process with a checking thread; 0 = none.
-static uintptr_t place;    // Address where the next check begins. The checking thread owns this and
-                           // the next two.
+static uintptr_t place;    // Address where the next check begins. Only the checking thread uses
+                           // this and the next two.
 static uintptr_t span;     // Start of the span that the check is in,
 static uint64_t began_ns;  // and the time when the check entered it.
 
@@ -191,8 +191,8 @@ check_start(void (*give_back)(void *))
     every = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* Enter the span of AT; AT = 0 means that the pass is complete. If this ends a span, store the time
- * when it was entered. */
+/* Enter the span that contains AT; AT = 0 ends the pass. If the check thereby leaves a span, store
+ * in the map the time when it entered that span. */
 static void
 enter_span(uintptr_t at)
 {
@@ -229,7 +229,8 @@ check_look(void)
             break;
         }
         if (first == 0)
-            first = next; // There is no block before the first one.
+            first = next; // The first block of a span has no block before it, so take the block
+                          // itself.
     }
 }
 
@@ -241,7 +242,7 @@ look_if_nobody_does(void)
                         : 0;
     uint32_t nobody = load_relaxed(&looking);
 
-    // A check of the parent does not continue in its child.
+    // A forked child does not continue a check of its parent.
     if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
         return;
     check_look();

@@ -60,8 +60,8 @@ annotate_is_within(uint64_t slot)
     return unlikely(slot < tls.annotating);
 }
 
-/* Return true if the block of a call from SLOT for SIZE_BYTES gets an annotation, which needs
- * MORE_BYTES. */
+/* Return true if a block of SIZE_BYTES gets an annotation, which needs MORE_BYTES. SLOT is the
+ * stack slot of the intercepted call. */
 static inline bool
 is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
 {
@@ -69,7 +69,8 @@ is_wanted(uint64_t slot, size_t size_bytes, size_t more_bytes)
            (state == NULL || load_relaxed(&state->ready) != READY_OFF);
 }
 
-/* Declare the guard for a call of the real allocator, which may call back. */
+/* Mark this thread as inside the real allocator, which may call back, until the end of the
+ * scope. */
 #define GUARD() REENTRY_CALL(call) = reentry_annotate(ARCH_SLOT())
 
 static inline size_t
@@ -107,8 +108,8 @@ annotate_write_annotation(void *block, size_t size_bytes, size_t padding_bytes, 
     annotated_begins(block, padding_bytes != 0);
 }
 
-/* Annotate a block of SIZE_BYTES in the allocator's memory at START, after HEAD_BYTES, which
- * include padding. Return the block; NULL if the map has no room for it. */
+/* Annotate a block of SIZE_BYTES in the allocator's memory at START. The block begins after
+ * HEAD_BYTES, which include padding. Return the block; NULL if the map has no room for it. */
 static void *
 annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
 {
@@ -121,7 +122,8 @@ annotated(void *start, size_t head_bytes, size_t size_bytes, uint64_t slot)
     return block;
 }
 
-/* Return P, a block of the allocator that the program gets without an annotation. */
+/* Return P, a block of the allocator, to the program without an annotation. First clear the map's
+ * byte for P. */
 static inline void *
 plain(void *p)
 {
@@ -158,8 +160,8 @@ outer_free(void *p)
     unannotated.free(p);
 }
 
-/* Like malloc, for a call of the intercepted function at SLOT. Without memory for an annotation,
- * the block gets none. */
+/* Allocate like malloc, for the intercepted call at SLOT. If there is no memory for the annotation,
+ * return a block without annotation. */
 static void *
 annotate_allocate(size_t size_bytes, uint64_t slot)
 {
@@ -217,7 +219,7 @@ annotate_release(void *p)
 {
     void *start = annotate_start_of(p, annotated_at(p));
 
-    // The start of its memory is unknown: a leak is better than a guess.
+    // Do not free memory whose start is unknown: a leak is better than a wrong free.
     if (start == NULL)
         return;
     annotation_clear(p);
@@ -269,7 +271,7 @@ annotate_free(void *p)
 
 /* --- Reallocation ----------------------------------------------------------------------------- */
 
-/* Return the number of bytes of P that can be copied. Its annotation may be corrupted. */
+/* Return the number of bytes that can be copied from P, whose annotation may be corrupted. */
 static size_t
 copied_bytes(void *p, uint8_t state_of_p)
 {
@@ -329,7 +331,7 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
     size_t before_bytes = annotation_size(p);
     void *to;
 
-    // If the block moves, its old memory must not look like a block.
+    // Clear the marks first: if the block moves, its old memory must not look like a block.
     annotation_clear(p);
     to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + annotate_more_bytes());
     if (size_bytes == 0)
@@ -377,7 +379,8 @@ annotate_reallocate(void *p, uint8_t state_of_p, size_t size_bytes, uint64_t slo
     if (size_bytes == 0) {
         if (annotated_ends(p) == ANNOTATED_ENDED)
             annotate_release(p);
-        return plain(outer_realloc(outer_malloc(1), 0)); // The allocator's result for size 0.
+        return plain(outer_realloc(outer_malloc(1), 0)); // NULL can be the allocator's result for
+                                                         // size 0.
     }
     return annotate_moved(p, state_of_p, size_bytes, slot);
 }
@@ -424,14 +427,16 @@ annotate_reallocarray(void *p, size_t count, size_t each_bytes)
 
 /* --- Alignments ------------------------------------------------------------------------------- */
 
-/* Return the distance from the allocator's address, which is aligned to ALIGN, to the block. */
+/* Return the distance in bytes from the allocator's address to the block. The allocator's address
+ * must be aligned to ALIGN. */
 static size_t
 aligned_head(size_t align)
 {
     return round_up(annotation_form.head_bytes, align > USUAL_ALIGNMENT ? align : USUAL_ALIGNMENT);
 }
 
-/* Return true if the block of the call from SLOT gets an annotation. */
+/* Return true if the block of an aligned allocation gets an annotation. SLOT is the stack slot of
+ * the call. */
 static bool
 is_aligned_wanted(uint64_t slot, size_t align, size_t size_bytes)
 {
@@ -455,10 +460,10 @@ power_above(size_t align)
     return (size_t)1 << (64 - __builtin_clzll(align - 1));
 }
 
-/* Call F, a function of the allocator with the type of memalign, and reserve room for an
- * annotation. If an alignment is not a power of two, some allocators refuse it and others round it
- * up, so F gets the program's alignment. A block that is not aligned to the next power of two is
- * freed, because the annotation would shift it. */
+/* Call F, a function of the allocator with the type of memalign, with room for an annotation. If
+ * the alignment is not a power of two, some allocators refuse it and others round it up. So pass
+ * the program's alignment to F. If the block is not aligned to the next power of two, free it,
+ * because the annotation would shift it. */
 static void *
 aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 {
@@ -533,7 +538,7 @@ outer_paged(alloc_fn *f, size_t size_bytes)
     return f(size_bytes);
 }
 
-/* Call F, the allocator's valloc or pvalloc, and reserve room for an annotation. */
+/* Call F, the allocator's valloc or pvalloc, with room for an annotation. */
 static void *
 paged(alloc_fn *f, size_t size_bytes, uint64_t slot)
 {
@@ -595,7 +600,8 @@ annotate_new(size_t size_bytes, size_t align, uint64_t slot)
 
 #define IS_NEW(name) (#name[2] == 'n')
 
-/* The operators in one shape, as in shim.c: new returns a block, delete frees one. */
+/* Define the operators by two macros, as in shim.c: `new` returns a block, `delete` frees a
+ * block. */
 #define OPERATOR(name, aligns, version)                                                            \
     static void *annotate##name(uintptr_t first, uintptr_t second, uintptr_t third)                \
     {                                                                                              \
@@ -630,13 +636,13 @@ annotate_take_operators(void)
     }
 }
 
-/* --- The mode --------------------------------------------------------------------------------- */
+/* --- Activation ------------------------------------------------------------------------------- */
 
 /* Return true if blocks get annotations in this process. */
 static bool
 annotate_is_asked(void)
 {
-    // If malloc is not the recorder's, the blocks that reach the recorder are another allocator's.
+    // If malloc is not the recorder's, the recorder gets only blocks of other allocators.
     return host_number(ENVIRONMENT_ANNOTATE) != 0 && !dormant_here() && !real_is_sanitizer() &&
            real_is_ours();
 }
@@ -649,7 +655,8 @@ annotate_real_in_front(struct real_allocator *n)
     unannotated = *n;
     check_start(annotate_release);
     annotation_choose(host_number(ENVIRONMENT_ANNOTATE), host_number(ENVIRONMENT_GUARD));
-    signal_fence(); // A function may be called as soon as it is in the table.
+    signal_fence(); // Another thread may call a function as soon as it is in the table, so complete
+                    // the layout first.
     n->malloc = annotate_malloc;
     n->free = annotate_free;
     n->calloc = annotate_calloc;

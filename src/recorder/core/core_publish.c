@@ -93,7 +93,7 @@ core_record_publish(struct core_origin *origin)
     r->usable = ledger_state()->usable;
     r->granule_shift = ledger_state()->granule_shift;
     if (state->arena == NULL) // With an arena there is no list: adding a thread needs a system
-                              // call, which may be forbidden by then.
+                              // call, which the process may have forbidden by then.
         r->threads = (uintptr_t)mem_dumped(CORE_THREADS * sizeof(uint64_t));
     r->recent_off = offsetof(struct thread, recent);
     r->alloc_seq_off = offsetof(struct thread, alloc_seq);

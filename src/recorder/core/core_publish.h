@@ -10,18 +10,18 @@
 
 struct thread;
 
-/* Create the record, still without its magic. Return false without memory. Without this call the
- * other functions have no effect. */
+/* Create the record without its magic, so that no reader accepts it yet. Return false if there is
+ * no memory. Without this call the other functions have no effect. */
 bool core_record_start(void);
 
-/* Fill in the record from the profile's header, which must be complete, and publish it. Store the
- * part that children inherit in *ORIGIN, a variable. */
+/* Fill in the record from the profile's header, which must be complete, and publish the record.
+ * Store in the variable *ORIGIN the fields that forked children inherit. */
 void core_record_publish(struct core_origin *origin);
 
-/* Include the latest blocks of T, a new row, in core dumps. */
+/* Make core dumps include the latest blocks of the new thread T. */
 void core_record_add_thread(const struct thread *t);
 
-/* Record ELAPSED_NS as the latest time. */
+/* Store ELAPSED_NS in the record as the time of the latest clock reading. */
 static inline void
 core_record_set_time(uint64_t elapsed_ns)
 {
