@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "format/format.h"
 
-/* Mask of a charge. A block larger than the address space cannot exist, and its size must not lower
+/* Mask of a charge. A request larger than the address space must fail, so its size must not lower
  * the credit into the range of exact mode. */
 #define CHARGE_MASK (((uint64_t)1 << 47) - 1)
 
@@ -136,12 +136,12 @@ draw_share(double x)
 uint64_t
 draw_random(uint64_t *random)
 {
-    // A hashed counter; the odd step makes the counter visit all words.
+    // The generator is a hashed counter. Its odd step makes the counter visit all words.
     *random += 0x9e3779b97f4a7c15u;
     return hash_u64(*random);
 }
 
-/* Return a number uniformly distributed in (0, 1]. */
+/* Return a random number, uniformly distributed in (0, 1]. */
 static double
 draw_uniform(uint64_t *random)
 {
@@ -157,7 +157,7 @@ draw_distance(const struct draw_mode *mode, uint64_t *random)
     return distance < DISTANCE_MAX ? (int64_t)distance : (int64_t)DISTANCE_MAX;
 }
 
-/* Return 1 / p for a block of SIZE_BYTES, and p in *RET_SHARE. */
+/* Return 1 / p for a block of SIZE_BYTES. Store p in *RET_SHARE. */
 static double
 inverse(const struct draw_mode *mode, uint64_t size_bytes, double *ret_share)
 {
@@ -188,7 +188,7 @@ draw_weight(const struct draw_mode *mode, uint64_t size_bytes, bool rounded_up)
     return (struct draw_weight){
         .blocks = (uint64_t)w + rounded_up,
         .bytes = (uint64_t)(size * w + 0.5),
-        // The variance of the rounding is added: the size of the sample does not include it.
+        // Add the variance of the rounding, which the sample's size does not include.
         .blocks_variance = variance + part * (1 - part),
         .bytes_variance = variance * size * size,
         .blocks_unit = 1 / points,

@@ -9,7 +9,7 @@
 /* A recording mode, precomputed for the fast path. */
 struct draw_mode {
     uint32_t mode;   // enum disk_mode.
-    uint64_t period; // As in struct disk_phase.
+    uint64_t period; // Mode and period, as in struct disk_phase.
     double mean;     // Mean distance between two points, in units of charge.
     uint64_t mask;   // As in tls.charge_mask.
     int64_t poll;    // The longest distance between two polls, in units of charge.
@@ -20,7 +20,8 @@ struct draw_weight {
     uint64_t blocks;                        // 1 / p, rounded up or down at random.
     uint64_t bytes;                         // size / p.
     double blocks_variance, bytes_variance; // The sample's contribution to the estimated variance.
-    double blocks_unit, bytes_unit;         // Blocks and bytes per point of the draw.
+    double blocks_unit, bytes_unit;         // Blocks and bytes that one point of the draw
+                                            // represents.
 };
 
 /* Return true if MODE and PERIOD form a valid recording mode. */
@@ -39,11 +40,11 @@ draw_charge(uint64_t size_bytes, uint64_t mask)
 /* Advance the generator *RANDOM and return its next word. */
 uint64_t draw_random(uint64_t *random);
 
-/* Return the charge up to the next sample, drawn from the generator *RANDOM. */
+/* Draw the charge up to the next sample from the generator *RANDOM, and return it. */
 int64_t draw_distance(const struct draw_mode *mode, uint64_t *random);
 
-/* Decide at random whether to round 1 / p up. Call it once, when a block of SIZE_BYTES is sampled,
- * and keep the result for draw_weight. */
+/* Return true, at random, if 1 / p is to be rounded up. Call once, when a block of SIZE_BYTES is
+ * sampled, and store the result for draw_weight. */
 bool draw_rounds_up(const struct draw_mode *mode, uint64_t size_bytes, uint64_t *random);
 
 /* Return the weight of a sampled block of SIZE_BYTES, recorded in MODE. Equal arguments give equal

@@ -47,15 +47,15 @@ enum {
     PE_OMITTED = 0xff,
 };
 
-// Limit of a scan; one that exceeds it reads corrupt data. The largest known programs have about 2
-// million functions.
+// Limit of a scan. A scan that exceeds it reads corrupt data. The largest known programs have about
+// 2 million functions.
 enum { SCAN_RECORDS_MAX = 1 << 22 };
 
 struct header {
     uint64_t end;        // End of the header's segment.
     uint64_t eh_frame;   // Address of the first record.
     const uint8_t *table;
-    size_t table_count;  // 0 if there is no table that can be searched.
+    size_t table_count;  // 0 if there is no table for a binary search.
 };
 
 struct cie {
@@ -110,9 +110,9 @@ cfi_row_at(uint64_t lookup, const struct unwind_object *object, struct cfi_row *
     return cfi_run(&f, lookup, object, ret_row) ? CFI_FOUND : CFI_BAD;
 }
 
-/* Return a cursor from ADDRESS to the end of its segment, a bad one if ADDRESS is in no segment.
- * HEADER_END is the end of the header's segment, 0 = unknown: records nearly always follow the
- * header in that segment. */
+/* Return a cursor from ADDRESS to the end of its segment; a bad cursor if ADDRESS is in no segment.
+ * HEADER_END is the end of the header's segment, 0 = unknown. It saves a search, because records
+ * nearly always follow the header in the same segment. */
 static struct cursor
 cursor_at(const struct unwind_object *o, uint64_t address, uint64_t header_end)
 {
@@ -156,9 +156,9 @@ read_format(struct cursor *c, uint8_t encoding)
     }
 }
 
-/* Read an encoded code or table address. Indirect encodings would need a read of relocated data and
- * do not occur for these. HEADER is the base of PE_FROM_HEADER, 0 where that encoding has no
- * meaning. */
+/* Read an encoded address of code or of a table. Such addresses have no indirect encodings, which
+ * would need a read of relocated data. HEADER is the base of PE_FROM_HEADER; 0 where that encoding
+ * has no meaning. */
 static uint64_t
 read_address(struct cursor *c, uint8_t encoding, uint64_t header)
 {
@@ -231,7 +231,8 @@ table_word(const struct header *h, size_t entry, size_t word)
     return value;
 }
 
-/* Return the address of the last FDE that begins at or before LOOKUP; 0 if all begin later. */
+/* Return the address of the FDE of the last function that begins at or before LOOKUP; 0 if all
+ * begin later. */
 static uint64_t
 search_table(const struct header *h, const struct unwind_object *o, uint64_t lookup)
 {
@@ -252,8 +253,8 @@ search_table(const struct header *h, const struct unwind_object *o, uint64_t loo
     return first == 0 ? 0 : base + (uint64_t)table_word(h, first - 1, 1);
 }
 
-/* Return the body of the record at C, and advance C to the next record. The terminator gives an
- * empty body. */
+/* Return the body of the record at C, and advance C to the next record. Return an empty body for
+ * the terminator. */
 static struct cursor
 read_record(struct cursor *c)
 {
@@ -360,7 +361,8 @@ read_fde(const struct unwind_object *o, uint64_t address, uint64_t header_end,
     return !c.bad;
 }
 
-/* Search all records in turn. Skip a malformed record: its length still leads to the next one. */
+/* Search all records in turn. Skip a malformed record, because its length still leads to the next
+ * record. */
 static enum cfi_result
 cfi_scan(const struct header *h, uint64_t lookup, const struct unwind_object *o,
          struct cfi_function *ret_function)

@@ -1,4 +1,4 @@
-/* cfi.h: call frame information: finds the row of the unwind table for an address. Private to
+/* cfi.h: finds the row of the unwind table (call frame information) for an address. Private to
  * src/common/unwind. */
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
@@ -11,7 +11,7 @@
 
 enum cfi_result {
     CFI_FOUND,
-    CFI_NONE, // Nothing covers the address.
+    CFI_NONE, // No record covers the address.
     CFI_BAD,  // A record covers the address, but is malformed or uses an unsupported feature.
 };
 
@@ -20,7 +20,7 @@ enum cfi_result {
 enum cfi_result cfi_find(uint64_t lookup, const struct unwind_object *object,
                          struct cfi_function *ret_function);
 
-/* Find the function that covers LOOKUP and compute its row there: cfi_find, then cfi_run. */
+/* Find the function that covers LOOKUP (cfi_find), and compute its row at LOOKUP (cfi_run). */
 enum cfi_result cfi_row_at(uint64_t lookup, const struct unwind_object *object,
                            struct cfi_row *ret_row);
 

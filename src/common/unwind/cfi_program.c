@@ -20,12 +20,12 @@
 
 #include <emmintrin.h>
 
-// DWARF 5, 6.4.2. The first three have their operand in the low six bits of the opcode.
+// Opcodes of DWARF 5, 6.4.2. The first three have an operand in their low six bits.
 enum {
     OP_ADVANCE_LOC = 0x40,
     OP_OFFSET = 0x80,
     OP_RESTORE = 0xc0,
-    OP_PRIMARY = 0xc0, // Mask of these opcodes.
+    OP_PRIMARY = 0xc0, // Mask of the three opcodes with an operand in the low bits.
     OP_NOP = 0x00,
     OP_SET_LOC = 0x01,
     OP_ADVANCE_LOC1 = 0x02,
@@ -116,7 +116,7 @@ short_advance(const uint8_t *at, uint64_t *ret_delta)
 }
 
 /* Execute the instruction at AT if it describes a push or pop, and return the address of the next
- * one. Return NULL for any other instruction. Requires three readable bytes at AT. */
+ * instruction. Return NULL for any other instruction. Requires three readable bytes at AT. */
 static inline const uint8_t *
 run_push(struct cfi_row *row, const uint8_t *at)
 {
@@ -137,9 +137,9 @@ run_push(struct cfi_row *row, const uint8_t *at)
     return NULL;
 }
 
-/* Skip the pairs from AT on that end before END and do not advance *LOCATION beyond LOOKUP: five at
- * a time, then one by one. Set *OFFSET to the last pair's offset. Return the address of the next
- * instruction. */
+/* Skip pairs from AT on, five at a time, then one by one. Stop before a pair that ends beyond END
+ * or would advance *LOCATION beyond LOOKUP. Set *OFFSET to the offset of the last skipped pair.
+ * Return the address of the next instruction. */
 static inline const uint8_t *
 skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *location,
            int32_t *offset)
@@ -180,9 +180,9 @@ skip_pairs(const uint8_t *at, const uint8_t *end, uint64_t lookup, uint64_t *loc
     return at;
 }
 
-/* Fast path: execute short advances and the CFA changes of pushes and pops, mostly in turn, up to
- * the first advance beyond LOOKUP. Return the number of executed instructions, at most LIMIT. Any
- * instruction that needs a check is left for execute. */
+/* Execute short advances and the CFA changes of pushes and pops up to the first advance beyond
+ * LOOKUP. This is the fast path. Stop at any instruction that needs a check, which `execute`
+ * handles. Return the number of executed instructions, at most LIMIT. */
 static int
 run_plain(struct machine *m, uint64_t lookup, int limit)
 {
@@ -295,8 +295,8 @@ factored(struct machine *m, int64_t value)
     return offset32(m, offset);
 }
 
-/* Read an operand. This one is an unsigned number; the next two are multiplied by the data factor,
- * one unsigned and one signed. An unsigned number of 2^63 or more becomes negative, and a later
+/* Read an unsigned operand. The next two functions read an unsigned and a signed operand and
+ * multiply it by the data factor. An unsigned number of 2^63 or more becomes negative, and a later
  * 32-bit check rejects it. */
 static int64_t
 operand(struct machine *m)
@@ -411,7 +411,7 @@ recall(struct machine *m)
 static void
 set_location(struct machine *m)
 {
-    // Only assemblers without advance_loc emit this, always with an absolute address.
+    // Only assemblers without advance_loc emit this instruction, always with an absolute address.
     uint64_t location = cur_unsigned(&m->c, 8) - m->function->begin;
 
     if (location < m->location)
@@ -432,7 +432,7 @@ execute_primary(struct machine *m, uint8_t op)
         restore(m, low);
 }
 
-/* Execute an instruction for a register's rule; execute handles all others. */
+/* Execute an instruction that sets a register's rule. `execute` handles all other instructions. */
 static void
 execute_register(struct machine *m, uint8_t op)
 {

@@ -12,20 +12,21 @@
 #include "unwind/registers.h"
 
 enum cfi_how {
-    CFI_UNSET = 0,     // Not mentioned: a callee-saved register is unchanged, rsp is the CFA.
-    CFI_UNDEFINED,     // Not recoverable; for the pc: this is the outermost frame.
+    CFI_UNSET = 0,     // The row has no rule: a callee-saved register is unchanged, and rsp is the
+                       // CFA.
+    CFI_UNDEFINED,     // The register is lost. If it is the pc, the frame is the outermost.
     CFI_SAME,          // Unchanged.
-    CFI_AT_OFFSET,     // In memory at CFA + offset.
-    CFI_IS_OFFSET,     // The value CFA + offset.
-    CFI_IN_REGISTER,   // The value of register `reg` + offset; the form of most CFAs.
-    CFI_AT_EXPRESSION, // In memory at the expression's value.
+    CFI_AT_OFFSET,     // The register is in memory at CFA + offset.
+    CFI_IS_OFFSET,     // The register has the value CFA + offset.
+    CFI_IN_REGISTER,   // The value is register `reg` + offset, as for most CFAs.
+    CFI_AT_EXPRESSION, // The register is in memory at the expression's value.
     CFI_IS_EXPRESSION, // The expression's value.
 };
 
 struct cfi_rule {
     union {
         int32_t offset;
-        uint32_t expression; // Offset of its bytes from the object's start.
+        uint32_t expression; // Offset of the expression from the object's start.
     };
     uint16_t length; // Length of the expression in bytes.
     uint8_t how;     // enum cfi_how.
@@ -36,14 +37,14 @@ static_assert(sizeof(struct cfi_rule) == 8, "the interpreter keeps six rows on a
 struct cfi_row {
     struct cfi_rule cfa; // CFI_IN_REGISTER or CFI_IS_EXPRESSION.
     struct cfi_rule reg[UNWIND_REGISTERS];
-    bool signal; // The kernel's frame of a signal: its caller was interrupted and made no call.
+    bool signal; // The kernel's signal frame: a signal interrupted its caller, which made no call.
 };
 
 /* A function's record, merged with the fields of its common record (CIE). */
 struct cfi_function {
     uint64_t begin, size;  // Code addresses [begin, begin + size), modulo 2^64.
-    struct cursor initial; // The program common to all functions of the CIE,
-    struct cursor program; // and the function's own, which runs after it.
+    struct cursor initial; // Program that all functions of the CIE share. It runs first.
+    struct cursor program; // Program of this function alone.
     uint64_t code_align;   // Factor of each advance.
     int64_t data_align;    // Factor of most offsets.
     bool signal;

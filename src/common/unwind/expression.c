@@ -75,7 +75,7 @@ enum {
 
 struct evaluation {
     struct cursor c;
-    const uint8_t *code; // First byte, the lower bound of backward branches.
+    const uint8_t *code; // First byte of the expression, the lower bound of backward branches.
     const struct unwind_registers *r;
     const struct unwind_bounds *bounds;
     unsigned depth;
@@ -216,7 +216,7 @@ unary(struct evaluation *e, uint8_t op)
     }
 }
 
-/* Divide signed numbers. The only overflow, the least number by -1, wraps like all other
+/* Divide signed numbers. The only overflow, of the least number divided by -1, wraps like all other
  * arithmetic. */
 static uint64_t
 expression_divide(struct evaluation *e, uint64_t a, uint64_t b)

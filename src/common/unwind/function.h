@@ -8,7 +8,8 @@
  * no entry covers PC. Signal-safe. */
 uint64_t unwind_function(uint64_t pc);
 
-/* Return the end of that function, the first address after it; 0 likewise. */
+/* Return the end of the function that contains the instruction at PC, the first address after it; 0
+ * if no entry covers PC. Signal-safe. */
 uint64_t unwind_function_end(uint64_t pc);
 
 #endif

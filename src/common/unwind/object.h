@@ -10,18 +10,18 @@ struct dl_find_object;
 /* A loaded object with the bounds of its mapping. */
 struct unwind_object {
     uint64_t start, end;             // [start, end)
-    const uint8_t *eh_frame_hdr;     // NULL if it has none.
+    const uint8_t *eh_frame_hdr;     // NULL if the object has none.
     const void *link_map;            // struct link_map *; distinguishes two loadings of one file.
     const void *segments;            // Its program headers, Elf64_Phdr; NULL = not known.
     uint32_t segment_count;
     uint64_t bias;                   // Added to the segments' addresses.
 };
 
-/* Facts about the process, for unwind_begin, which must precede the first lookup: the addresses of
- * its program headers and of the vdso, from the kernel (0 = unknown), and libc's _dl_find_object
- * (NULL: use the definition that the name binds to). Three kinds of program need them: one whose
- * segments the dynamic linker lists separately, one that defines a _dl_find_object itself, and a
- * static one. */
+/* Facts about the process: the addresses of its program headers and of the vdso, from the kernel (0
+ * = unknown), and libc's _dl_find_object (NULL: use the definition that the name binds to). Pass
+ * them to unwind_begin before the first lookup. Three kinds of program need them: a program whose
+ * segments the dynamic linker lists separately, a program that defines a _dl_find_object itself,
+ * and a static program. */
 struct unwind_process {
     uint64_t headers, header_count, vdso;
     int (*find_object)(void *address, struct dl_find_object *ret_object);
@@ -29,12 +29,13 @@ struct unwind_process {
 void unwind_begin(const struct unwind_process *process);
 
 /* Find the object that covers ADDRESS. Return false if there is none. Lock-free (_dl_find_object,
- * glibc 2.35). It reads the object's headers, so the object must not be unloaded meanwhile: either
- * its code is on the caller's stack, or the program was started with it. */
+ * glibc 2.35). This reads the object's headers, so no thread may unload the object meanwhile:
+ * either its code is on the caller's stack, or the program was started with it. */
 bool unwind_find_object(uint64_t address, struct unwind_object *ret_object);
 
-/* Return the link map of the object that covers ADDRESS and its start, or NULL. Does not read the
- * object or the map, so another thread may be unloading the object. */
+/* Return the link map of the object that covers ADDRESS, and store the object's start in
+ * *RET_START; NULL if there is none. This reads neither the object nor the map, so another thread
+ * may unload the object meanwhile. */
 const void *unwind_identity(uint64_t address, uint64_t *ret_start);
 
 /* --- readable.c: readable parts of a loaded object. */

@@ -55,7 +55,7 @@ find_segments(struct unwind_object *o)
     o->bias = ((const struct link_map *)o->link_map)->l_addr;
 }
 
-/* Widen OBJECT, which is the program, to all segments of the program. */
+/* Extend the range of OBJECT, which is the program, to all segments of the program. */
 static void
 cover_program(struct unwind_object *object, const struct link_map *map)
 {

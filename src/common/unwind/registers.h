@@ -13,7 +13,8 @@ struct unwind_registers {
     uint64_t r[UNWIND_REGISTERS];
     uint32_t valid;        // Bit n: r[n] is known. An unknown register ends the walk only if a step
                            // needs it.
-    bool exact;            // r[UNWIND_PC] is an interrupted instruction, not a return address.
+    bool exact;            // True if r[UNWIND_PC] is an interrupted instruction, not a return
+                           // address.
 };
 
 /* The part of a stack that a walk has proved to be mapped: [low, high). */
@@ -67,7 +68,8 @@ unwind_reaches(struct unwind_reach *reach, uint64_t address)
            reach->extend(reach, address);
 }
 
-/* Read the word at ADDRESS. Return false if it is not wholly within BOUNDS, or may be unmapped. */
+/* Read the word at ADDRESS. Return false if the word is not wholly within BOUNDS, or may be
+ * unmapped. */
 READS_STACK static inline bool
 unwind_read(const struct unwind_bounds *bounds, uint64_t address, uint64_t *ret_word)
 {

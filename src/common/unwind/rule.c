@@ -17,7 +17,8 @@
 #include "unwind/cfi.h"
 
 enum {
-    EXPR_BREG = 0x70, // DW_OP_breg0; the register's number is added, a signed offset follows.
+    EXPR_BREG = 0x70, // DW_OP_breg0: the opcode is this plus the register's number. A signed offset
+                      // follows.
     EXPR_DEREF = 0x06,
 };
 
@@ -67,7 +68,8 @@ read_offset(struct cursor *c, unsigned reg)
     return cur_sleb(c);
 }
 
-/* Return true if RULE is "in memory at REG + offset". */
+/* Return true if RULE places the register in memory at the address REG + offset, and store the
+ * offset. */
 static bool
 is_saved_at(const struct cfi_rule *rule, const struct unwind_object *object, unsigned reg,
             int64_t *ret_offset)
@@ -94,8 +96,8 @@ is_cfa_at(const struct cfi_row *row, const struct unwind_object *object, unsigne
            *ret_offset == (int32_t)*ret_offset;
 }
 
-/* Compile the row of a function that realigned its stack: CFA = *(rbp + a), the caller's rbp at rbp
- * + b. */
+/* Compile the row of a function that realigned its stack: the CFA is *(rbp + a), and the caller's
+ * rbp is at rbp + b. */
 static bool
 deref_rule(const struct cfi_row *row, const struct unwind_object *object, struct unwind_rule *rule)
 {
@@ -145,7 +147,8 @@ simple_rule(const struct cfi_row *row, struct unwind_rule *rule)
     return true;
 }
 
-/* Return true if rsp' is the CFA and the return address is where a call instruction pushes it. */
+/* Return true if rsp' is the CFA, and the return address is in the word below the CFA, where a call
+ * instruction pushes it. */
 static bool
 is_ordinary_call(const struct cfi_row *row)
 {

@@ -24,22 +24,22 @@ enum unwind_kind {
     RULE_RBP,
     RULE_RBP_DEREF,
     RULE_SIGNAL,
-    RULE_FULL,          // Only unwind_step can step out.
-    RULE_END,           // The tables declare this the outermost frame.
+    RULE_FULL,          // Only unwind_step can step out of the frame.
+    RULE_END,           // The tables declare the frame the outermost one.
     RULE_NO_TABLE,      // No object or no FDE covers the address (JIT code).
 };
 
 struct unwind_rule {
     int32_t cfa_offset;
-    int16_t rbp_words;  // Location of the caller's saved rbp, in words; see the equations.
+    int16_t rbp_words;  // Place of the caller's saved rbp in words, as in the equations.
     uint8_t kind;       // enum unwind_kind.
     uint8_t reserved;
 };
 static_assert(sizeof(struct unwind_rule) == 8, "half of a 16-byte cache entry");
 
 /* Return the rule for stepping out of the frame that executes the instruction at LOOKUP, in OBJECT.
- * LOOKUP is a return address minus one, or an exact interrupted pc. The result is always valid,
- * RULE_FULL or RULE_NO_TABLE if nothing better is possible. */
+ * LOOKUP is a return address minus one, or an exact interrupted pc. The result is always valid: it
+ * is RULE_FULL or RULE_NO_TABLE if no other kind is possible. */
 struct unwind_rule unwind_compile(uint64_t lookup, const struct unwind_object *object);
 
 /* --- step.c: computes the registers of a frame's caller. */
@@ -47,9 +47,9 @@ struct unwind_rule unwind_compile(uint64_t lookup, const struct unwind_object *o
 enum unwind_step_result {
     UNWIND_STEPPED,        // R describes the caller.
     UNWIND_END,            // R was the outermost frame.
-    UNWIND_NO_TABLE,       // Nothing covers R's pc; R is unchanged.
-    UNWIND_BAD,            // Needs an unknown register or a read out of bounds, or the tables are
-                           // malformed. R is unchanged.
+    UNWIND_NO_TABLE,       // No record covers R's pc; R is unchanged.
+    UNWIND_BAD,            // The step needs an unknown register or a read out of bounds, or the
+                           // tables are malformed. R is unchanged.
 };
 
 /* Replace R by its caller's registers. After a signal frame R->exact is true, and rsp may lie on

@@ -152,7 +152,8 @@ is_sane(const struct step *s, const struct cfi_row *row, const struct unwind_reg
 
     if (!step_known(next, UNWIND_RSP))
         return false;
-    // The interrupted code may run on another stack. The caller sets the bounds for the next step.
+    // Do not check rsp: the interrupted code may run on another stack. The caller sets the bounds
+    // for the next step.
     if (row->signal)
         return true;
     if (rsp < s->bounds->low || rsp > s->bounds->high)

@@ -27,8 +27,8 @@ arch_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* True if reading the cycle counter may be forbidden: SECCOMP_MODE_STRICT forbids it, and a read
- * then kills the process. Defined in sys.c. */
+/* True if the process may have forbidden reads of the cycle counter: under SECCOMP_MODE_STRICT a
+ * read kills the process. Defined in sys.c. */
 extern bool arch_cycles_forbidden;
 
 /* Return the cycle counter; 0 when it is forbidden. */
@@ -38,10 +38,11 @@ arch_cycles(void)
     return likely(!arch_cycles_forbidden) ? __builtin_ia32_rdtsc() : 0;
 }
 
-/* Begin arithmetic with doubles: default rounding and denormals, all exceptions masked. Return the
- * program's state, which may trap exceptions, and whose flags the program may read. The kernel does
- * the same for a signal handler, so one that jumps out leaves nothing behind. Every function of the
- * recorder that computes with doubles calls this, or all of its callers do (run/floats). */
+/* Begin arithmetic with doubles: set default rounding and denormals, and mask all exceptions.
+ * Return the program's state for arch_floats_end: the program may trap exceptions or read the
+ * flags. The kernel does the same for a signal handler, so a handler that jumps out loses nothing.
+ * Every function of the recorder that computes with doubles must call this, or all of its callers
+ * must (run/floats). */
 static inline uint32_t
 arch_floats_begin(void)
 {
@@ -52,7 +53,7 @@ arch_floats_begin(void)
     return before;
 }
 
-/* Bring back the program's state, BEFORE. */
+/* Restore the program's state BEFORE. */
 static inline void
 arch_floats_end(uint32_t before)
 {
@@ -66,9 +67,9 @@ arch_add(uint32_t *p, uint32_t n)
     __asm__ volatile("addl %1, %0" : "+m"(*p) : "ri"(n) : "cc");
 }
 
-/* If *P equals *EXPECTED, set it to V and return true; else set *EXPECTED to *P and return false.
- * One instruction: atomic with regard to signal handlers of this thread, not to other threads.
- * Costs a third of a locked instruction. */
+/* If *P equals *EXPECTED, set *P to V and return true; else set *EXPECTED to *P and return false.
+ * This is one instruction, so it is atomic with regard to signal handlers of this thread, but not
+ * to other threads. It takes a third of the time of a locked instruction. */
 static inline bool
 arch_cas_alone(uint64_t *p, uint64_t *expected, uint64_t v)
 {
@@ -123,10 +124,10 @@ arch_call_on(void *top, bool (*function)(void))
  * it. */
 struct arch_caller {
     uint64_t slot; // Address of the word that holds the return address.
-    uint64_t rbp;  // rbp of the caller.
+    uint64_t rbp;  // Value of rbp in the caller.
 };
 
-/* Like ARCH_CALLER, but returns only the slot. Valid in any function, and costs nothing. */
+/* Return only the slot of ARCH_CALLER. Valid in any function, and costs nothing. */
 #define ARCH_SLOT() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() - 8)
 
 #define ARCH_CALLER()                                                                              \

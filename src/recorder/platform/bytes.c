@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 
-/* A word at any alignment, part of an object of any type. */
+/* A word at any alignment, which may be a part of an object of any type. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) any_word;
 
 enum { WORD_BYTES = sizeof(any_word) };

@@ -8,8 +8,8 @@
 #include "base/base.h"
 
 #ifdef HEAPTAP_ACCESS
-/* Defined by the compiler: "memprof.profraw", preceded by DIR if the option had one. NULL in other
- * programs. */
+/* Name of the profile, which the compiler defines: "memprof.profraw", preceded by DIR if the option
+ * had one. Other programs lack this variable, so its address is NULL. */
 extern const char __memprof_profile_filename[] __attribute__((weak)); // NOLINT: its name
 #endif
 

@@ -15,7 +15,8 @@
 #include "format/environment.h"
 #include "platform/compiled_output.h"
 
-/* Length of the owner including its zero byte, length of the empty description, and type. */
+/* The note: length of the owner with its zero byte, length of the empty description, type, and
+ * owner. */
 __asm__(".pushsection .note.heaptap, \"a\", @note\n\t"
         ".balign 4\n\t"
         ".long 8, 0, 2\n\t"

@@ -51,7 +51,7 @@ host_executable(char *ret_path, size_t path_bytes)
         return (size_t)length;
     }
     f = fmt_init(ret_path, path_bytes);
-    // Without /proc: the name passed to exec.
+    // Without /proc, use the name that exec received.
     if (name != NULL && *name != '/' && sys_getcwd(ret_path, path_bytes) > 0) {
         f.length = strlen(ret_path);
         fmt_char(&f, '/');

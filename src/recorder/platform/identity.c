@@ -24,7 +24,8 @@
 
 enum { PAGE_BYTES = 4096 };
 
-static int *owner; // Address of the word, which is atomic; NULL = the kernel refused the page.
+static int *owner; // Address of the word with the owner's pid, which is atomic; NULL = the kernel
+                   // refused the page.
 
 static int *
 new_page(void)

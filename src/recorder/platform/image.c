@@ -42,7 +42,7 @@ image_at(uint64_t header, struct unwind_object *ret_object)
     return placed;
 }
 
-/* The tables of an object that a search needs. */
+/* Addresses of the tables of an object that a search reads. */
 struct tables {
     const struct unwind_object *object;
     const char *name;
@@ -50,7 +50,7 @@ struct tables {
     uint64_t symbols, strings, hash, gnu_hash; // 0 = missing.
 };
 
-/* Return ADDRESS as a pointer; NULL if SIZE_BYTES there are not readable, or if it is not a
+/* Return ADDRESS as a pointer; NULL if SIZE_BYTES there are not readable, or if ADDRESS is not a
  * multiple of ALIGN. */
 static const void *
 bytes_at(const struct unwind_object *o, uint64_t address, uint64_t size_bytes, uint64_t align)
@@ -82,7 +82,7 @@ read_tables(struct tables *t)
             at = o->bias + s[i].p_vaddr;
     for (; at != 0 && (d = bytes_at(o, at, sizeof *d, 8)) != NULL && d->d_tag != DT_NULL;
          at += sizeof *d) {
-        // The dynamic linker relocates these values in most objects, except in the vdso.
+        // The dynamic linker has relocated the values in most objects, but not in the vdso.
         uint64_t p = d->d_un.d_ptr;
 
         p = p >= o->start && p < o->end ? p : o->bias + p;
@@ -97,7 +97,7 @@ read_tables(struct tables *t)
     }
 }
 
-/* Return the symbol at INDEX if it is the wanted one, else NULL. */
+/* Return the symbol at INDEX if it is the function that the search looks for, else NULL. */
 static const Elf64_Sym *
 wanted(const struct tables *t, uint64_t index)
 {

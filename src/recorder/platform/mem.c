@@ -39,43 +39,46 @@ enum { PAGE_BYTES = 4096, ARENA_BYTES_MIN = 96 << 20, GROW_WAITS = 1000 };
 enum { UNCHARGED_BYTES = 16 << 20 };
 /* Free bytes that each part of an arena keeps at least when it is cut. */
 #define ARENA_SPARE_BYTES ((uint64_t)6 << 20)
-/* A page of a file takes some two microseconds, and an event waits for it. */
+/* Maximum of a step of mem_prefault_ahead. Prefaulting a page of a file takes some two
+ * microseconds, while an event waits. */
 enum { STEP_BYTES_MAX = 4 << 10 };
 
-/* Bytes before and behind the border between state and pool. */
+/* Bytes before and behind the border between state and pool that every start uses. */
 enum { TOUCHED_BEFORE = 3 * PAGE_BYTES, TOUCHED_BEHIND = 3 * PAGE_BYTES };
 
-/* Inverse of the share of an arena that core dumps hold: enough for the ledger of a heap of a fifth
- * of the arena. A tool that writes dumps with all their zeros writes as many. */
+/* Core dumps include 1/DUMPED_SHARE of an arena. That suffices for the ledger of a heap of a fifth
+ * of the arena. More would enlarge the dumps of a tool that writes all zeros. */
 enum { DUMPED_SHARE = 32 };
 
-/* The pool: the ledger's top level, the index of nodes, the tables of heap.c and mode.c, the first
- * thread. Core dumps hold a part of it: a leaf of the ledger and some pages. */
+/* Size of the pool, which has room for the ledger's top level, the index of nodes, the tables of
+ * heap.c and mode.c, and the first thread. Core dumps include the part for a leaf of the ledger and
+ * some pages. */
 #define POOL_BYTES ((size_t)160 << 20)
 #define POOL_DUMPED_BYTES ((size_t)3 << 20)
 static const uint64_t pool_dumped_bytes = POOL_DUMPED_BYTES;
 
-/* Upper bound of private memory per node of the call tree; nodes between two measurements; inverse
- * of the share of the limit that is reserved for known stacks. Half of that share is also closed to
- * objects of heaps. */
+/* NODE_PRIVATE_BYTES is an upper bound of private memory per node of the call tree.
+ * NODES_UNMEASURED is the least number of nodes between two measurements. 1/KEPT_SHARE of the limit
+ * is reserved for known stacks, and objects of heaps may use only half of that reserve. */
 enum { NODE_PRIVATE_BYTES = 96, NODES_UNMEASURED = 2048, KEPT_SHARE = 8 };
-enum { CHARGED_UNMEASURED = 1 << 20 }; // Bytes charged between two measurements.
+enum { CHARGED_UNMEASURED = 1 << 20 }; // Least number of bytes charged between two measurements.
 
-/* Both are at least that many. The next measurement is not due before nodes and charges may have
- * taken 1/UNMEASURED_SHARE of the memory that is left: a measurement takes time in proportion to
- * the private memory, so a fixed distance would take time in proportion to its square. */
+/* The next measurement is due when nodes and charges may have taken 1/UNMEASURED_SHARE of the
+ * memory that is left, and have reached the least numbers above. The time for one measurement is
+ * proportional to the private memory. So with a fixed distance, the time for all would grow with
+ * the square of the memory. */
 enum { UNMEASURED_SHARE = 8 };
 
-/* The default limit holds from this number of nodes on, some 6 MiB. A smaller tree needs no limit,
- * and its process is spared the look at the machine's memory. */
+/* Number of nodes, some 6 MiB, from which the default limit holds. A process with a smaller tree
+ * needs no limit, and does not read the files with the machine's memory. */
 enum { NODES_UNLIMITED = 1 << 16 };
 
-/* Atomic: size of the pool behind the state, 0 = there is none. Children, whose state is wiped,
- * inherit the number. It drops when a part of the pool is unmapped (mem_shrink). */
+/* Atomic: size of the pool behind the state; 0 = there is no pool. Forked children inherit this
+ * variable, unlike the state. mem_shrink reduces it when it unmaps a part of the pool. */
 static uint64_t pool_bytes;
-static uint64_t pool_first_bytes; // Atomic: that size in the first process.
+static uint64_t pool_first_bytes; // Atomic: size of the pool in the first process.
 
-/* Called when the kernel refuses memory: true if the attempt is worth repeating. */
+/* Function to call when the kernel refuses memory; see mem_on_shortage. NULL = none. */
 static mem_shortage_fn *on_shortage;
 
 /* Pieces of private memory. Forked children inherit the table, to find and unmap their parent's
@@ -83,9 +86,9 @@ static mem_shortage_fn *on_shortage;
 static struct region {
     void *address; // Atomic; NULL = none.
     size_t size_bytes;
-    size_t below_bytes; // Size of the page below it, or 0.
+    size_t below_bytes; // Size of the page below the piece, or 0.
 } regions[LIMIT_REGIONS];
-static uint32_t region_count; // Atomic; may run past LIMIT_REGIONS.
+static uint32_t region_count; // Atomic. May exceed LIMIT_REGIONS.
 
 static inline uint32_t
 region_end(void)
@@ -118,7 +121,8 @@ begin_pool(void)
     state->pool = (unsigned char *)state + first;
     state->pool_end = load_relaxed(&pool_bytes);
     state->pool_used = POOL_DUMPED_BYTES;
-    // Every start writes to the end of the state and to the pages right behind it.
+    // Prefault these pages, because every start writes to the end of the state and to the pages
+    // right behind it.
     mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
     mem_remember(state->pool, load_relaxed(&pool_bytes), 0);
 }
@@ -133,18 +137,19 @@ mem_start(void)
     p = mem_reserve(PAGE_BYTES);
 
     if (p != NULL)
-        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child makes another one.
+        sys_madvise(p, PAGE_BYTES, MADV_DONTFORK); // A child maps another page.
     store_release(&state->growing_page, p);
     return p != NULL;
 }
 
-/* Return SIZE_BYTES without access that are not locked, even under mlockall; NULL on failure. */
+/* Return a mapping of SIZE_BYTES without access, which is not locked even under mlockall; NULL on
+ * failure. */
 static void *
 grow_page(size_t size_bytes)
 {
     unsigned char *page = NULL, *grown;
 
-    // Another thread holds it for two system calls.
+    // If another thread is using the page, wait: it needs two system calls.
     for (uint32_t i = 0; state != NULL && page == NULL && i < GROW_WAITS; i++) {
         page = __atomic_exchange_n(&state->growing_page, NULL, __ATOMIC_ACQ_REL);
         if (page == NULL)
@@ -172,7 +177,8 @@ map_no_access(size_t size_bytes)
     return p == NULL || sys_failed(p) ? NULL : p;
 }
 
-/* Return the size of the page below a piece of SIZE_BYTES that keeps it from growing; 0 = none. */
+/* Return the size of the page below a piece of SIZE_BYTES, which prevents the piece from growing; 0
+ * if the piece needs no such page. */
 static inline size_t
 below_bytes(size_t size_bytes)
 {
@@ -196,16 +202,15 @@ map_piece(size_t size_bytes)
 
     if (p == NULL || below == 0)
         return p;
-    // On failure the piece is merely charged: the kernel may refuse every new mapping while the
-    // program locks its memory.
+    // This may fail, because the kernel may refuse every new mapping while the program locks its
+    // memory. Then the kernel charges the piece to RLIMIT_DATA.
     sys_mmap(p + below, size_bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_GROWSDOWN | MAP_FIXED, -1, 0);
     return p + below;
 }
 
-/* Return SIZE_BYTES of fresh private memory, or NULL. It is mapped without access first, because
- * otherwise the kernel touches every page of it in a program that has called
- * mlockall(MCL_FUTURE). */
+/* Return SIZE_BYTES of new private memory, or NULL. First map it without access: otherwise the
+ * kernel would touch every page if the program has called mlockall(MCL_FUTURE). */
 static void *
 map_private(size_t size_bytes)
 {
@@ -216,13 +221,15 @@ map_private(size_t size_bytes)
     if (p == NULL)
         return NULL;
     sys_munlock(p, size_bytes);
-    // Without wiping (Linux before 4.14) a forked child would write into its parent's profile.
+    // Fail if the kernel cannot wipe the memory (Linux before 4.14): a forked child would write
+    // into its parent's profile.
     if (sys_madvise(p, size_bytes, MADV_WIPEONFORK) < 0 ||
         sys_mprotect(p, size_bytes, PROT_READ | PROT_WRITE) < 0) {
         unmap_private(p, size_bytes);
         return NULL;
     }
-    // Best effort: a kernel without huge pages or without these hints refuses them harmlessly.
+    // Ignore errors: a kernel that lacks huge pages or these hints refuses the calls, which does no
+    // harm.
     sys_madvise(p, size_bytes, MADV_NOHUGEPAGE);
     sys_madvise(p, size_bytes, MADV_DONTDUMP);
     return p;
@@ -291,15 +298,15 @@ mem_use_arena(uint64_t max_bytes)
     return false;
 }
 
-/* Take SIZE_BYTES from the part of PIECE that ends at *END, whose first *USED bytes are taken. NULL
- * without room. */
+/* Take SIZE_BYTES from the part of PIECE that ends at offset *END and is used up to offset *USED.
+ * Return NULL if there is no room. */
 static void *
 take_from(unsigned char *piece, uint64_t *used, const uint64_t *end, size_t size_bytes)
 {
     uint64_t off = load_acquire(used);
 
-    // Never past the end, so that the counter cannot wrap however often this fails. The end is read
-    // after the counter, because cut_arena changes both.
+    // Never raise *USED above *END, so that *USED cannot wrap however often this fails. Read *END
+    // after *USED, because cut_arena changes both.
     do {
         uint64_t last = load_relaxed(end);
 
@@ -338,7 +345,7 @@ mem_dumped(size_t size_bytes)
     size_t whole = round_up(size_bytes, PAGE_BYTES);
     void *p = NULL;
 
-    // From these, because later system calls may be forbidden.
+    // Take memory from the arena or the pool, because the process may forbid system calls later.
     if (state != NULL && state->arena != NULL)
         p = take_from(state->arena, &state->dumped_used, &state->dumped_bytes, whole);
     else if (state != NULL && state->pool != NULL)
@@ -398,7 +405,7 @@ mem_prefault_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_
     end = round_up(end_bytes + step, PAGE_BYTES);
     if (end > limit_bytes)
         end = limit_bytes;
-    // The first page alone is left to a page fault, if it is ever used.
+    // If the step is only the first page, leave it to a page fault: it may never be used.
     if (end > old && cas_acq_rel(made, &old, end) && end > PAGE_BYTES)
         mem_touch((const char *)base + old, (const char *)base + end);
 }
@@ -449,7 +456,8 @@ mem_release_all(void)
 {
     unmap_regions(region_end(), NULL);
     state->arena = state->pool = NULL;
-    mem_drop_pool(NULL, 0); // Also a pool that a forked child inherited and has not begun to use.
+    mem_drop_pool(NULL, 0); // This includes a pool that a forked child has inherited and not begun
+                            // to use.
     if (load_relaxed(&state->growing_page) != NULL)
         sys_munmap(load_relaxed(&state->growing_page), PAGE_BYTES);
     store_relaxed(&state->growing_page, NULL);
@@ -460,7 +468,8 @@ mem_release(void *address, size_t size_bytes)
 {
     if (state != NULL && (in_piece(address, state->arena, state->arena_bytes) ||
                           in_piece(address, state->pool, state->pool_end)))
-        return; // Lost to a rare race: the piece may not be all zeros any more.
+        return; // The piece cannot be reused, because it may contain data. Only a rare race leads
+                // here.
     for (uint32_t i = 0; i < region_end(); i++)
         if (load_relaxed(&regions[i].address) == address)
             store_relaxed(&regions[i].address, NULL);
@@ -473,7 +482,7 @@ mem_on_shortage(mem_shortage_fn *f)
     on_shortage = f;
 }
 
-/* Remove [START, END) from the pieces whose use is reported. */
+/* Remove [START, END) from the pieces that mem_measure includes. */
 static void
 remove_part(unsigned char *start, unsigned char *end)
 {
@@ -506,8 +515,8 @@ mem_shrink(void *piece, uint64_t size_bytes, uint64_t keep_bytes)
     sys_munmap_always(start, (size_t)(end - start));
 }
 
-/* Unmap the free part of the arena's piece that ends at *END, with *USED bytes taken, except for
- * SPARE_BYTES. Return the bytes left free. */
+/* Unmap free memory of the part of the arena that ends at offset *END and is used up to offset
+ * *USED. Keep SPARE_BYTES of the free memory. Return the number of free bytes that remain. */
 static uint64_t
 cut_arena(uint64_t *used, uint64_t *end, uint64_t spare_bytes)
 {
@@ -541,7 +550,8 @@ mem_give_back(uint64_t spare_bytes)
     uint64_t half = spare_bytes / 2, used, left;
 
     if (state->arena != NULL) {
-        // The ledger takes from the first part until that is full, threads from the second.
+        // The ledger takes memory from the first part until that is full. Threads take memory from
+        // the second part.
         left = cut_arena(&state->dumped_used, &state->dumped_bytes,
                          half > ARENA_SPARE_BYTES ? half : ARENA_SPARE_BYTES);
         left = left < spare_bytes ? spare_bytes - left : 0;
@@ -580,7 +590,8 @@ mem_pool_bytes(void)
     return load_relaxed(&pool_bytes);
 }
 
-/* A process constant: children, whose state is wiped, inherit it. */
+/* The limit that was requested; 0 = the default. A process constant, so forked children inherit it,
+ * unlike the state. */
 static uint64_t limit_wanted;
 
 static void
@@ -603,8 +614,8 @@ mem_limit_again(void)
     limit_to(load_relaxed(&limit_wanted));
 }
 
-/* Set the default limit if the tree has become large and there is no limit yet. A reserve is a
- * limit of its own. */
+/* Set the default limit if the tree has become large and there is no limit yet. With a reserve (a
+ * file of fixed size) there is always a limit. */
 static void
 limit_by_default(void)
 {
@@ -625,7 +636,8 @@ nodes_added(void)
     return load_relaxed(&state->tables[DISK_NODES].used) - load_relaxed(&state->nodes_counted);
 }
 
-/* Return the bytes charged since the last measurement. A charge may be undone after it. */
+/* Return the bytes charged since the last measurement; 0 if more charges than that were undone
+ * since. */
 static uint64_t
 charged_since(void)
 {
@@ -652,7 +664,8 @@ mem_charge(uint64_t size_bytes)
 {
     uint64_t kept = load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
 
-    // Charge first, so that threads that charge at once see one another.
+    // Charge before the check, so that threads that charge at the same time see each other's
+    // charges.
     add_relaxed(&state->charged, size_bytes);
     if (likely(mem_left() >= kept))
         return true;
@@ -678,7 +691,7 @@ mem_is_used_up(void)
     return mem_left() < load_relaxed(&state->memory_limit) / (2 * KEPT_SHARE);
 }
 
-/* Return how many of COUNT bytes, a multiple of 8, are odd. */
+/* Return the number of odd bytes among COUNT bytes. COUNT is a multiple of 8. */
 static uint64_t
 count_odd(const unsigned char *bytes, uint64_t count)
 {
@@ -721,7 +734,8 @@ resident_bytes(unsigned char present[MEM_RESIDENT_PAGES])
     return pages * PAGE_BYTES;
 }
 
-/* Return true if so much has been added since the last measurement that the next one is due. */
+/* Return true if the next measurement is due, because enough memory has been added since the last
+ * one. */
 static bool
 is_measure_due(void)
 {

@@ -17,12 +17,13 @@ struct state;
  * the address. */
 void *mem_private(size_t size_bytes);
 
-/* Like mem_private, for an address that a variable stores. In a child the memory reads as zeros,
- * and no other use is made of it. Not included in mem_measure. */
+/* Like mem_private, for memory whose address is in a variable outside the state. A forked child
+ * sees zeros there, and the recorder uses the memory for nothing else. mem_measure does not include
+ * it. */
 void *mem_lasting(size_t size_bytes);
 
-/* Like mem_private, but core dumps include it. A 32nd of an arena is reserved for such memory. Once
- * that is used up and the process has become quiet, further memory is missing from dumps. */
+/* Like mem_private, but core dumps include it. A 32nd of an arena is reserved for such memory. If
+ * the process has become quiet and this part is used up, dumps lack further memory. */
 void *mem_dumped(size_t size_bytes);
 
 /* Return a new state, NULL without memory. If POOLED, try to map the pool behind it, the address
@@ -33,7 +34,7 @@ struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
 void mem_take_state(uint64_t new_pool_bytes);
 void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
 
-/* Zero the pool, as fork does for a child. Requires that it is not in use any more. */
+/* Zero the pool, as fork does for a child. The pool must not be in use any more. */
 void mem_wipe_pool(void);
 
 /* Prepare for private memory to grow. Call once after `state` exists, also in a child. Return false
@@ -59,9 +60,9 @@ void mem_touch(const void *start, const void *end);
 /* Return true if the page of ADDRESS is resident; false also if the kernel does not report it. */
 bool mem_is_mapped(const void *address);
 
-/* Prefault the next step of memory that is filled from its start, which is cheaper than one page
- * fault per page. The caller is about to use the first END_BYTES of LIMIT_BYTES. *MADE, shared by
- * all threads, is the prefaulted size. A step extends beyond END_BYTES by half of END_BYTES, at
+/* Prefault the next step of a piece of LIMIT_BYTES that is filled from its start. This is faster
+ * than one page fault per page. The caller is about to use the first END_BYTES. *MADE, which all
+ * threads share, is the prefaulted size. A step extends beyond END_BYTES by half of END_BYTES, at
  * most 4 KiB. */
 void mem_prefault_ahead(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_bytes);
 
@@ -73,11 +74,11 @@ mem_fill(const void *base, uint64_t *made, uint64_t end_bytes, uint64_t limit_by
         mem_prefault_ahead(base, made, end_bytes, limit_bytes);
 }
 
-/* Unmap all private memory except `state` itself. Requires that it is not in use any more. */
+/* Unmap all private memory except `state` itself. It must not be in use any more. */
 void mem_release_all(void);
 
-/* Called when the kernel has refused SIZE_BYTES, from any thread and in signal handlers. Returns
- * true if it freed memory, so that the caller should try again. */
+/* A function that mem.c calls when the kernel has refused SIZE_BYTES, in any thread and in signal
+ * handlers. It returns true if it freed memory, so that the caller should try again. */
 typedef bool mem_shortage_fn(uint64_t size_bytes);
 void mem_on_shortage(mem_shortage_fn *f);
 
@@ -95,7 +96,7 @@ uint64_t mem_arena_taken(void);
 /* Return the size of the pool that a forked child would inherit. */
 uint64_t mem_pool_bytes(void);
 
-/* Unmap the pool, except for the pages of KEPT; NULL = all of it. Requires that it is not in
+/* Unmap the pool, except for the pages of KEPT; if KEPT is NULL, all of it. The pool must not be in
  * use. */
 void mem_drop_pool(const void *kept, size_t kept_bytes);
 
@@ -120,19 +121,20 @@ uint64_t mem_left(void);
  * limit: the memory must stay untouched. Memory that must never be refused is not charged. */
 bool mem_charge(uint64_t size_bytes);
 
-/* Undo a charge for memory that was not touched, or that had been charged before. */
+/* Undo a charge for memory that was not touched or was charged twice. */
 void mem_uncharge(uint64_t size_bytes);
 
 /* Return true if so little is left under the limit that new stacks must be shortened to their
  * innermost frames. The rest is reserved for known stacks. */
 bool mem_is_full(void);
 
-/* Return true if even less is left, so that events of new stacks must be charged to "other". */
+/* Return true if even less is left than for mem_is_full, so that events of new stacks must be
+ * charged to "other". */
 bool mem_is_used_up(void);
 
-/* Update the header's figure of the recorder's own memory. If DUE, do so only if there is a limit
- * and the memory has grown much since the last time. Needs one system call per 16 MiB of private
- * memory. BUFFER is scratch space that no other thread uses. */
+/* Measure the recorder's own memory and store the result in the header. If DUE, do so only if there
+ * is a limit and the memory has grown much since the last measurement. Needs one system call per 16
+ * MiB of private memory. BUFFER is scratch space that no other thread uses. */
 enum { MEM_RESIDENT_PAGES = 4096 };
 void mem_measure(bool due, unsigned char buffer[MEM_RESIDENT_PAGES]);
 

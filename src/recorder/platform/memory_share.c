@@ -16,7 +16,7 @@
 #define SHARE_UNKNOWN ((uint64_t)1 << 30)
 enum { SHARE = 4, SHARE_PATH_BYTES = 4096, SHARE_TEXT_BYTES = 4096 };
 
-/* Not on the stack, which may be a small one. */
+/* Static, because the stack may be small. */
 static char share_text[SHARE_TEXT_BYTES], share_path[SHARE_PATH_BYTES];
 
 /* Read the file at PATH into TEXT, ended by a NUL. Return false on failure. */
@@ -46,13 +46,13 @@ share_of_group(struct fmt group, const char *name, uint64_t least)
 
     fmt_str(&group, name);
     if (group.cut || !share_read(share_path, text, sizeof text) || text[0] < '0' || text[0] > '9')
-        return least; // "max" is no number.
+        return least; // The text "max" means no limit.
     limit = parse_uint(&p);
     return limit < least ? limit : least;
 }
 
-/* Return the smaller of LEAST and the limits in the files NAME of the group PATH, a line, below
- * MOUNT, and of the groups around it. */
+/* Return the minimum of LEAST and the limits of the group PATH and of all groups around it. PATH
+ * ends with its line and is relative to MOUNT. A group's limit is in its file NAME. */
 static uint64_t
 share_of_groups(const char *mount, const char *path, const char *name, uint64_t least)
 {
@@ -101,7 +101,7 @@ share_of_line(const char *line, uint64_t least)
 
     if (path == NULL)
         return least;
-    if (path == list + 1) // Version 2 has no controllers there.
+    if (path == list + 1) // In version 2 the list of controllers is empty.
         return share_of_groups("/sys/fs/cgroup", path + 1, "/memory.max", least);
     if (share_lists_memory(list + 1))
         return share_of_groups("/sys/fs/cgroup/memory", path + 1, "/memory.limit_in_bytes", least);
@@ -116,7 +116,7 @@ share_of_machine(void)
     const char *p = share_text;
     uint64_t kilobytes;
 
-    // The first line has it.
+    // The first line has the total.
     if (!share_read("/proc/meminfo", share_text, sizeof share_text) ||
         strncmp(p, name, sizeof name - 1) != 0)
         return UINT64_MAX;

@@ -18,7 +18,7 @@ length_at(const struct name_set *t, uint32_t place)
     return t->pool[place - 1] | (size_t)t->pool[place] << 8;
 }
 
-/* Append TEXT to the pool. Return its place; 0 if there is no room. */
+/* Append TEXT to the pool. Return its place, as in name_set; 0 if there is no room. */
 static uint32_t
 add_to_pool(struct name_set *t, const void *text, size_t size_bytes)
 {

@@ -32,14 +32,16 @@
 
 enum { NAME_ATTEMPTS = 1000 };
 
-/* The file behind stderr when the program began. A process constant, valid in children. */
+/* Identity of the file that descriptor 2 was when the program began. A process constant, valid in
+ * children. */
 static struct {
-    bool known; // stderr was open, and is the stderr of `heaptap run` if the environment names one.
+    bool known; // Descriptor 2 was open, and was the stderr of `heaptap run` if the environment
+                // names that.
     dev_t device;
     ino_t inode;
 } first_stderr;
 
-/* Record the file. Runs before main, or at the first event if that comes earlier. */
+/* Set first_stderr. Runs before main, or at the first event if that comes earlier. */
 __attribute__((constructor)) static void
 remember_stderr(void)
 {
@@ -81,7 +83,7 @@ static const struct {
     {ENOSYS, "this system lacks a required system call; use Linux 4.14 or later"},
 };
 
-/* EACCES for a file that the recorder opened before. */
+/* Text for EACCES when the kernel refuses a file that the recorder has opened before. */
 static const char no_longer_permitted[] =
     "permission denied, as after dropping privileges; try --reserve, which opens the file once";
 
@@ -105,8 +107,8 @@ output_message(enum output_event event, int error, const char *path)
         [OUTPUT_CUT_SHORT] = ("another program truncated the profile, or its disk failed; later "
                               "events are lost, the program continues"),
     };
-    static char line[PIPE_BUF]; // Used once. Not on the stack, which may belong to a coroutine or a
-                                // signal handler.
+    static char line[PIPE_BUF]; // Static, because the stack may belong to a coroutine or a signal
+                                // handler.
     struct fmt f = fmt_init(line, sizeof line - 1);
     struct stat st;
 
@@ -248,8 +250,8 @@ has_no_name(int fd)
     return sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
 }
 
-/* Like create, but leaves nothing behind if the process is killed on the way: the file gets its
- * name only when it is a valid profile. Not every file system supports that. */
+/* Like create, but give the file its name only when it is a valid profile, so that a process that
+ * is killed meanwhile leaves no file. Not every file system supports this. */
 static int
 create_whole(char *path)
 {
@@ -264,7 +266,8 @@ create_whole(char *path)
     error = write_first_words(fd);
     if (error == 0)
         error = sys_link(fd, path);
-    // A mapping shows the name with which its file was opened, so open it again by that name.
+    // /proc shows for a mapping the name with which its file was opened. So open the file again by
+    // PATH.
     named = error == 0 ? sys_open(path, O_RDWR | O_NOFOLLOW, 0) : error;
     if (error == 0 && (named < 0 || !output_is_named(named, path)))
         return fd;
@@ -283,7 +286,7 @@ create(char *path)
     if (fd >= 0 || fd == -EEXIST || fd == -ENOSPC || fd == -EDQUOT)
         return fd;
     fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (fd == -EBADF) // The file was created, but the program has closed the descriptor.
+    if (fd == -EBADF) // sys_open has created the file, but the program has closed the descriptor.
         sys_unlink(path);
     if (fd < 0)
         return fd;
@@ -302,7 +305,7 @@ output_open(char *ret_path, size_t path_bytes)
     char program[PROGRAM_BYTES] = "";
     int fd = -EEXIST;
 
-    // Beyond the limit the kernel would send SIGXFSZ, which kills.
+    // Do not exceed the limit: the kernel would send SIGXFSZ, which ends the process.
     if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
         return -EFBIG;
     if (pattern == NULL || *pattern == '\0')

@@ -8,9 +8,9 @@
  * with the absolute path in RET_PATH, or a negative error number. */
 int output_open(char *ret_path, size_t path_bytes);
 
-/* Reasons for a message. A process writes at most one message. */
+/* Events that cause a message. A process writes at most one message. */
 enum output_event {
-    OUTPUT_NOT_RECORDING, // This process will not be recorded.
+    OUTPUT_NOT_RECORDING, // Starting has failed: this process will not be recorded.
     OUTPUT_CANNOT_GROW,   // The file cannot grow; recording continues in memory only.
     OUTPUT_CUT_SHORT,     // Another process has truncated the file, or its disk failed.
 };

@@ -36,7 +36,7 @@ enum {
     PAGE_BYTES = 4096,
     TYPES = 64,
     ENTRIES_MAX = 64,
-    ABOVE_BYTES = 1 << 16, // Maximum distance from the vector up to its strings.
+    ABOVE_BYTES = 1 << 16, // Maximum distance in bytes from the vector up to its strings.
 };
 
 struct entry {
@@ -45,7 +45,8 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
-static struct unwind_object libc; // libc; its segments are NULL if it was not found.
+static struct unwind_object libc; // The loaded libc; its segments are NULL if the search found
+                                  // none.
 
 /* Return true if a complete vector is at V. Only its first word is known to be readable. */
 static bool
@@ -81,7 +82,8 @@ process_take(const struct entry *v, size_t count)
 char **
 process_environment(void)
 {
-    // libc's internal name: an old program may define an "environ" that is never set.
+    // Use libc's internal name: an old program may define a variable "environ" that libc never
+    // sets.
     char **e = __environ;
 
     return e != NULL ? e : process_first_environment();
@@ -151,7 +153,8 @@ find_list(void)
         if (s[i].p_type == PT_DYNAMIC)
             dynamic = &s[i];
     }
-    // A dynamically linked program has both headers. Their address gives the load bias.
+    // A dynamically linked program has both headers. The address of the headers gives the load
+    // bias.
     if (own != NULL && dynamic != NULL)
         d = (const Elf64_Dyn *)((uintptr_t)s - own->p_vaddr + dynamic->p_vaddr);
     for (; d != NULL && d->d_tag != DT_NULL; d++)

@@ -1,5 +1,5 @@
-/* process_static.c: empty, because in a static program libc's pointer to the environment is set
- * first. */
+/* process_static.c: the variant for static programs. It finds no environment, because there libc
+ * sets its pointer to the environment before the first event. */
 #include "platform/process.h"
 
 char **

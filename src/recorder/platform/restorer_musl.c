@@ -42,7 +42,7 @@
     ".size __restore, . - __restore\n\t"                                                           \
     ".size __restore_rt, . - __restore_rt\n\t"
 
-/* The CFA is the word at rsp + 160. */
+/* Declare that the CFA is the word at rsp + 160. */
 #define TABLE ".cfi_escape 0x0f, 4, 0x77, 0xa0, 0x01, 0x06\n\t" REGISTERS
 
 __asm__(".pushsection .text\n\t"

@@ -35,12 +35,13 @@ enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ 
 
 /* Process constants. */
 static struct {
-    bool known; // Set last: a child may be forked while the struct is being filled.
+    bool known; // Set after all other members, because a thread may fork while another one fills
+                // the struct.
     bool has_output, has_others;
     uint64_t session;
-    uint64_t pid; // 0 = not given.
+    uint64_t pid; // 0 = HEAPTAP_PID is not set.
     uint64_t frames;
-    char only[1024], output[4096], others[4096]; // Last in the struct, because of their size of
+    char only[1024], output[4096], others[4096]; // At the end of the struct, because their size is
                                                  // several pages.
 } asked;
 
@@ -56,7 +57,8 @@ selection_copy(const char *name, char *ret, size_t size_bytes)
     return value != NULL && !f.cut;
 }
 
-/* Use the directory that was set when the program was built, and create it if it is missing. */
+/* Set the output to the directory that the program's build has set, and create the directory if it
+ * is missing. */
 static bool
 take_compiled_output(void)
 {
@@ -68,7 +70,7 @@ take_compiled_output(void)
         return false;
     for (size_t i = 0; i < length; i++)
         fmt_str(&f, name[i] == '%' ? "%%" : (char[]){name[i], '\0'});
-    sys_mkdir(f.text, 0777); // If this fails, the creation of the profile reports it.
+    sys_mkdir(f.text, 0777); // If this fails, output_open will fail and report the error.
     fmt_str(&f, "/" PROFILE_DEFAULT_NAME);
     return !f.cut;
 }
@@ -88,7 +90,7 @@ selection_learn(void)
     asked.has_others = selection_copy(ENVIRONMENT_OTHERS, asked.others, sizeof asked.others);
     if (!selection_copy(ENVIRONMENT_ONLY, asked.only, sizeof asked.only))
         asked.only[0] = '\0';
-    __atomic_store_n(&asked.known, true, __ATOMIC_RELEASE); // Read by this thread's children.
+    __atomic_store_n(&asked.known, true, __ATOMIC_RELEASE); // Forked children read this.
 }
 
 static bool

@@ -20,9 +20,10 @@
 #include "unwind/unwind.h"
 
 enum ready {
-    READY_NO = 0, // Not started, or a forked child.
+    READY_NO = 0, // The process has not started recording, or is a forked child.
     READY_YES = 1,
-    READY_OFF = 2, // Starting failed, or recording is not wanted: pass all calls through.
+    READY_OFF = 2, // The start failed, or the process shall not be recorded. All calls go directly
+                   // to the real functions.
 };
 
 /* A table of the profile: reserved address space, whose growing front part is mapped from the
@@ -39,11 +40,12 @@ struct table {
                    // part.
     uint32_t record_bytes;
     uint32_t kind;    // enum disk_kind.
-    uint32_t growing; // Atomic: 1 while a thread maps more.
-    uint32_t full;    // Not 0: growing has failed permanently.
+    uint32_t growing; // Atomic: 1 while a thread maps more of the table.
+    uint32_t full;    // Not 0: the table can never grow again.
 };
 
-/* Size of the state of each room above this one. The room declares the fields in ROOM_state.h. */
+/* Size of the state that each room above this one has in struct state. The room declares its fields
+ * in ROOM_state.h. */
 enum {
     STATE_LEDGER_BYTES = 192,
     STATE_ACCOUNT_BYTES = 5312,
@@ -54,9 +56,9 @@ enum {
 
 struct state {
     uint32_t ready;      // Atomic, enum ready.
-    uint32_t starting;   // Atomic: 1 since a thread began to start the recorder.
+    uint32_t starting;   // Atomic: 1 from the time when a thread begins to start the recorder.
     uint32_t multi;      // The process has, or had, more than one thread.
-    uint32_t generation; // Atomic: rises when code may have been unloaded.
+    uint32_t generation; // Atomic: increases whenever code may have been unloaded.
     struct disk_header *header;
     struct table tables[DISK_KINDS];
     uint64_t start_ns;
@@ -65,7 +67,8 @@ struct state {
     bool forked;
 
     /* mem.c */
-    uint32_t first_region; // Index in mem.c's table; lower ones belong to the parent.
+    uint32_t first_region; // Index in mem.c's table of pieces; pieces with lower indexes belong to
+                           // the parent.
     unsigned char *growing_page; // Atomic: see grow_page; NULL = a thread is using it.
     unsigned char *arena;        // Source of all private memory; NULL = take it from the kernel.
     uint64_t arena_bytes;
@@ -75,13 +78,14 @@ struct state {
     uint32_t limit_sought;  // Atomic: 1 while a thread finds the default limit.
     uint64_t unmeasured_bytes; // Atomic: estimated growth until the next measurement.
     uint64_t nodes_counted; // Atomic: number of nodes when private memory was last measured.
-    uint64_t charged;         // Atomic: bytes charged before they were touched,
-    uint64_t charged_counted; // and their number when private memory was last measured.
+    uint64_t charged;         // Atomic: bytes charged in all (mem_charge).
+    uint64_t charged_counted; // `charged` at the last measurement of private memory.
     uint64_t dumped_bytes; // Size of the arena's first part, which core dumps include.
-    uint64_t dumped_used;  // Atomic: used bytes of that part, or of the pool's such part.
+    uint64_t dumped_used;  // Atomic: used bytes of the part that core dumps include, in the arena
+                           // or else in the pool.
     unsigned char *pool;   // Source of the first private memory; NULL = take it from the kernel.
     uint64_t pool_used;    // Atomic.
-    uint64_t pool_end;     // Size of the pool in this process: a parent may have unmapped the rest.
+    uint64_t pool_end;     // Size of the pool in this process. A parent may have unmapped the rest.
 
     unsigned char ledger[STATE_LEDGER_BYTES] __attribute__((aligned(64)));
     unsigned char account[STATE_ACCOUNT_BYTES] __attribute__((aligned(64)));
@@ -90,7 +94,8 @@ struct state {
     unsigned char event[STATE_EVENT_BYTES] __attribute__((aligned(64)));
 };
 
-/* NULL before the first start. Afterwards the address is constant, also in children. */
+/* The recorder's state; NULL before the first start. Afterwards the address is constant, also in
+ * children. */
 extern struct state *state;
 
 enum reentry {
@@ -100,47 +105,51 @@ enum reentry {
 };
 
 struct tls {
-    struct thread *self; // NULL until the thread's first event. Check `ready` first: in a child the
-                         // struct is wiped.
-    // Latest result of a real allocator function that returned the block of a nested malloc
-    // unchanged.
+    struct thread *self; // The thread's struct; NULL until its first event. Check `ready` first,
+                         // because a forked child sees zeros in the struct.
+    // Block of the latest nested malloc that a function of the real allocator returned unchanged.
     const void *nested_block;
     uint64_t entered; // Stack slot of the event that set `busy`.
-    uint32_t busy;    // enum reentry. Not atomic: only this thread and its signal handlers use it.
+    uint32_t busy;    // enum reentry. Not atomic, because only this thread and its signal handlers
+                      // use it.
     uint32_t exact;   // 1 while the thread records every call; see mode.c.
     uint32_t labels;  // The thread's label set, see label.h. 0 = none.
-    // 1 if the thread's events needed the slow path at the last check. Blocks are then charged to
-    // another node than the C stack's, because the thread has labels, or frames of another language
-    // may be running.
+    // 1 if the thread's events needed the slow path at the last check: the thread has labels, or
+    // functions of another language may be running. So events are charged to another node than that
+    // of the C stack.
     uint32_t needs_slow_path;
-    // During a recorded reallocation, if `needs_slow_path`: old and new address of the block.
+    // Old and new address of the block during a recorded reallocation, if `needs_slow_path` is 1.
     const void *moved_from, *moved_to;
     size_t moved_bytes; // Number of moved bytes, as defined by the API (heaptap/language.h).
     uint64_t namespace_slot; // Stack slot of the dlmopen call in progress; 0 = none.
-    uint32_t nests;   // Number of events nested in an event that began before its struct existed;
-                      // reentry.h.
-    // Latest return addresses of callbacks from the real allocator, newest first. Recorded only if
-    // there is no signal frame between event and callback.
+    uint32_t nests;   // Number of nested events inside an event that began before the thread had a
+                      // struct; reentry.h.
+    // Latest return addresses of callbacks from the real allocator, newest first. A callback is
+    // stored only if no signal frame is between the event and the callback.
     uint64_t callbacks[8];
 
-    /* The gate before each allocation, gate.h. All zero: the next call takes the slow path. */
-    int64_t credit;       // Charge left. Below zero: record a sample or poll.
+    /* Fields of the gate before each allocation (gate.h). If they are all zero, the next call takes
+     * the slow path. */
+    int64_t credit;       // Charge left until a sample or poll, which is due when the credit is
+                          // below zero.
     uint64_t charge_mask; // Mask for the charged bits of a size: all bits, or none when calls are
                           // counted.
-    int64_t reserve;      // At the next poll, the charge left until the next sample.
-    uint64_t random;      // State of the generator.
+    int64_t reserve;      // Charge that will be left until the next sample when the next poll is
+                          // due.
+    uint64_t random;      // State of the random generator.
     uint32_t change;      // sample.change when the thread last adopted a recording mode; 0 = never.
     uint32_t mode;
     uint32_t sampled_mode; // Recording mode of the sample being recorded.
-    uint32_t freed_site;    // Site of the latest freed sample, and the credit at that time.
+    uint32_t freed_site;    // Site, address and credit of the latest freed sample.
     const void *freed_block;
     int64_t freed_credit;
     int64_t block_credit; // Credit after the thread's latest sample.
 
-    /* For annotated blocks; event/reentry.h, annotator/annotate_real.c. */
-    uint64_t origin_slot; // Stack slot of the intercepted function's caller; 0 = not known.
+    /* Fields for annotated blocks; see event/reentry.h and annotator/annotate_real.c. */
+    uint64_t origin_slot; // Slot of the return address to the intercepted function's caller; 0 =
+                          // not known.
     uint64_t origin_rbp;
-    uint64_t annotating;  // Stack slot of the call of the real allocator; 0 = none.
+    uint64_t annotating;  // Slot of the return address of the call of the real allocator; 0 = none.
     uint32_t check_countdown; // Events left until this thread's next check of blocks.
 };
 

@@ -20,10 +20,11 @@ enum { TID_LIMIT = 1 << 22 };
 // Upper bound of NR_CPUS in any kernel.
 enum { PROCESSORS_MAX = 8192 };
 
-// A mask that no thread can have: SIGKILL cannot be blocked.
+// A mask that no thread can have, because SIGKILL cannot be blocked.
 #define MASK_NONE (UINT64_C(1) << (SIGKILL - 1))
 
-// Facts read before system calls became forbidden. Constant afterwards, also in children.
+// Facts that sys_be_quiet reads before the process forbids system calls. Constant afterwards, also
+// in children.
 static bool quiet;
 bool arch_cycles_forbidden;
 static char quiet_name[16];
@@ -134,7 +135,7 @@ sys_open_again(const char *path, int flags, uint64_t device, uint64_t inode)
     if (low < 0 || high == -EBADF)
         return high;
     if (!sys_is_file(fd, device, inode)) {
-        // The program has reused the number for another file, so it must not be closed here.
+        // The program has reused the number LOW for another file, so do not close LOW.
         if (fd == high)
             sys_close(high);
         return -EBADF;
@@ -218,7 +219,7 @@ sys_write_politely(int fd, const void *data, size_t size_bytes)
     uint64_t pending = 0;
     bool known = CALL(SYS_rt_sigpending, &pending, sizeof pending, 0, 0, 0, 0) == 0;
 
-    // Unless signals are blocked, a closed pipe would kill the program.
+    // Block signals, because otherwise a closed pipe would kill the program.
     if (mask != MASK_NONE && known && CALL(SYS_poll, &ready, 1, 0, 0, 0, 0) == 1 &&
         (ready.revents & (POLLOUT | POLLERR)) == POLLOUT) {
         long r = sys_write(fd, data, size_bytes);
@@ -240,8 +241,8 @@ sys_write_all(int fd, const void *data, size_t size_bytes)
     uint64_t before, pending = deadly;
     long r;
 
-    // Block only these signals: a program that waits here for a slow reader must still receive all
-    // others.
+    // Block only the deadly signals: a program that waits here for a slow reader must still receive
+    // all other signals.
     r = CALL(SYS_rt_sigprocmask, SIG_BLOCK, &deadly, &before, sizeof before, 0, 0);
     if (r != 0)
         return (int)r;
@@ -286,7 +287,7 @@ sys_link(int fd, const char *path)
     struct fmt f = fmt_init(from, sizeof from);
     int r = (int)CALL(SYS_linkat, fd, "", AT_FDCWD, path, AT_EMPTY_PATH, 0);
 
-    // Before Linux 6.10 the call needs a capability.
+    // Before Linux 6.10 the call needs a capability, and otherwise fails with ENOENT.
     if (r != -ENOENT)
         return r;
     fmt_str(&f, "/proc/self/fd/");
@@ -343,7 +344,8 @@ sys_gettid(void)
 int
 sys_tgkill(int pid, int tid, int signal)
 {
-    // No call can show that a thread with an invented id has ended.
+    // A thread with an invented id is unknown to the kernel, so no call could show that it has
+    // ended.
     if (tid >= load_relaxed(&made_up_tid))
         return -EPERM;
     return (int)CALL(SYS_tgkill, pid, tid, signal, 0, 0, 0);
@@ -352,7 +354,7 @@ sys_tgkill(int pid, int tid, int signal)
 void
 sys_raise_again(int signal, const siginfo_t *info)
 {
-    // CALL is unsuitable: the default action must be taken in a quiet process as well.
+    // Do not use CALL, because the default action must happen in a quiet process as well.
     long pid = arch_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
     long tid = arch_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 
@@ -372,7 +374,8 @@ sys_thread_name(char *ret_name_16)
 uint64_t
 sys_block_signals(void)
 {
-    // A blocked fault would kill the process, and guard.c handles this one.
+    // Leave SIGBUS unblocked: a blocked fault would kill the process, and guard.c handles this
+    // signal.
     uint64_t all = ~(UINT64_C(1) << (SIGBUS - 1)), before = 0;
 
     if (CALL(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all, 0, 0) != 0)
@@ -383,7 +386,7 @@ sys_block_signals(void)
 void
 sys_unblock_signals(uint64_t mask)
 {
-    // CALL is unsuitable: the process may have become quiet, and the program needs its signals.
+    // Do not use CALL: the process may have become quiet since, and the program needs its signals.
     if (mask != MASK_NONE)
         arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
@@ -393,7 +396,7 @@ sys_is_readable(uint64_t address)
 {
     enum { NO_SUCH_HOW = -1 };
 
-    // The kernel copies the set before it refuses HOW, so nothing changes.
+    // The kernel reads the set at ADDRESS before it refuses HOW, so the call changes nothing.
     return CALL(SYS_rt_sigprocmask, NO_SUCH_HOW, address & ~UINT64_C(7), NULL, 8, 0, 0) == -EINVAL;
 }
 
@@ -435,8 +438,8 @@ sys_uname(struct utsname *ret_name)
     return (int)CALL(SYS_uname, ret_name, 0, 0, 0, 0, 0);
 }
 
-static sys_clock_fn *kernel_clock; // Constant after the start.
-static uint64_t latest_ns;         // Atomic: last time read by a system call.
+static sys_clock_fn *kernel_clock; // Constant after the recorder has started.
+static uint64_t latest_ns;         // Atomic: latest time that a system call has returned.
 
 static uint64_t
 nanoseconds(const struct timespec *t)
@@ -456,7 +459,7 @@ sys_clock_ns(void)
     sys_clock_fn *f = load_relaxed(&kernel_clock);
     struct timespec t;
 
-    // The coarse clock reads memory only, so it works even where the cycle counter is forbidden.
+    // The coarse clock only reads memory, so it works even if the cycle counter is forbidden.
     if (likely(f != NULL) && likely(f(CLOCK_MONOTONIC_COARSE, &t) == 0))
         return nanoseconds(&t);
     if (CALL(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &t, 0, 0, 0, 0) == 0)

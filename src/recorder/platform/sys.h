@@ -54,8 +54,8 @@ int sys_lstat(const char *path, struct stat *ret_stat);
 int sys_ftruncate(int fd, uint64_t size_bytes);
 int sys_fallocate(int fd, uint64_t off, uint64_t size_bytes);
 
-/* Read and write only at an explicit offset: should the descriptor have become another file, its
- * position does not change. */
+/* Read or write at the offset OFF. If the descriptor has become another file, the position of that
+ * file does not change. */
 long sys_pread(int fd, void *buffer, size_t size_bytes, uint64_t off);
 long sys_pwrite(int fd, const void *data, size_t size_bytes, uint64_t off);
 long sys_write(int fd, const void *data, size_t size_bytes);
@@ -94,8 +94,8 @@ int sys_tgkill(int pid, int tid, int signal);
 void sys_raise_again(int signal, const siginfo_t *info);
 int sys_thread_name(char *ret_name_16);
 
-/* Back off for the ATTEMPT-th time: first yield the processor, later sleep for a tenth of a
- * millisecond. */
+/* Wait between two attempts. ATTEMPT is the number of earlier waits: first yield the processor,
+ * later sleep for a tenth of a millisecond. */
 void sys_wait(uint32_t attempt);
 
 /* Block this thread's signals, except SIGBUS, while it has exclusive use of something that others
