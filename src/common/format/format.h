@@ -281,7 +281,7 @@ enum disk_symbols {
 };
 
 struct disk_module {
-    uint32_t id; // Its index; written last. Record 0 is never used.
+    uint32_t id; // The record's index; written last. Record 0 is never used.
     uint32_t build_id_bytes;
     uint64_t start, end;
     uint64_t bias; // Address in memory minus address in the ELF file.
@@ -402,7 +402,7 @@ static_assert(sizeof(struct disk_block) == (size_t)17 * 128, "format.md 4.4");
 
 /* A thread row, used by one thread at a time. Later threads of the same name use it again. */
 struct disk_thread {
-    uint32_t id;  // Its index; written last. Record 0 is never used.
+    uint32_t id;  // The record's index; written last. Record 0 is never used.
     uint32_t tid; // Id of the present or latest thread that uses the row.
     uint32_t uses;
     uint32_t bins; // Index of the row's record in BINS.
@@ -492,7 +492,7 @@ enum disk_corruption_kind {
 enum disk_corruption_found {
     DISK_FOUND_BY_FREE = 1,
     DISK_FOUND_BY_REALLOC = 2,
-    DISK_FOUND_BY_CHECK = 3, // A check during some thread's allocation or free found it.
+    DISK_FOUND_BY_CHECK = 3, // A check during some thread's allocation or free found the damage.
 };
 
 enum { DISK_CORRUPTION_BYTES = 24 };
@@ -518,8 +518,8 @@ static_assert(sizeof(struct disk_corruption) == 128, "format.md 4.19");
 /* Methods of selecting blocks for recording. */
 enum disk_mode {
     DISK_MODE_EXACT = 0, // All blocks.
-    DISK_MODE_BYTES = 1, // Blocks that contain a random point; one point in `period` bytes.
-    DISK_MODE_COUNT = 2, // Random calls, one in `period`.
+    DISK_MODE_BYTES = 1, // Blocks that contain a random point; on average one in `period` bytes.
+    DISK_MODE_COUNT = 2, // Blocks of randomly chosen calls, on average one in `period` calls.
     DISK_MODE_OFF = 3,   // No blocks.
 };
 
@@ -532,7 +532,7 @@ enum disk_mode {
 
 /* A stretch of time with one recording mode. */
 struct disk_phase {
-    uint32_t id; // Its index plus 1; written last. 0 = unused.
+    uint32_t id; // The record's index plus 1; written last. 0 = unused.
     uint32_t mode;
     uint64_t period;   // In bytes or calls; 0 in the modes exact and off.
     uint64_t since_ns; // Elapsed time when the mode began.
@@ -579,7 +579,7 @@ struct disk_snapshot {
     int64_t live_bytes;                    // Live bytes, as far as threads had published them.
     uint64_t allocations, allocated_bytes; // Zero in files with HISTORY; in other files, id is 0.
     char name[DISK_SNAPSHOT_NAME_BYTES];   // NUL-terminated unless it fills the field.
-    uint32_t id;                           // Its index plus 1; rises with time.
+    uint32_t id;                           // The record's index plus 1; rises with time.
     uint32_t kind;                         // enum disk_snapshot_kind
     uint64_t collections;                  // Number of collections by runtimes' collectors so far.
 };
@@ -601,7 +601,7 @@ enum disk_heap_flags {
 
 /* A name, and the program's heaps with that name. */
 struct disk_heap {
-    uint32_t id;    // Its index; written last. Record 0 is never used.
+    uint32_t id;    // The record's index; written last. Record 0 is never used.
     uint32_t flags; // enum disk_heap_flags
     struct disk_string name;
     uint64_t created_ns; // Elapsed time when the first heap of the name was created.
@@ -615,7 +615,7 @@ static_assert(sizeof(struct disk_heap) == 64, "format.md 4.13");
 
 /* A set of labels. Set 1 represents all sets for which there was no room. */
 struct disk_label_set {
-    uint32_t id; // Its index; written last. Record 0 is never used.
+    uint32_t id; // The record's index; written last. Record 0 is never used.
     uint32_t reserved0;
     struct disk_string text; // key NUL value NUL key NUL value NUL …, sorted by key; no key twice.
     uint64_t reserved[2];
@@ -699,7 +699,7 @@ static_assert(sizeof(struct disk_fields) == 24 + (size_t)32 * DISK_FIELD_WORDS, 
 
 /* A named frame, which has no address: a function of an interpreted language at a line. */
 struct disk_named {
-    uint32_t id;   // Its index; written last. Record 0 is never used.
+    uint32_t id;   // The record's index; written last. Record 0 is never used.
     uint32_t line; // 0 = not known.
     struct disk_string function, file;
     struct disk_string language; // "Lua"; empty only in record 1, which represents all others.
@@ -765,7 +765,7 @@ static_assert(sizeof(struct disk_note) == 64, "format.md 4.15");
 
 /* Merged files only: a program that some of the merged processes ran. */
 struct disk_program {
-    struct disk_string executable; // Its path; empty if unknown.
+    struct disk_string executable; // The program's path; empty if unknown.
     uint64_t processes;
 };
 static_assert(sizeof(struct disk_program) == 16, "format.md 5.1");

@@ -53,8 +53,8 @@ draw_is_valid(uint64_t mode, uint64_t period)
     }
 }
 
-/* Return the mean at which a charge of 1 is sampled with exactly 1 / PERIOD:
- * -1 / log(1 - 1 / PERIOD). Large periods use the series of artanh, which avoids cancellation. */
+/* Return the mean with which a charge of 1 is sampled with the probability 1 / PERIOD: -1 / log(1 -
+ * 1 / PERIOD). Large periods use the series of artanh, which avoids cancellation. */
 static double
 mean_of_calls(double period)
 {

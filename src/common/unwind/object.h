@@ -12,7 +12,7 @@ struct unwind_object {
     uint64_t start, end;             // [start, end)
     const uint8_t *eh_frame_hdr;     // NULL if the object has none.
     const void *link_map;            // struct link_map *; distinguishes two loadings of one file.
-    const void *segments;            // Its program headers, Elf64_Phdr; NULL = not known.
+    const void *segments;            // Program headers, Elf64_Phdr; NULL = not known.
     uint32_t segment_count;
     uint64_t bias;                   // Added to the segments' addresses.
 };

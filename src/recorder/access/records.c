@@ -71,7 +71,8 @@ make_access(uint32_t *place, uint32_t site, enum disk_access_part part)
     return r;
 }
 
-/* Return the record of PART of SITE, created on demand; NULL without memory. */
+/* Return the record of PART of SITE. Create it if it is missing; return NULL if there is no
+ * memory. */
 static inline struct disk_access *
 records_access_of(uint32_t site, enum disk_access_part part)
 {

@@ -312,8 +312,8 @@ step_aside(const struct definition *found)
     struct hidden hidden = {0};
     struct symbols o;
 
-    // Hide nothing if the program links the recorder: it then uses the recorder's operators as its
-    // own.
+    // Hide nothing if the recorder is linked into the program: then the recorder's operators are
+    // the program's operators.
     if (symbols_own()->l_prev == NULL || !decide_hidden(found, &hidden) ||
         !symbols_read(symbols_own(), &o))
         return;

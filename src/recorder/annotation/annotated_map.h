@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "format/core_record.h"
 
-/* Reserve space in the map for the new block at P. Return false without memory. */
+/* Reserve space in the map for the new block at P. Return false if there is no memory. */
 bool annotated_reserve(const void *p);
 
 /* Publish the block at P, whose annotation must be complete, after annotated_reserve. PADDED is
@@ -39,9 +39,10 @@ enum annotated_end annotated_ends(const void *p);
  * block ended. */
 bool annotated_takes(const void *p);
 
-/* Pin the memory of the block at P with annotated_look, which returns true if the block is live and
- * no other thread reads it. Only then call annotated_looked after reading. If annotated_looked
- * returns true, the block has ended meanwhile, and the caller must release its memory. */
+/* Pin and unpin the memory of the block at P. annotated_look returns true, and pins the memory, if
+ * the block is live and no other thread reads it. After reading, the caller must unpin the memory
+ * by annotated_looked. If that returns true, the block has ended meanwhile, and the caller must
+ * release the block's memory. */
 bool annotated_look(const void *p);
 bool annotated_looked(const void *p);
 

@@ -43,8 +43,8 @@ struct annotation_facts {
  * first. Write them before annotation_write. */
 uint64_t *annotation_places(void *block);
 
-/* Annotate BLOCK. Requires space for head_bytes and the padding before it, and guard_bytes after
- * its size. */
+/* Annotate BLOCK. Before the block there must be space for head_bytes and the padding, and after
+ * its size_bytes for guard_bytes. */
 void annotation_write(void *block, const struct annotation_facts *facts);
 
 /* Overwrite the marks of BLOCK's annotation when BLOCK is freed (annotation_clear), or write the

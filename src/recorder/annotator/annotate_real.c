@@ -335,7 +335,7 @@ annotate_resized(void *p, size_t size_bytes, uint64_t slot)
     annotation_clear(p);
     to = outer_realloc(start, size_bytes == 0 ? 0 : size_bytes + annotate_more_bytes());
     if (size_bytes == 0)
-        return plain(to); // P was freed, and the allocator may have returned a new block.
+        return plain(to); // The allocator's realloc has freed P, and may have returned a new block.
     if (to == NULL) {
         annotation_restore(p);
         annotated_begins(p, false);

@@ -36,7 +36,7 @@
 
 #include "heaptap/language.h"
 
-/* From libgc's header, where the values are constant. */
+/* Values of GC_EventType in libgc's header, which are the same in all versions. */
 enum { EVENT_RECLAIM_END = 4 };
 
 enum { SNAPSHOTS_A_STEP = 32 };

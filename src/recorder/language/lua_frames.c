@@ -390,7 +390,7 @@ note_again(struct answer *a, uintptr_t l, struct link *e)
 }
 
 /* Return true if the record of the call still has the words of E. CODE and STATUS are the offsets
- * of two of them. Requires plain states. */
+ * of two of them. The states must be plain. */
 static INLINE bool
 has_words(uintptr_t call, uintptr_t code, uintptr_t status, const struct link *e)
 {

@@ -38,7 +38,8 @@ static const struct python_layout *layout;
 static struct python_owners owners;
 static uint64_t known[KNOWN]; // Atomic; addresses of frames in blocks of malloc.
 
-/* This thread's known part of the C stack: [low, high) is readable. high 0 = none yet. */
+/* The part [low, high) of this thread's C stack was proved readable. If high is 0, no part was
+ * proved yet. */
 static __thread struct {
     uintptr_t low, high;
 } stack;

@@ -15,7 +15,8 @@ uint64_t host_number(const char *name);
 /* Return the limit on the program's address space in bytes (RLIMIT_AS); UINT64_MAX = no limit. */
 uint64_t host_address_limit(void);
 
-/* Store the program's absolute path, as far as it is known, NUL-terminated. Return its length. */
+/* Store the program's path, NUL-terminated, and return its length. The path is absolute unless the
+ * working directory is unknown. */
 size_t host_executable(char *ret_path, size_t path_bytes);
 
 /* --- dormant: decides if this copy of the recorder is active in this process. */

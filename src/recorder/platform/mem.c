@@ -149,7 +149,7 @@ grow_page(size_t size_bytes)
 {
     unsigned char *page = NULL, *grown;
 
-    // If another thread is using the page, wait: it needs two system calls.
+    // If another thread is using the page, wait until that thread has made two system calls.
     for (uint32_t i = 0; state != NULL && page == NULL && i < GROW_WAITS; i++) {
         page = __atomic_exchange_n(&state->growing_page, NULL, __ATOMIC_ACQ_REL);
         if (page == NULL)

@@ -26,10 +26,10 @@ void *mem_lasting(size_t size_bytes);
  * the process has become quiet and this part is used up, dumps lack further memory. */
 void *mem_dumped(size_t size_bytes);
 
-/* Return a new state, NULL without memory. If POOLED, try to map the pool behind it, the address
- * space for all memory that a start needs. *RET_POOL_BYTES is its size, 0 without a pool. The
- * thread whose state the process adopts then calls mem_take_state; every other thread calls
- * mem_free_state. */
+/* Return a new state; NULL if there is no memory. If POOLED, try to map the pool, the address space
+ * for all memory that a start needs, behind the state. Store the size of the pool in
+ * *RET_POOL_BYTES; 0 if there is no pool. The thread whose state the process adopts then calls
+ * mem_take_state; every other thread calls mem_free_state. */
 struct state *mem_new_state(bool pooled, uint64_t *ret_pool_bytes);
 void mem_take_state(uint64_t new_pool_bytes);
 void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
@@ -38,7 +38,7 @@ void mem_free_state(struct state *unused, uint64_t its_pool_bytes);
 void mem_wipe_pool(void);
 
 /* Prepare for private memory to grow. Call once after `state` exists, also in a child. Return false
- * without memory. */
+ * if there is no memory. */
 bool mem_start(void);
 
 /* Serve mem_private from one piece of address space from now on. The piece is mapped here, as large

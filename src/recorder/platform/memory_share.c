@@ -116,7 +116,7 @@ share_of_machine(void)
     const char *p = share_text;
     uint64_t kilobytes;
 
-    // The first line has the total.
+    // The first line of /proc/meminfo has the total.
     if (!share_read("/proc/meminfo", share_text, sizeof share_text) ||
         strncmp(p, name, sizeof name - 1) != 0)
         return UINT64_MAX;

@@ -130,9 +130,9 @@ output_message(enum output_event event, int error, const char *path)
 
 enum { PROGRAM_BYTES = 64 };
 
-/* Return the last component of the executable's path, with shell metacharacters replaced. NAME
- * caches it. It is read on demand, because few patterns contain it; an empty NAME means that it was
- * not read. */
+/* Return the last component of the executable's path, with shell metacharacters replaced. The first
+ * call reads the path and caches the component in NAME, which is empty before. Few patterns need
+ * this component. */
 static const char *
 program_name(char name[PROGRAM_BYTES])
 {

@@ -63,7 +63,7 @@ struct state {
     struct table tables[DISK_KINDS];
     uint64_t start_ns;
     uint64_t file_end; // Atomic: bytes of the file assigned to segments.
-    bool in_memory;    // The profile is in private memory, and the file is a copy of it.
+    bool in_memory;    // The profile is in private memory, and the file is a copy of that profile.
     bool forked;
 
     /* mem.c */
