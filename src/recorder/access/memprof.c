@@ -1,12 +1,13 @@
 /* memprof.c: the functions that instrumented code calls.
  *
- * Most instrumented code counts inline. It calls these functions at its start, once per object
- * file, and for operations that the compiler would otherwise copy or fill inline.
+ * Most instrumented code counts inline. It calls functions of this file at its start, once per
+ * object file, and for copies and fills that the compiler would otherwise generate inline.
  *
  * The compiler's options determine the granules, and an object file does not record them. So
  * heaptap cc makes each object first call a function whose name gives them. Objects built without
  * heaptap cc make no such call, and have the compiler's default, 64 bytes. Each object file calls
- * __memprof_init once. If these calls outnumber the others, an object was built without heaptap cc.
+ * __memprof_init once. So if __memprof_init is called more often than the functions that give
+ * granules, an object was built without heaptap cc.
  *
  * With --reads-writes and --exact-threads the program calls a function for each access. So the
  * function can distinguish reads from writes, or add atomically. */

@@ -4,7 +4,7 @@
 
 struct linked_operator {
     const char *name; // Mangled name; NULL in the last element.
-    void *real;       // The program's operator, or the C++ library's.
+    void *real;       // Address of the operator: the program's, or the C++ library's.
 };
 
 /* Address of the array of operators in operators_static.c; NULL in a program without C++. */

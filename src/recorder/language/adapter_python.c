@@ -24,7 +24,8 @@ static struct heaptap_language python = {
  * call. */
 #define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
 
-/* Print once one line that the interpreter named VERSION, up to its first space, is unsupported. */
+/* Print one line for the user: the interpreter is unsupported. The line contains VERSION up to its
+ * first space. */
 static void
 python_adapter_report_unknown(const char *version)
 {

@@ -58,8 +58,8 @@ stats(void *self, void *arguments)
     return result;
 }
 
-/* Replace sys._debugmallocstats. The interpreter makes this pending call between instructions, and
- * holds its lock. */
+/* Replace sys._debugmallocstats. The interpreter calls this function as a pending call: between
+ * instructions, with its lock held. */
 static int
 python_stats_exchange(void *nothing)
 {

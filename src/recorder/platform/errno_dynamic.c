@@ -16,7 +16,7 @@
 
 typedef int *errno_fn(void);
 
-static int fallback; // Return an unused variable if the search finds no libc, which cannot happen.
+static int fallback; // errno if the search finds no libc, which cannot happen.
 
 static int *
 errno_fallback(void)
