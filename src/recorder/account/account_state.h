@@ -1,5 +1,5 @@
-/* account_state.h: the state for counters, peak, history and the file, a part of
- * platform/state.h. */
+/* account_state.h: the part of platform/state.h for counters, the peak, the history and the profile
+ * file. */
 #ifndef ACCOUNT_ACCOUNT_STATE_H
 #define ACCOUNT_ACCOUNT_STATE_H
 
@@ -7,29 +7,30 @@
 
 /* Sums of the threads' published live bytes, on a separate cache line; see peak.c. All atomic. */
 struct peak_sums {
-    int64_t published_bytes; // Sum of published live bytes: the total without unpublished changes.
+    int64_t published_bytes; // Sum of all threads' published live bytes; excludes unpublished
+                             // changes.
     int64_t slack_bytes;     // Sum of the threads' slack, an upper bound of unpublished growth.
     uint32_t flushes;        // Approximate number of publications. May wrap around.
 } __attribute__((aligned(64)));
 
-/* Pace of one kind of snapshot; history.c. */
+/* Interval between snapshots of one kind; see history.c. */
 struct snapshot_pace {
-    uint64_t width_ns;      // Atomic: minimum distance of two snapshots; 0 = none.
+    uint64_t width_ns;      // Atomic: minimum time between two snapshots; 0 = none are taken.
     uint64_t last_ns;       // Elapsed time of the latest snapshot.
-    uint64_t history_bytes; // Used bytes of HISTORY when the distance was last doubled.
-    uint32_t taken;         // Number of snapshots since then.
+    uint64_t history_bytes; // Used bytes of HISTORY when width_ns was last doubled.
+    uint32_t taken;         // Number of snapshots since width_ns was last doubled.
 };
 
 enum { SEGMENTS_MAX = 8 };
 
-/* An array behind its first segment; segments.h. All atomic. */
+/* The segments of an array after its first; see segments.h. All members are atomic. */
 struct segments {
     unsigned char *base[SEGMENTS_MAX];
-    uint64_t made_bytes[SEGMENTS_MAX]; // Prefaulted (mem_fill).
+    uint64_t made_bytes[SEGMENTS_MAX]; // Prefaulted bytes of each segment (mem_fill).
 };
 
 struct account_state {
-    /* nodes.c */
+    /* nodes.c: the call tree and its index. */
     struct disk_node *nodes;            // tables[DISK_NODES].base
     struct first_child *first_children; // First segment, indexed by node.
     struct children *children;          // First segment.
@@ -37,8 +38,9 @@ struct account_state {
     uint64_t children_used;                      // Atomic: number of used indexes into `children`,
                                                  // 0 included.
     uint64_t first_children_made, children_made; // Atomic: prefaulted bytes (mem_fill).
-    uint32_t *overflow[10]; // Hash tables of nodes that found no place in `children`.
-    uint64_t sites;         // Atomic: number of used site ids, 0 and the sites of "other" included.
+    uint32_t *overflow[10]; // Hash tables for nodes that do not fit into `children`.
+    uint64_t sites;         // Atomic: number of used site ids, including 0 and the sites of
+                            // "other".
 
     uint32_t *unknown_frees;     // unknown_frees.c: hash table of record ids.
     uint32_t *label_records;     // label.c: index in DISK_LABELS of each set's record; 0 = none.
@@ -47,10 +49,10 @@ struct account_state {
     uint64_t errors_count;       // Atomic: number of entries of `errors`.
 
     /* limit.c */
-    uint64_t followed;      // Atomic: lowest limit on address space followed so far; 0 = none.
+    uint64_t followed;      // Atomic: lowest address space limit applied so far; 0 = none.
     uint32_t giving_back;   // Atomic: a thread is shrinking reservations.
-    uint64_t limit_seen;    // Atomic: the limit at its latest reading.
-    uint64_t limit_next_ns; // Atomic: elapsed time of the next reading.
+    uint64_t limit_seen;    // Atomic: the limit when it was last read.
+    uint64_t limit_next_ns; // Atomic: elapsed time when the limit is due to be read again.
 
     /* peak.c */
     uint32_t peak_mode;     // Atomic, enum peak_mode.
@@ -60,23 +62,24 @@ struct account_state {
     uint32_t share_shift;   // Atomic: log2 of the number of shares of the error.
     uint32_t floor_flushes; // Atomic: value of `flushes` at the latest change of floor_bytes,
     uint64_t floor_ticked;  // and of ticked_events.
-    int64_t floor_bytes;    // Atomic: permitted error even if the peak is small.
-    uint64_t ticked_events; // Atomic: sum of all threads' events up to their latest ticks.
+    int64_t floor_bytes;    // Atomic: allowed error in bytes for a small peak.
+    uint64_t ticked_events; // Atomic: number of events of all threads, each counted up to the
+                            // thread's latest tick.
     struct peak_sums sums;
 
     /* file.c */
     uint64_t device, inode;
     uint64_t reserve_bytes; // Fixed size of the file, set at the start; 0 = the file grows.
     uint64_t file_bytes;    // Atomic: last known size of the file.
-    uint32_t segment_count; // Atomic.
-    uint32_t file_failed;   // Atomic.
+    uint32_t segment_count; // Atomic: number of directory entries in use.
+    uint32_t file_failed;   // Atomic: 1 after the file could not grow.
 
     /* thread.c */
     struct thread **threads; // Indexed by row id.
-    uint32_t sweep;          // Atomic: row where the search for dead owners continues.
-    uint32_t live_threads;   // Atomic: number of rows with an owner, including dead owners not
-                             // found yet.
-    uint32_t free_rows;      // Atomic: number of rows without an owner; 0 saves a futile search.
+    uint32_t sweep;          // Atomic: row at which the next search for ended owners starts.
+    uint32_t live_threads;   // Atomic: number of rows with an owner. Includes owners that have
+                             // ended and were not found yet.
+    uint32_t free_rows;      // Atomic: number of rows without an owner. 0 avoids a futile search.
 
     /* history.c */
     uint32_t snapshot_latest;    // Atomic: the highest announced id; 0 = none.
@@ -87,21 +90,21 @@ struct account_state {
     struct snapshot_pace timed;  // Pace of the timeline; guarded by snapshot_busy.
     struct snapshot_pace period; // Pace of --snapshot-every; guarded by change_busy.
     uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
-    int64_t growth_base;         // Atomic: minimum of live bytes since the latest snapshot for
-                                 // growth.
-    uint32_t growth_count;       // Atomic: number of snapshots for growth.
-    uint64_t collections;        // Atomic: number of collections that adapters have reported.
-    uint32_t signal_count;       // Atomic: number of received signals that request a snapshot.
-    uint32_t snapshot_signal;    // Number of that signal; 0 = none.
+    int64_t growth_base;         // Atomic: minimum of live bytes since the latest growth snapshot.
+    uint32_t growth_count;       // Atomic: number of growth snapshots.
+    uint64_t collections;        // Atomic: number of garbage collections that adapters have
+                                 // reported.
+    uint32_t signal_count;       // Atomic: number of snapshot signals received.
+    uint32_t snapshot_signal;    // Number of the signal that requests a snapshot; 0 = none.
 
     /* file_copy.c */
-    bool copy_reported; // A failed copy was reported.
+    bool copy_reported; // True after a failed copy was reported.
     struct copying *copying;
     uint32_t copy_busy;    // Atomic: a thread is copying.
     uint64_t copy_next_ns; // Atomic: elapsed time when the next copy is due.
     uint64_t copy_wait_ns; // Time between two copies.
 
-    char path[4096]; // file.c
+    char path[4096]; // Absolute path of the profile; file.c.
 };
 static_assert(sizeof(struct account_state) <= STATE_ACCOUNT_BYTES, "platform/state.h reserves it");
 

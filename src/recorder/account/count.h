@@ -1,5 +1,5 @@
-/* count.h: counts blocks into and out of a site's counters and the size bins. Only the thread that
- * owns the counters may call these. */
+/* count.h: adds blocks to a site's counters and size bins, and removes them. Only the thread that
+ * owns the counters may call these functions. */
 #ifndef ACCOUNT_COUNT_H
 #define ACCOUNT_COUNT_H
 
@@ -7,7 +7,7 @@
 #include "account/thread.h"
 #include "base/atomics.h"
 
-/* Count a block of at least DISK_EXACT_BINS bytes into its size bin. */
+/* Add a block of at least DISK_EXACT_BINS bytes to its size bin. */
 static inline void
 count_range_alloc(struct thread *t, uint64_t size_bytes)
 {
@@ -31,7 +31,7 @@ count_bin_free(struct thread *t, uint64_t size_bytes)
     bump_by(&range->freed_bytes, size_bytes);
 }
 
-/* Return true if SIZE_BYTES lies within the sizes that C has counted already. */
+/* Return true if SIZE_BYTES is between the smallest and the largest size that C has counted. */
 static inline bool
 count_is_within(const struct disk_counter *c, uint64_t size_bytes)
 {
@@ -62,7 +62,7 @@ count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
         count_range_alloc(t, size_bytes);
 }
 
-/* Count a block out of C, which must be prepared. */
+/* Remove a block from C. Requires that C is prepared. */
 static inline void
 count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -71,7 +71,7 @@ count_prepared_free(struct thread *t, struct disk_counter *c, uint64_t size_byte
     count_bin_free(t, size_bytes);
 }
 
-/* Prepare C and count a block of SIZE_BYTES out of it. */
+/* Prepare C and remove a block of SIZE_BYTES from it. */
 static inline void
 count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
@@ -79,7 +79,8 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_free(t, c, size_bytes);
 }
 
-/* Count out COUNT objects of one of the program's own heaps, which the size bins do not include. */
+/* Remove COUNT objects of one of the program's own heaps. The size bins do not include such
+ * objects. */
 static inline void
 count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)
 {

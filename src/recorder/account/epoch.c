@@ -1,8 +1,9 @@
-/* epoch.c: the epoch, a number that only rises. With it a counter detects that it has not changed
- * since a peak of live bytes or a snapshot. The reason for a rise is announced first: the header's
- * peak_epoch or snapshot_epoch gets the epoch's next value, so a thread that sees the new epoch
- * also sees its reason. Threads may raise the epoch concurrently, and a signal handler may run in
- * between. peak.h describes the work of a counter when the epoch has risen. */
+/* epoch.c: raises the epoch, a number that never falls. A counter compares its own epoch with the
+ * current one, and so detects that it has not changed since a peak of live bytes or a snapshot.
+ * Before the epoch rises, the reason is announced: the header's peak_epoch or snapshot_epoch gets
+ * the epoch's next value. A thread that sees the new epoch therefore also sees its reason. Threads
+ * may raise the epoch concurrently, and a signal handler may interrupt a raise. peak.h describes
+ * how a counter reacts to a new epoch. */
 #include "account/history.h"
 
 #include "base/atomics.h"
@@ -17,9 +18,9 @@ epoch_raise_to(uint64_t *word, uint64_t value)
         continue;
 }
 
-/* Raise the epoch by one. If another thread raises it for another reason at the same time, that
- * thread publishes the announced value. The loop then announces the next value, and some counters
- * repeat their work once. */
+/* Raise the epoch by one. Another thread may raise the epoch for another reason at the same time
+ * and publish the value announced here. The loop then announces the next value, and some counters
+ * save their values twice. */
 void
 epoch_raise(uint64_t *announced)
 {

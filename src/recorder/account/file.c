@@ -1,36 +1,37 @@
-/* file.c: creating and growing the profile.
+/* file.c: creates the profile and grows it.
  *
- * Each table reserves address space for its maximum at the start, and only the front of it is
- * mapped from the file, segment by segment. So an index is an address, while the file stays dense
- * and small.
+ * At the start each table reserves address space for its maximum size. Only the used front of the
+ * table is mapped from the file, segment by segment. So a record's index determines its address,
+ * while the file stays dense and small.
  *
  * No descriptor stays open, because daemons close and reuse them. Growing opens the file by its
- * absolute path and checks that it is still the same inode. It reserves the blocks, so that a full
- * disk is noticed here and not as SIGBUS at a store, maps them and closes the descriptor. If
- * growing fails, all tables continue in anonymous memory from then on: the live view and the counts
- * stay complete, and the file notes that it ends here.
+ * absolute path and checks that it is still the same inode. It reserves the disk blocks, maps them
+ * and closes the descriptor. Reserving detects a full disk here; without it, a later store would
+ * raise SIGBUS. If growing fails, all tables continue in anonymous memory from then on: the live
+ * view and the counts stay complete, and the file notes that it ends here.
  *
- * Meanwhile a program that closes descriptors which it did not open may close this one, and reuse
- * the number for another file. Therefore no store goes through a descriptor: the new part is mapped
- * through the header's mapping, which certainly belongs to the profile. The blocks are reserved
- * through a descriptor that is checked just before, and whose number such programs do not reach
- * (sys_open). A descriptor that was closed is opened again.
+ * Some programs close descriptors that they did not open. Such a program may close the recorder's
+ * descriptor while it is open, and reuse the number for another file. Therefore no store goes
+ * through a descriptor: the new part is mapped through the header's mapping, which certainly
+ * belongs to the profile. Only the reservation of blocks uses the descriptor. It is checked just
+ * before, and sys_open gives it a number that such programs do not reach. A descriptor that was
+ * closed is opened again.
  *
- * A file with a reserve (HEAPTAP_RESERVE) gets all its room at the start, divided among the tables,
- * and never grows: growing would need system calls that the program may have forbidden.
+ * A file with a reserve (HEAPTAP_RESERVE) has its full size from the start, divided among the
+ * tables. It never grows, because the program may have forbidden the system calls for growing.
  *
  * A profile that core dumps must contain (state->in_memory) is private memory with the layout of
  * the file, directory included, because the kernel leaves named shared files out of dumps. The file
  * is then a copy that file_copy.c makes from time to time; docs/internals/core.md gives the
  * reasons.
  *
- * In a short process, starting costs as much as all events. So the first segments of tables that
- * few processes use are in the file and its directory, but are mapped on first use (first_off).
- * Pages of the other segments are read one by one.
+ * In a short process the start costs as much as all events together. So tables that few processes
+ * use have a first segment in the file and in the directory, but map it on first use (first_off).
+ * Pages of the other first segments are read one at a time, without readahead.
  *
- * Concurrency: space in the file and directory entries are taken with atomic additions. One thread
- * at a time grows a table (`growing`); others wait up to a bound. Order of publication: the
- * mapping, then the directory entry's fields, then its kind. */
+ * Concurrency: atomic additions allocate space in the file and directory entries. One thread at a
+ * time grows a table (`growing`); other threads wait for a bounded time. A segment is published in
+ * this order: the mapping, the directory entry's fields, the entry's kind. */
 #include "account/file.h"
 
 #include <errno.h>
@@ -47,28 +48,30 @@
 #include "platform/output.h"
 #include "platform/sys.h"
 
-/* How often the file is opened for one piece of it if the program closes the descriptor. */
+/* Maximum number of times the file is opened to add one segment, if the program keeps closing the
+ * descriptor. */
 enum { REOPENED_MAX = 8 };
 
-/* Below this size a table doubles, above it grows by half: few segments, little slack. */
+/* A table below this size doubles when it grows; a larger one grows by half. This keeps both the
+ * number of segments and the unused space small. */
 enum { DOUBLE_BELOW_BYTES = 1 << 20 };
 
-/* Bytes of the file that one request reads ahead, which takes some 50 microseconds. The kernel's
+/* Number of bytes of the file that one request reads ahead, in some 50 microseconds. The kernel's
  * own readahead around the first page used can reach eight megabytes on some machines, and one
- * event waits for it. So that is turned off with MADV_RANDOM. */
+ * event would wait for it. So MADV_RANDOM disables the kernel's readahead. */
 enum { READ_BYTES = 256 << 10 };
 
-/* With a memory limit, growth takes no more than 1/LEFT_SHARE of the memory that is left. But it
- * takes at least 1/LEAST_SHARE of the table and LEAST_BYTES, so that the directory does not fill
- * with segments. */
+/* Under a memory limit, a table grows by at most 1/LEFT_SHARE of the memory that is left. But it
+ * grows by at least 1/LEAST_SHARE of its size and by LEAST_BYTES, so that segments do not exhaust
+ * the directory. */
 enum { LEFT_SHARE = 4, LEAST_SHARE = 16, LEAST_BYTES = 64 << 10 };
 
-/* With a limit on address space, a table takes no more than this share of it. */
+/* Under a limit on address space, a table reserves at most 1/FILE_LIMIT_SHARE of the limit. */
 enum { FILE_LIMIT_SHARE = 64 };
 
-/* First and maximum size of each table. The first sizes are such that a small program never grows a
- * table. A table whose first size is its maximum cannot grow and is mapped together with the
- * next. */
+/* First and maximum size of each table. The first sizes are large enough that a small program never
+ * grows a table. A table whose first size is its maximum cannot grow and is mapped together with
+ * the next. */
 static const struct {
     uint32_t kind;
     uint32_t record_bytes;
@@ -135,15 +138,15 @@ publish_segment(const struct table *t, uint64_t file_off, uint64_t table_off, ui
     store_release(&s->kind, t->kind);
 }
 
-/* Have a page of the first segments read alone when it is first touched. Readahead would also read
- * the pages around it, although these hold nothing yet: the first touch would cost 60 us. */
+/* Disable readahead for the first segments. When a page is first touched, readahead would also read
+ * the pages around it, which are still empty, and the touch would take 60 us. */
 static void
 read_alone(void *where, uint64_t size_bytes)
 {
     sys_madvise(where, size_bytes, MADV_RANDOM);
 }
 
-/* Unlock these pages of the file's mapping, and hide them from children and core dumps. */
+/* Unlock these pages of the file's mapping, and exclude them from children and core dumps. */
 static void
 keep_separate(unsigned char *where, uint64_t size_bytes)
 {
@@ -152,7 +155,7 @@ keep_separate(unsigned char *where, uint64_t size_bytes)
     sys_madvise(where, size_bytes, MADV_DONTDUMP);
 }
 
-/* Map that part of the file, without keep_separate. Return 0, or a negative error number. */
+/* Map that part of the file without calling keep_separate. Return 0, or a negative error number. */
 static int
 map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
@@ -163,21 +166,21 @@ map_file(int fd, unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 }
 
 /* Reserve [OFF, OFF + SIZE_BYTES) of the file. Return 0, or a negative error number. On a file
- * system without fallocate the file is sparse: there a full disk cannot be noticed beforehand
+ * system without fallocate the file stays sparse, and a full disk cannot be detected in advance
  * (docs/format.md, section 6). */
 static int
 reserve_blocks(int fd, uint64_t off, uint64_t size_bytes)
 {
     long r;
 
-    // Beyond the limit the kernel would not only refuse but also send SIGXFSZ, which kills.
+    // Check the limit first: beyond it the kernel would also send SIGXFSZ, which kills the program.
     if (off + size_bytes > sys_limit(RLIMIT_FSIZE))
         return -EFBIG;
     r = sys_fallocate(fd, off, size_bytes);
     if (r != -EOPNOTSUPP && r != -ENOSYS)
         return (int)r;
-    // Write the last byte, which no thread has written yet. Setting the size instead could cut off
-    // what another thread has just reserved.
+    // Write the last byte, which no thread has written yet. Setting the file's size could truncate
+    // a part that another thread has just reserved.
     r = sys_pwrite(fd, "", 1, off + size_bytes - 1);
     if (r < 0)
         return (int)r;
@@ -189,7 +192,8 @@ int
 file_reopen(void)
 {
     struct stat st;
-    // Read it before lstat: another thread may extend both at any time, the file first.
+    // Read file_bytes before lstat: another thread may extend the file and then raise file_bytes at
+    // any time.
     uint64_t bytes = load_acquire(&account_state()->file_bytes);
     int fd = sys_lstat(account_state()->path, &st);
 
@@ -198,7 +202,7 @@ file_reopen(void)
     if (fd != 0 || (uint64_t)st.st_dev != account_state()->device ||
         (uint64_t)st.st_ino != account_state()->inode)
         return -ESTALE;
-    // If a truncated file grew, the lost part would read as zeros.
+    // A truncated file must not grow: the lost part would read as zeros.
     if ((uint64_t)st.st_size < bytes)
         return -ENODATA;
     return sys_open_again(account_state()->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
@@ -230,9 +234,9 @@ file_close(int fd)
         sys_close(fd);
 }
 
-/* Map that part of the file without a descriptor. Return 0, or a negative error number. Maps the
- * file up to the end of the part once more through the header's mapping, then moves the part to
- * WHERE. */
+/* Map that part of the file without a descriptor. Return 0, or a negative error number. Create a
+ * second mapping of the file, up to the end of the part, from the header's mapping. Then move the
+ * part to WHERE. */
 static int
 map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
 {
@@ -247,11 +251,11 @@ map_again(unsigned char *where, uint64_t file_off, uint64_t size_bytes)
     if (sys_failed(p))
         return (int)(intptr_t)p;
     sys_munlock(p, size_bytes);
-    return 0; // Other madvise settings are inherited from the header's mapping.
+    return 0; // The new mapping inherits all other madvise settings from the header's mapping.
 }
 
-/* Reserve that part of the file. Return 0, or a negative error number. *RET_FD is a descriptor of
- * the file; the program may have closed it since. */
+/* Reserve that part of the file. Return 0, or a negative error number. Store a descriptor of the
+ * file in *RET_FD; the program may already have closed it. */
 static int
 reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
 {
@@ -274,7 +278,7 @@ reserve_room(uint64_t file_off, uint64_t size_bytes, int *ret_fd)
     return r;
 }
 
-/* Like grow_from_file, in memory that core dumps contain. */
+/* Like grow_from_file, but in memory that core dumps contain. */
 static int
 grow_in_memory(struct table *t, uint64_t table_off, uint64_t size_bytes)
 {
@@ -315,8 +319,8 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
         return r;
     file_note_size(file_off + size_bytes);
     r = map_again(where, file_off, size_bytes);
-    // Fallback where address space is too small to map the whole file, and on systems that imitate
-    // Linux.
+    // Map through a descriptor where address space is too small to map the whole file, and on
+    // systems that emulate Linux.
     if (r != 0 && sys_is_file(fd, account_state()->device, account_state()->inode)) {
         r = map_file(fd, where, file_off, size_bytes);
         if (r == 0)
@@ -330,11 +334,13 @@ grow_from_file(struct table *t, uint64_t table_off, uint64_t size_bytes)
     if (r == 0)
         publish_segment(t, file_off, table_off, size_bytes);
     else
-        store_relaxed(&t->full, 1u); // The reservation may be gone, and its address range reused.
+        store_relaxed(&t->full, 1u); // The table's reservation may be unmapped, and its address
+                                     // range reused.
     return r;
 }
 
-/* Replace that part of the file's mapping by zeroed memory that a forked child does not inherit. */
+/* Replace that part of the file's mapping with zeroed memory that a forked child does not
+ * inherit. */
 static bool
 file_map_memory(unsigned char *where, uint64_t size_bytes)
 {
@@ -348,8 +354,8 @@ file_map_memory(unsigned char *where, uint64_t size_bytes)
     return true;
 }
 
-/* Return by how much a table with MAPPED_BYTES mapped grows. Near a memory limit it grows little,
- * so that no table takes what others still need. */
+/* Return the number of bytes by which a table with MAPPED_BYTES mapped grows. Near a memory limit
+ * it grows little, so that no table uses memory that others need. */
 static uint64_t
 growth_bytes(uint64_t mapped_bytes)
 {
@@ -381,7 +387,7 @@ map_later(struct table *t)
     store_release(&t->mapped_bytes, t->first_bytes);
 }
 
-/* Map more of T. Only the thread that set `growing` may call this. */
+/* Map a further segment of T. Only the thread that set `growing` may call this. */
 static COLD void
 file_grow(struct table *t)
 {
@@ -402,8 +408,8 @@ file_grow(struct table *t)
     error = grow_from_file(t, table_off, size_bytes);
     if (error != 0) {
         file_fails(error == -ENODATA ? OUTPUT_CUT_SHORT : OUTPUT_CANNOT_GROW, error);
-        // Continuing these two in memory would leave the file with snapshots that lack values, and
-        // so with wrong history.
+        // If these two tables continued in memory, the file would contain snapshots without their
+        // values, hence a wrong history.
         if (load_relaxed(&t->full) || t->kind == DISK_HISTORY || t->kind == DISK_SNAPSHOTS ||
             !mem_populate(t->base + table_off, size_bytes)) {
             store_relaxed(&t->full, 1u);
@@ -435,7 +441,7 @@ wait_until_mapped(struct table *t, uint64_t end_bytes)
     return load_acquire(&t->mapped_bytes) >= end_bytes;
 }
 
-/* Prefault the pages of T up to END_BYTES and some beyond. */
+/* Prefault the pages of T up to END_BYTES and some pages after. */
 static COLD void
 make_pages(struct table *t, uint64_t end_bytes)
 {
@@ -458,7 +464,7 @@ table_take(struct table *t, uint64_t count)
     end_bytes = (index + count) * t->record_bytes;
     if (unlikely(end_bytes > load_acquire(&t->mapped_bytes)) && !wait_until_mapped(t, end_bytes))
         return TABLE_NONE;
-    // A thread uses only a few pages of bins.
+    // Do not prefault bins: a thread uses only a few of their pages.
     if (unlikely(end_bytes > load_relaxed(&t->made_bytes)) && t->kind != DISK_BINS)
         make_pages(t, end_bytes);
     return index;
@@ -503,7 +509,8 @@ first_segment(size_t i)
     return round_up(share > layout[i].first_bytes ? share : layout[i].first_bytes, DISK_PAGE_BYTES);
 }
 
-/* Return how much address space table I of the layout gets: less when the host's is limited. */
+/* Return the size of the address space for table I of the layout. A limit on the process's address
+ * space makes it smaller. */
 static uint64_t
 max_table_bytes(size_t i, uint64_t address_limit)
 {
@@ -518,9 +525,9 @@ max_table_bytes(size_t i, uint64_t address_limit)
     return round_up(max_bytes > first_bytes ? max_bytes : first_bytes, DISK_PAGE_BYTES);
 }
 
-/* Reserve address space for all tables in one piece, *RET_BASE and *RET_BYTES. That takes a tenth
- * of the system calls of one reservation per table, which matters in a process that only forks and
- * exits. */
+/* Reserve address space for all tables in one piece; store it in *RET_BASE and *RET_BYTES. One
+ * reservation per table would take ten times as many system calls, which would slow a process that
+ * only forks and exits. */
 static bool
 reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
 {
@@ -546,7 +553,7 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     return true;
 }
 
-/* Unmap the address space of T beyond the mapped part and SPARE_BYTES. */
+/* Unmap T's address space, except the mapped part and the SPARE_BYTES after it. */
 static void
 file_give_back_table(struct table *t, uint64_t spare_bytes)
 {
@@ -560,7 +567,7 @@ file_give_back_table(struct table *t, uint64_t spare_bytes)
     }
     keep_bytes = load_relaxed(&t->mapped_bytes);
     if (keep_bytes == 0)
-        keep_bytes = t->first_bytes; // Not mapped until its first use.
+        keep_bytes = t->first_bytes; // The first segment is mapped on first use.
     keep_bytes += spare_bytes;
     if (keep_bytes < t->max_bytes) {
         sys_munmap(t->base + keep_bytes, t->max_bytes - keep_bytes);
@@ -591,7 +598,7 @@ map_header(int fd)
     return 0;
 }
 
-/* Create the header, a copy of the one in the file FD, and the first segment of each table in
+/* Create the header, as a copy of the header in file FD, and the first segment of each table in
  * memory. Return 0, or a negative error number. */
 static int
 make_first(int fd)
@@ -634,8 +641,8 @@ piece_map(int fd, const struct piece *p)
     return p->size_bytes != 0 ? map_file(fd, p->where, p->off, p->size_bytes) : 0;
 }
 
-/* Extend P by a part that follows it both in the file and in memory. For any other part, map P
- * first and start a new piece. Return 0, or a negative error number. */
+/* Extend P by a part if it follows P both in the file and in memory. Otherwise map P and begin a
+ * new piece with the part. Return 0, or a negative error number. */
 static int
 piece_add(int fd, struct piece *p, unsigned char *where, uint64_t off, uint64_t size_bytes)
 {
@@ -684,8 +691,8 @@ map_first(int fd)
     }
     if (r == 0)
         r = piece_map(fd, &piece);
-    if (base != NULL) { // Also on failure: a child must not inherit a mapping that is about to be
-                        // unmapped.
+    // Call these on failure too: a child must not inherit a mapping that is about to be unmapped.
+    if (base != NULL) {
         keep_separate(base, all_bytes);
         read_alone(base, all_bytes);
     }

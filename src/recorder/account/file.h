@@ -8,7 +8,7 @@
 
 #define TABLE_NONE UINT64_MAX
 
-/* Create the profile and map its header and the first part of each table, or all of it if
+/* Create the profile. Map its header and the first segment of each table, or the whole profile if
  * account_state()->reserve_bytes is set. Return 0. On failure undo all steps and return a negative
  * error number. */
 int file_create(void);
@@ -23,7 +23,7 @@ void file_close(int fd);
 /* Record that the size of the file is at least END bytes. */
 void file_note_size(uint64_t end);
 
-/* Unmap the unused address space of all tables, except for a share of SPARE_BYTES for each table.
+/* Unmap the unused address space of all tables, except for each table's share of SPARE_BYTES.
  * Async-signal-safe. Waits for threads that grow a table, for a bounded time. */
 void file_give_back(uint64_t spare_bytes);
 
@@ -35,12 +35,12 @@ void file_remove(void);
  * time, then fail. Async-signal-safe. */
 uint64_t table_take(struct table *t, uint64_t count);
 
-/* Reserve the first COUNT records of T, so that table_take returns later records. Maps no memory.
- * Call at the start. */
+/* Reserve the first COUNT records of T, so that table_take returns only later records. Does not map
+ * memory. Call at the start. */
 void table_keep(struct table *t, uint64_t count);
 
-/* Return the reserved record INDEX, which is zero until written; NULL without memory. Waits like
- * table_take. */
+/* Return the reserved record INDEX, which is zero until written. Return NULL if memory is
+ * exhausted. Waits like table_take. */
 void *table_kept(struct table *t, uint64_t index);
 
 /* Return the record at INDEX, which table_take returned. */
@@ -55,24 +55,25 @@ table_record(const struct table *t, uint64_t index)
  * handler. */
 bool file_page_gone(uintptr_t address);
 
-/* Append SIZE_BYTES of TEXT to the strings. Without room, return an empty string.
+/* Append SIZE_BYTES of TEXT to the strings. Return an empty string if there is no room.
  * Async-signal-safe. */
 struct disk_string file_string(const char *text, size_t size_bytes);
 
 /* --- file_copy.c: copies a profile in memory (state->in_memory) to its file. Has no effect on
  * other profiles. */
 
-/* The occasions to update the file. */
+/* Occasions on which file_copy updates the file. */
 enum file_copy { FILE_COPY_FIRST, FILE_COPY_DUE, FILE_COPY_LAST };
 
-/* Update the file. FIRST: for the first time. DUE: if an update is due, perhaps only one piece.
- * LAST: for the last time; the file is then complete. Call in an event, from any thread. */
+/* Update the file. FIRST: the first update. DUE: update if an update is due, possibly by only one
+ * piece. LAST: the last update, which makes the file complete. Call in an event, from any
+ * thread. */
 void file_copy(enum file_copy when);
 
-/* --- write.c: writes the profile from within its own process. */
+/* --- write.c: writes the profile to a descriptor, from within the profiled process. */
 
-/* Write the profile to FD in FORMAT, "pprof" or "heaptap". Blocks as long as writing to FD does.
- * Return 0, or -1. Call in a thread that is in the recorder. Does not allocate. */
+/* Write the profile to FD in FORMAT, "pprof" or "heaptap". Block while writing to FD blocks. Return
+ * 0, or -1. Call in a thread that is in the recorder. Does not allocate. */
 int write_profile(int fd, const char *format);
 
 #endif

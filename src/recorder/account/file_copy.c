@@ -1,31 +1,30 @@
 /* file_copy.c: copies a profile in memory into its file.
  *
- * The thread that allocates when a copy is due makes the copy, inside a call of malloc. So two
- * bounds apply: copying uses at most a hundredth of the time, and no call waits for long. A copy
- * that needs less than a millisecond is made at once; with one thread it is a consistent state. A
- * longer copy is made in pieces, with pauses. The first bound counts the thread's processor time.
- * With wall-clock time, a copy that other programs interrupt would seem so long that the next one
- * came seconds later. A program killed in between would leave no copy of its latest data. A further
- * bound, a tenth of the wall-clock time, spares a slow disk.
+ * The first thread that allocates when a copy is due makes the copy, inside its call of malloc. So
+ * two bounds apply: copying uses at most a hundredth of the time, and no call waits for long. A
+ * copy that takes less than a millisecond is made in one step; in a program with one thread it is a
+ * consistent state. A longer copy is made in pieces, with pauses. The first bound counts the
+ * thread's processor time. In wall-clock time, a copy that other programs interrupt would seem
+ * long, and the next copy would follow only seconds later. If the program were killed before that
+ * copy, its latest data would be lost. A third bound, a tenth of the wall-clock time, limits the
+ * load on a slow disk.
  *
  *     | header, directory | copy, whole | copy that is being made  |
  *              └───────────► here, until the other copy is complete
  *
  * A program may be killed at any time, so a copy in pieces is written beside the last complete one.
  * When it is complete, one call writes header and directory, which then refer to it. The space
- * before it is reused for the next copy but one, if it is large enough.
+ * before that copy is free then; a later copy reuses it if it fits.
  *
- * The parts of such a copy come from different moments, but each counter from one moment. Counters
- * are copied first and stacks last, so the copy contains the stack of every counter. Only nodes are
- * copied that existed when the last counter was copied. The table of nodes keeps growing, and a
- * later node could refer to a parent whose part was copied before that parent existed. The last
- * copy is made in one step, at the start of the file, and the file is truncated to the size of the
- * copy.
+ * The parts of such a copy are of different times, but each counter is of one time. Counters are
+ * copied first and stacks last, so the copy contains the stack of every counter. The copy excludes
+ * nodes that were created after the last counter was copied. Such a node could refer to a parent in
+ * a part that was copied before the parent existed. The last copy is made in one step, at the start
+ * of the file, and the file is truncated to the size of the copy.
  *
- * The obstacles to a copy (a full disk, a path that the process may no longer follow after chroot
- * or setuid) may be temporary. So a failure is reported once, and the copy is tried again; the
- * profile in memory loses no data. Only if the file was truncated by another process, copying
- * ends. */
+ * A copy may fail temporarily: the disk is full, or the process cannot reach the path after chroot
+ * or setuid. So the first failure is reported, and later copies are tried as usual; the profile in
+ * memory loses no data. Copying ends only if another process has truncated the file. */
 #include "account/file.h"
 
 #include <errno.h>
@@ -38,7 +37,7 @@
 #include "platform/output.h"
 #include "platform/sys.h"
 
-/* The first copy is made after COPY_WAIT_NS; the wait then doubles each time, up to
+/* The first copy is made after COPY_WAIT_NS. The wait then doubles with each copy, up to
  * COPY_WAIT_MOST_NS. Copies use at most 1/COPY_SHARE of the processor time and 1/COPY_WALL_SHARE of
  * the wall-clock time. */
 enum {
@@ -48,8 +47,9 @@ enum {
     COPY_WALL_SHARE = 10,
 };
 
-/* Up to AT_ONCE_BYTES are copied at once. More is copied in steps: each copies pieces until STEP_NS
- * have passed. Until the copy is complete, the steps use at most 1/STEP_SHARE of the time. */
+/* A copy of up to AT_ONCE_BYTES is made in one step. A larger copy takes several steps, each of
+ * which copies pieces until STEP_NS have passed. Until the copy is complete, its steps use at most
+ * 1/STEP_SHARE of the time. */
 enum { AT_ONCE_BYTES = 1 << 20, PIECE_BYTES = 64 << 10, STEP_NS = 500000, STEP_SHARE = 10 };
 
 /* The last pass copies the tables that others refer to. */
@@ -66,7 +66,7 @@ struct copying {
     uint64_t from, end;   // File offsets of the latest complete copy.
     uint64_t base, limit; // Distance of the new copy from the offsets in memory; file offset that
                           // the new copy must not exceed.
-    uint32_t pass;        // 0: all tables except KINDS_LAST; 1: KINDS_LAST.
+    uint32_t pass;        // Pass 0 copies all tables except KINDS_LAST; pass 1 copies KINDS_LAST.
     uint32_t segment;     // Index of the next segment.
     uint64_t done_bytes;  // Copied bytes of that segment.
     uint64_t node_bytes;  // Bytes of NODES to copy.
@@ -104,8 +104,8 @@ write_whole(int fd, const unsigned char *bytes, uint64_t size_bytes, uint64_t of
     return 0;
 }
 
-/* Begin a copy before the latest one if it fits there, else after it; if AT_ONCE, at the start of
- * the file. */
+/* Begin a copy. Put it before the latest copy if it fits there, else after it; if AT_ONCE, at the
+ * start of the file. */
 static void
 file_copy_begin(struct copying *c, bool at_once)
 {
@@ -122,11 +122,11 @@ file_copy_begin(struct copying *c, bool at_once)
     c->reached = c->base + DISK_DATA_OFF;
     c->begun = true;
     memset(c->head, 0, sizeof c->head);
-    // Copied now, so the header matches the first counter instead of the last stack.
+    // Copy the header now, so that it matches the first counter and not the last stack.
     memcpy(c->head, state->header, DISK_DIRECTORY_OFF);
 }
 
-/* Return the number of bytes of segment S that belong in the copy. */
+/* Return the number of bytes of segment S to copy. */
 static uint64_t
 wanted_bytes(const struct copying *c, const struct disk_segment *s)
 {
@@ -145,7 +145,7 @@ copy_segment(struct copying *c, int fd, const struct disk_segment *s, bool at_on
     int r;
 
     if (!at_once && left > PIECE_BYTES) {
-        // A piece ends between two records.
+        // End each piece between two records.
         left = PIECE_BYTES;
         left -= (s->table_off + c->done_bytes + left) % s->record_bytes;
     }
@@ -191,8 +191,8 @@ file_copy_finish(struct copying *c, int fd)
     return COPIED_ALL;
 }
 
-/* Continue the copy; if AT_ONCE, up to its end. Return an enum copied, or a negative error number.
- * Tables may grow meanwhile: the written directory lists only the copied part. */
+/* Continue the copy; if AT_ONCE, to its end. Return an enum copied, or a negative error number.
+ * Tables may grow during the copy: the written directory lists only the copied part. */
 static int
 file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
@@ -207,7 +207,7 @@ file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
             uint32_t kind = load_acquire(&s->kind);
             int r = COPIED_ALL;
 
-            if (kind == 0) // A thread has reserved this entry and is about to store its kind.
+            if (kind == 0) // Another thread has reserved this entry and is about to store its kind.
                 break;
             if ((KINDS_LAST >> kind & 1) != c->pass)
                 continue;
@@ -226,7 +226,7 @@ file_copy_go_on(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     return file_copy_finish(c, fd);
 }
 
-/* Begin or continue a copy; if AT_ONCE, make all of it. FD is the file. */
+/* Begin or continue a copy. If AT_ONCE, make the whole copy. FD is the file. */
 static int
 copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
 {
@@ -238,8 +238,8 @@ copy_some(struct copying *c, int fd, bool at_once, uint64_t work_ns)
     if (r == COPIED_PART)
         return r;
     c->begun = false;
-    // The new copy would overwrite the latest complete one. Restart it after that one, where there
-    // is room.
+    // The new copy has grown into the space of the latest complete copy. Restart it after that
+    // copy, where there is room.
     if (r == -EAGAIN) {
         c->from = DISK_DATA_OFF;
         return COPIED_PART;
@@ -253,7 +253,7 @@ file_copy_larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Set the time of the next step, after a step that began at WORK_NS and WALL_NS and returned R.
+/* Set the time of the next step. The previous step began at WORK_NS and WALL_NS and returned R;
  * COPIED_PART means that the copy is incomplete. */
 static void
 set_next(int r, uint64_t work_ns, uint64_t wall_ns)
@@ -281,7 +281,7 @@ copy_now(bool last)
     struct copying *c = account_state()->copying;
     uint64_t work_ns = sys_work_ns(), wall_ns = sys_clock_ns();
     uint64_t bytes = load_relaxed(&state->file_end);
-    // Under a limit on file size, two copies may not fit.
+    // A limit on file size may leave no room for two copies.
     bool at_once = last || c->end == 0 || bytes <= AT_ONCE_BYTES ||
                    3 * bytes + c->end > sys_limit(RLIMIT_FSIZE);
     int fd = file_reopen(), r = fd < 0 ? fd : copy_some(c, fd, at_once, work_ns);

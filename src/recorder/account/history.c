@@ -1,42 +1,45 @@
-/* history.c: snapshots without copying.
+/* history.c: takes snapshots without copying the counters.
  *
  *     snapshot ─► announce: latest id, its epoch ─► raise the epoch     (any thread, at any moment)
  *     event ─► counter older than the epoch? (peak.h) ─► older than the latest snapshot?
  *                                                         └► HISTORY: id, counter, its values
  *
- * A snapshot takes an id and raises the epoch by one. Before it changes, each counter compares its
- * own epoch with the current one, which the peak requires in any case. A counter that lags first
- * records its present values: these are its values at the latest snapshot, and at every snapshot
- * since its previous record. A counter that never changes again needs no record, because it still
- * has these values. So a snapshot costs one record per counter that changes after it. The cost of
- * an event is unchanged, and the file is correct at every instant.
+ * A snapshot takes an id and raises the epoch by one. Before a counter changes, it compares its own
+ * epoch with the current one; the peak requires this comparison too. If its epoch is older, it
+ * first records its present values. These are its values at the latest snapshot, and at every
+ * snapshot since its previous record. A counter that never changes again needs no record, because
+ * it keeps its values. So a snapshot costs one record per counter that changes after it. The cost
+ * of an event is unchanged, and the file is correct at every instant.
  *
- * The announcement comes first, raising the epoch last. A thread reads the epoch first, then
- * compares its counter with it, then reads the id. So a thread that sees the new epoch also sees
+ * A snapshot is announced before the epoch is raised. A thread reads in the opposite order: the
+ * epoch, its counter's epoch, then the snapshot's id. So a thread that sees the new epoch also sees
  * the new snapshot. A thread that sees an announcement before the epoch is raised records its
  * values under the new id, too early by the duration of one call. Later it records other values
  * under the same id. A reader ignores these: the first record of a counter for a snapshot counts.
- * There are no waits and no locks, so threads may take snapshots concurrently. Their ids are then
- * announced in any order. A snapshot that is announced after one with a higher id shares the values
- * of the latter.
+ * There are no waits and no locks, so threads may take snapshots concurrently. Their ids may then
+ * be announced out of order. A snapshot that is announced after one with a higher id has the same
+ * values as that one.
  *
  * The timeline consists of snapshots too, so it covers every stack. The number of timeline
  * snapshots and their size in HISTORY are both bounded: when either has used its share, the
- * distance of snapshots doubles. A doubling costs at most a fortieth of HISTORY, and 28 doublings
- * stretch 16 milliseconds to 50 days. Periodic snapshots of a tool are spaced by the same rule.
+ * interval between snapshots doubles. Each interval uses at most a fortieth of HISTORY before it
+ * doubles, and 28 doublings stretch 16 milliseconds to 50 days. The same rule spaces the periodic
+ * snapshots that a tool requests.
  *
- * A snapshot needs room for a record of each counter. With less room it is refused, because a
- * counter without a record would seem to have a later value at that snapshot. Such losses are
- * counted. They occur only if a quarter of HISTORY has no room for all counters, or if the file
- * cannot grow. Records that find no room in the file are not stored in memory either.
+ * A snapshot needs room for a record of each counter. With less room the snapshot is refused,
+ * because a counter without a record would seem to have a later value at that snapshot. Refused
+ * snapshots and missing records are counted as losses. Records are missing only if a quarter of
+ * HISTORY has no room for all counters, or if the file cannot grow. If a record does not fit into
+ * the file, it is not stored in memory either.
  *
- * Rests. A program may be idle between two ticks. Its present values are then roughly those at the
- * last tick, so the snapshot gets the time of that tick. Otherwise the curve would show the change
- * before the rest at the end of the rest. Live bytes decide: if they changed more before the last
- * tick than since, the change preceded the rest. If a snapshot is requested during a rest, such a
- * snapshot is taken first. Later snapshots have their true time, so that times rise with ids. A
- * thread that ticks at each event need not guess: before the event that ends a rest, the values are
- * the last tick's.
+ * Idle periods. A program may be idle between two ticks, in a rest. Values after the rest are close
+ * to those at the last tick, so a timeline snapshot taken after the rest gets the time of that
+ * tick. With its own time, the curve would show an earlier change only at the end of the rest. Live
+ * bytes decide: if they changed more before the last tick than since, the change preceded the rest.
+ * If a snapshot is requested during a rest, a timeline snapshot with the earlier time is taken
+ * first, and the requested one then has its true time: times rise with ids. A thread that ticks at
+ * each event need not guess: before the event that ends a rest, its values equal those of the last
+ * tick.
  *
  * docs/internals/history.md has the proof and the figures. */
 #include "account/history.h"
@@ -54,19 +57,19 @@
 
 #define FIRST_WIDTH_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Shares of the tables. The width doubles after a 64th of SNAPSHOTS or an 80th of HISTORY was used,
- * and once more for each 40th of HISTORY. The timeline leaves a quarter of HISTORY to other
- * snapshots. */
+/* Shares of the tables. The interval (width_ns) doubles after a 64th of SNAPSHOTS or an 80th of
+ * HISTORY was used, and again after each further 40th of HISTORY. The timeline leaves a quarter of
+ * HISTORY to other snapshots. */
 enum { WIDTH_SNAPSHOTS = 64, WIDTH_HISTORY = 80, DOUBLING_HISTORY = 40, WIDTH_SHIFT_MAX = 38 };
 
-/* A requested period doubles only after a larger share of SNAPSHOTS. */
+/* A requested period doubles only after 1/PERIOD_SNAPSHOTS of SNAPSHOTS was used. */
 enum { PERIOD_SNAPSHOTS = 8 };
 
-/* Number of records after which earlier pages are dropped. This is six pages at a time, because one
- * event waits for it. */
+/* Number of records after which earlier pages are dropped. 512 records fill six pages, few enough
+ * for one event to wait for. */
 enum { LET_GO_RECORDS = 512 };
 
-/* Settings from the environment; process constants. */
+/* Settings from the environment, constant for the process. */
 static struct {
     uint64_t growth_bytes;
     uint32_t signal;
@@ -76,7 +79,7 @@ void
 history_start(void)
 {
     account_state()->timed.width_ns = account_state()->snapshot_next_ns = FIRST_WIDTH_NS;
-    // Saved here, because a daemon may clear its environment and then fork.
+    // Save the settings here, because a daemon may clear its environment and then fork.
     if (!state->forked) {
         asked.growth_bytes = host_number(ENVIRONMENT_SNAPSHOT_GROWTH);
         asked.signal = (uint32_t)host_number(ENVIRONMENT_SNAPSHOT_SIGNAL);
@@ -87,7 +90,7 @@ history_start(void)
 
 /* --- Taking one ------------------------------------------------------------------------------- */
 
-/* Return the number of snapshots from which on KIND is refused. */
+/* Return the number of existing snapshots at which KIND is refused. */
 static uint64_t
 snapshots_max(enum disk_snapshot_kind kind)
 {
@@ -100,7 +103,7 @@ snapshots_max(enum disk_snapshot_kind kind)
     kept = all / (LIMIT_SNAPSHOTS / LIMIT_SNAPSHOTS_ASKED);
     if (kind == DISK_SNAPSHOT_TIMED)
         return all - kept;
-    // These two kinds are automatic. Half of the room for requested snapshots stays free for the
+    // These two kinds are automatic. They leave half of the room for requested snapshots to the
     // other kinds.
     return kind == DISK_SNAPSHOT_GROWTH || kind == DISK_SNAPSHOT_PERIOD ? all - kept / 2 : all;
 }
@@ -188,7 +191,7 @@ enum disk_answer
 history_snapshot(const char *name, enum disk_snapshot_kind kind)
 {
     const struct disk_shared *s = &state->header->shared;
-    // If a handler jumped out of here, the announcement would have no snapshot.
+    // Block signals: if a handler jumped out of here, an announcement would lack its snapshot.
     uint64_t mask = sys_block_signals();
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns;
     enum disk_answer answer;
@@ -199,7 +202,7 @@ history_snapshot(const char *name, enum disk_snapshot_kind kind)
     return answer;
 }
 
-/* Take a snapshot for a caller that cannot receive an answer; count a refusal as a loss. */
+/* Take a snapshot for a caller that cannot receive a result. Count a refusal as a loss. */
 static void
 take_numbered(const char *what, uint32_t number, enum disk_snapshot_kind kind)
 {
@@ -222,7 +225,7 @@ history_signal(void)
 
 /* --- When one is due -------------------------------------------------------------------------- */
 
-/* Double the width of P if it has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
+/* Double the interval of P if P has used its share: 1 / SHARE of SNAPSHOTS, or 1 / WIDTH_HISTORY of
  * HISTORY. */
 static void
 history_widen(struct snapshot_pace *p, uint64_t share)
@@ -247,7 +250,7 @@ history_periodic(const char *name)
     struct snapshot_pace *p = &account_state()->period;
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns, since_ns = elapsed_ns - p->last_ns;
 
-    // If a tick is a little late, the next request comes a little early.
+    // Allow for jitter: if one tick is a little late, the next request is a little early.
     if (since_ns < p->width_ns - p->width_ns / 4)
         return DISK_ANSWER_FULL;
     if (p->taken == 1 && p->width_ns == 0)
@@ -265,22 +268,22 @@ distance(int64_t a, int64_t b)
 }
 
 /* Return true if a snapshot at ELAPSED_NS may get the time of the last tick, BEFORE_NS, because the
- * process has rested since. */
+ * process has been idle since. */
 static bool
 has_rested(uint64_t elapsed_ns, uint64_t before_ns)
 {
     int64_t rested = (int64_t)(elapsed_ns - before_ns);
 
-    // Another thread may have read the clock after this one. Ids must rise with time, so a snapshot
-    // taken since the tick excludes the time of the tick. Without snapshot_busy the result is a
-    // hint.
+    // Ids must rise with time, so a snapshot taken since the tick rules out the time of the tick.
+    // Another thread may have read the clock after this one. The result is only a hint unless the
+    // caller holds snapshot_busy.
     return rested >= (int64_t)load_relaxed(&account_state()->timed.width_ns) &&
            load_relaxed(&account_state()->snapshot_last_ns) <= before_ns;
 }
 
-/* Return the time to store for a timeline snapshot that is taken at ELAPSED_NS. This is the time of
- * the last tick, BEFORE_NS, if the process has rested since and most of the change preceded the
- * tick; else ELAPSED_NS. At that tick BEFORE_BYTES were live. */
+/* Return the time to store for a timeline snapshot that is taken at ELAPSED_NS. The result is the
+ * time of the last tick, BEFORE_NS, if the process has been idle since and most of the change
+ * preceded the tick; else ELAPSED_NS. BEFORE_BYTES were live at that tick. */
 static uint64_t
 history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                 int64_t before_bytes)
@@ -293,7 +296,7 @@ history_time_of(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns,
                : elapsed_ns;
 }
 
-/* Take the timeline's snapshot that is due at ELAPSED_NS, and give it the time TAKEN_NS. Requires
+/* Take the timeline snapshot that is due at ELAPSED_NS, and store TAKEN_NS as its time. Requires
  * snapshot_busy. */
 static COLD void
 take_due(const struct thread *t, uint64_t elapsed_ns, uint64_t taken_ns)
@@ -312,7 +315,7 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     uint64_t mask = sys_block_signals();
     uint32_t idle = 0;
 
-    // If another thread is taking one, that is enough: it records the same moment.
+    // If another thread is taking a snapshot, that one suffices: it has the same time.
     if (cas_acq_rel(&account_state()->snapshot_busy, &idle, 1u)) {
         take_due(t, elapsed_ns, history_time_of(t, elapsed_ns, before_ns, before_bytes));
         store_release(&account_state()->snapshot_busy, 0u);
@@ -320,8 +323,8 @@ take_timed(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int6
     sys_unblock_signals(mask);
 }
 
-/* Take a snapshot if live bytes have grown enough since their minimum after the latest such
- * snapshot. So growth after a fall counts too. */
+/* Take a snapshot if live bytes have grown enough since their minimum after the latest growth
+ * snapshot. So growth that follows a decrease counts too. */
 static COLD void
 check_growth(const struct thread *t)
 {
@@ -373,7 +376,7 @@ history_end(const struct thread *t, uint64_t elapsed_ns, uint64_t before_ns, int
 
 /* --- Values of the counters ------------------------------------------------------------------- */
 
-/* Return the index of C in the sense of struct disk_history. */
+/* Return the value of disk_history's `index` for C. */
 static uint32_t
 counter_index(const struct disk_counter *c)
 {
@@ -384,9 +387,9 @@ counter_index(const struct disk_counter *c)
     return (uint32_t)(off / sizeof(struct disk_block) * DISK_BLOCK_SITES + within / sizeof *c);
 }
 
-/* Drop pages with records before INDEX from memory if the file has them, because the recorder never
- * reads records again. Drop whole pages, and keep the latest ones, to which other threads may still
- * be writing. */
+/* Drop pages with records before INDEX from memory, because the recorder never reads records again.
+ * Has no effect if the records are only in memory. Drop whole pages, and keep the latest ones, to
+ * which other threads may still be writing. */
 static void
 let_go_before(const struct table *t, uint64_t index)
 {
@@ -407,9 +410,9 @@ history_note(struct disk_counter *c)
     struct disk_history *h;
     uint64_t index;
 
-    // A new counter needs no record for its zeros. It may have bytes without a call, because
-    // heap_alloc is called with a count of 0 when an object of one of the program's own heaps has
-    // grown.
+    // A new counter needs no record, because its values are zeros. It may have bytes without a
+    // call: if an object of one of the program's own heaps has grown, heap_alloc is called with a
+    // count of 0.
     if (c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 && c->freed_bytes == 0) {
         store_relaxed(&c->born, latest);
         return;

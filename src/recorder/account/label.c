@@ -2,17 +2,17 @@
  *
  * A thread has a *set* of labels, a text sorted by key, and each set has a number. A thread stores
  * only the number, in its thread-local memory. So labels end with the thread, and a child made by
- * fork inherits the labels of the thread that forked. For this the texts are process constants
- * (selection.h). The profile has a table of label sets. A set gets its record when a process first
- * counts something under it. Blocks are charged to a node below the node of their stack, a tag with
- * the index of the record.
+ * fork inherits the labels of the thread that forked. The texts never change after they are
+ * published (selection.h), so they are valid in the child too. The profile has a table of label
+ * sets. A process creates a set's record when it first charges a block to the set. Blocks are
+ * charged to a tag, a node below the node of their stack that has the index of the record.
  *
  * Threads without labels have no cost. A thread with labels is THREAD_NEEDS_SLOW_PATH instead of
  * THREAD_READY. Its allocations therefore take the slow path, where label_here finds the tag.
  *
- * There are no more sets than the profile has records. Events under further sets are charged to
- * record 1, "other", and counted. If there is no room even for the texts, the thread has the set
- * "other" until a label is removed or another set is restored. */
+ * The number of sets is limited to the number of records in the profile. Events under further sets
+ * are charged to record 1, "other", and counted as losses. If the texts of a new set do not fit,
+ * the thread has the set "other" until a label is removed or another set is restored. */
 #include "account/label.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ label_checked(uint32_t set)
     return size_bytes != 0 ? set : (uint32_t)SET_NONE;
 }
 
-/* A text under construction. too_long is set when the text no longer fits. */
+/* A text under construction. too_long is set when an append exceeds the buffer. */
 struct draft {
     size_t size_bytes;
     bool too_long;
@@ -130,8 +130,8 @@ label_with(uint32_t set, const char *key, const char *value)
     return SET_OTHER;
 }
 
-/* Invalidate all structs of this thread, so that each reads the labels before its next event.
- * Handlers that interrupted the recorder have separate structs. */
+/* Invalidate all structs of this thread, so that each reads the labels before its next event. A
+ * thread has several structs if handlers interrupted the recorder. */
 void
 label_adopt(uint32_t set)
 {
@@ -170,7 +170,7 @@ label_make_record(uint32_t set)
     r = table_record(t, id);
     r->text = file_string(text, size_bytes);
     if (!cas_acq_rel(place, &none, (uint32_t)id))
-        return none; // Another thread's record; this one stays unpublished.
+        return none; // Use the other thread's record; the one created here stays unpublished.
     store_release(&r->id, (uint32_t)id);
     return (uint32_t)id;
 }

@@ -5,7 +5,7 @@
 #include "account/nodes.h"
 #include "platform/state.h"
 
-/* Create the table of labels when recording starts. Return false without memory. */
+/* Create the table of labels when recording starts. Return false if memory is exhausted. */
 bool label_start(void);
 
 /* Return the number of the set with the labels of SET plus KEY=VALUE, or without KEY if VALUE is
@@ -13,25 +13,25 @@ bool label_start(void);
  * there is no room, count a loss and return the set "other". Async-signal-safe. */
 uint32_t label_with(uint32_t set, const char *key, const char *value);
 
-/* Return SET, a number from the program, if there is such a set; else 0. */
+/* Return SET, a number from the program, if a set with this number exists; else 0. */
 uint32_t label_checked(uint32_t set);
 
 /* Set the labels of the calling thread to SET. */
 void label_adopt(uint32_t set);
 
-/* Return the child of NODE for the calling thread's labels. Requires that it has some. */
+/* Return the child of NODE for the calling thread's labels. Requires that the thread has labels. */
 uint32_t label_node(uint32_t node);
 
-/* Return NODE, or its child for the calling thread's labels if it has any. */
+/* Return the child of NODE for the calling thread's labels, or NODE if the thread has none. */
 static inline uint32_t
 label_here(uint32_t node)
 {
     return likely(tls.labels == 0) ? node : label_node(node);
 }
 
-/* --- named.c: names of frames of the program's own language; see named.c. */
+/* --- named.c: names of frames of languages other than C. */
 
-/* Create the table of named frames when recording starts. Return false without memory. */
+/* Create the table of named frames when recording starts. Return false if memory is exhausted. */
 bool named_start(void);
 
 /* Return the id for a frame; NULL strings count as "". Ids stay valid for the life of the program

@@ -1,8 +1,8 @@
-/* limit.c: address space for a program that limits its own.
+/* limit.c: shrinks the recorder's reservations when the program's address space is limited.
  *
- * RLIMIT_AS counts reservations, and the recorder has gigabytes of them. So when a limit appears,
- * it unmaps unused reservations and keeps 16 MiB for its tables to grow, or a 64th of a larger
- * limit. A limit arrives in three ways:
+ * RLIMIT_AS counts reservations, and the recorder has gigabytes of them. So when a limit is set,
+ * the recorder unmaps unused reservations. It keeps 16 MiB for its tables to grow, or a 64th of the
+ * limit if that is more. A limit arrives in three ways:
  *
  *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
  *     another process or a raw system call sets it .. nobody reports it. limit_poll reads it once
@@ -14,15 +14,16 @@
  *
  * A forked child unmaps its parent's private memory: nothing refers to it.
  *
- * A recorder with a reserve cannot map memory later. Under a limit L it keeps the free part of its
- * arena up to a sixth of what L leaves it and the program: the ledger of a heap that fills the rest
- * takes 2.5 in 16, and the threads have the remainder. So a limit far above the use unmaps nothing.
+ * A recorder with a reserve cannot map memory later. Under a limit it keeps free arena memory up to
+ * a sixth of the address space that the limit leaves. If the program's heap fills the rest, its
+ * ledger needs 2.5/16 of that space, and the remainder serves the threads. So a limit far above the
+ * use unmaps no memory.
  *
- * These stay reserved: the tables in use, the top level of the ledger (64 MiB) and some 2 MiB for
- * each thread. Tables stay small after the limit is lifted.
+ * The tables in use, the top level of the ledger (64 MiB) and some 2 MiB for each thread stay
+ * reserved. Tables keep their reduced maximum after the limit is removed.
  *
- * RLIMIT_DATA needs only the unmapping of the parent's memory: nothing else that is large is
- * charged to it (platform/mem.c). */
+ * Under RLIMIT_DATA only the parent's memory is unmapped: the recorder's other large reservations
+ * do not count towards it (platform/mem.c). */
 #include "account/limit.h"
 
 #include <sys/resource.h>
@@ -37,11 +38,12 @@
 #include "platform/sys.h"
 
 #define SPARE_BYTES ((uint64_t)16 << 20)
-#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // Lower ones leave as much to the tables.
+#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // A lower limit leaves SPARE_BYTES to the
+                                                      // tables.
 enum { SPARE_LIMIT_SHARE = 64, ARENA_SHARE = 6, LOOK_NS = 1000000 };
 
-/* Return true if this process is the one being recorded. A child made by vfork has its own limits,
- * but its parent's memory. */
+/* Return true if the recorder in memory records this process. A child made by vfork has its own
+ * limits, but shares its parent's memory. */
 static bool
 is_recorded_here(void)
 {
@@ -49,9 +51,9 @@ is_recorded_here(void)
            sys_is_process(state->header->pid);
 }
 
-/* A forked child that has not started recording has its parent's memory. Unmap that, unless a
- * thread is starting, and return true if there was any. The child then starts as a new process
- * does. After a fork by a raw system call the forking thread still refers to its struct. Keep that,
+/* Unmap the parent's memory in a forked child that has not started recording, unless a thread is
+ * starting. Return true if there was any. The child then starts as a new process does. After a fork
+ * by a raw system call the forking thread still refers to its struct. In that case keep the struct,
  * and leave the unmapping to that thread, the child's main thread. */
 static bool
 drop_parents(void)
@@ -85,7 +87,7 @@ give_back_errors(void)
                count * sizeof *account_state()->errors);
 }
 
-/* Return the free bytes that the tables keep under LIMIT_BYTES. */
+/* Return the number of free bytes that the tables keep under LIMIT_BYTES. */
 static uint64_t
 table_spare(uint64_t limit_bytes)
 {
@@ -94,7 +96,7 @@ table_spare(uint64_t limit_bytes)
     return share > SPARE_BYTES ? share : SPARE_BYTES;
 }
 
-/* Return the free bytes that the arena keeps under LIMIT_BYTES. */
+/* Return the number of free bytes that the arena keeps under LIMIT_BYTES. */
 static uint64_t
 arena_spare(uint64_t limit_bytes)
 {
@@ -103,8 +105,8 @@ arena_spare(uint64_t limit_bytes)
     return limit_bytes > taken ? (limit_bytes - taken) / ARENA_SHARE : 0;
 }
 
-/* Shrink all reservations to what they may keep under LIMIT_BYTES. Return false if that was done
- * before, or another thread is doing it. */
+/* Shrink all reservations to the sizes allowed under LIMIT_BYTES. Return false if this limit was
+ * applied before, or if another thread is shrinking them. */
 static bool
 limit_give_back(uint64_t limit_bytes)
 {
@@ -147,7 +149,7 @@ limit_poll(uint64_t now_ns)
         return;
     store_relaxed(&account_state()->limit_next_ns, now_ns + LOOK_NS);
     limit = sys_limit(RLIMIT_AS);
-    // Tables that were made under a limit fit into it.
+    // A limit that has not fallen needs no work: the tables were made to fit it.
     if (limit >= load_relaxed(&account_state()->limit_seen))
         return;
     store_relaxed(&account_state()->limit_seen, limit);

@@ -1,19 +1,19 @@
-/* named.c: names of frames of the program's own language.
+/* named.c: names of frames of languages other than C.
  *
  * An adapter (mixed/language_adapters.c) passes each name once and gets an id, which stays valid
  * indefinitely, even in children made by fork. So ids and texts are in memory that a child inherits
- * unchanged. It is only reserved until there is an adapter.
+ * unchanged. This memory uses only address space until an adapter passes a name.
  *
  *     id ──► {function, file, line, language} ──► texts
  *      │                                             │
  *      └► record in the profile's NAMED table        └► place in the profile's STRINGS
  *
- * The lower row exists once per profile. A frame gets a record when it is first part of a stack,
- * and each text is written once. If two threads do so concurrently, a record may remain
- * unpublished, or a text may be written twice. Both waste a few bytes.
+ * The lower row exists once per profile. A frame's record is created when the frame first occurs in
+ * a stack, and each text is written once. If two threads write the same record or text
+ * concurrently, one record may remain unpublished, or the text may be stored twice. Either case
+ * wastes a few bytes.
  *
- * Record 1, "other functions", represents all frames that find no room in the records or among the
- * ids. */
+ * Record 1, "other functions", represents all frames for which no record or no id is free. */
 #include "account/label.h"
 
 #include <string.h>
@@ -36,21 +36,21 @@ enum {
     RECORD_OTHER = 1,
 };
 
-/* The definition of an id: numbers of texts; NAME_SET_NONE for an empty one. */
+/* The definition of an id. The members are numbers of texts; NAME_SET_NONE = empty text. */
 struct named {
     uint32_t function, file, line, language;
 };
 
 struct names {
     uint32_t places[FRAME_PLACES]; // Atomic: index into `frames` plus 1; 0 = free.
-    uint32_t used;                 // Atomic: number of frames; may exceed the capacity.
+    uint32_t used;                 // Atomic: number of frames requested; may exceed the capacity.
     struct named frames[LIMIT_NAMED];
     uint32_t text_places[TEXT_PLACES];
     unsigned char pool[POOL_BYTES];
     struct name_set texts;
 };
 
-/* The records of one profile. */
+/* The ids and texts that one profile contains. */
 struct named_records {
     uint32_t record[LIMIT_NAMED + 1]; // Atomic, by id: index in NAMED; 0 = none.
     uint64_t strings[TEXT_PLACES];    // Atomic, by text: packed offset and size; 0 = not written.
@@ -67,7 +67,7 @@ named_start(void)
     return true;
 }
 
-/* Return the process's names, created on demand; NULL without memory. */
+/* Return the process's names, created on first use. Return NULL if memory is exhausted. */
 static struct names *
 all_names(void)
 {
@@ -90,7 +90,7 @@ all_names(void)
     return none;
 }
 
-/* Store the number of TEXT in *RET_NUMBER. Return false without room. */
+/* Store the number of TEXT in *RET_NUMBER. Return false if there is no room. */
 static bool
 text_number(struct names *n, const char *text, uint32_t *ret_number)
 {
@@ -105,7 +105,7 @@ text_number(struct names *n, const char *text, uint32_t *ret_number)
     return *ret_number != NAME_SET_NONE;
 }
 
-/* Append F to the frames. Return its index plus 1; 0 without room. */
+/* Append F to the frames. Return its index plus 1, or 0 if there is no room. */
 static uint32_t
 named_add_frame(struct names *n, const struct named *f)
 {
@@ -147,7 +147,7 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
     return 0;
 }
 
-/* Return the profile's records, created on demand; NULL without memory. */
+/* Return the profile's records, created on first use. Return NULL if memory is exhausted. */
 static struct named_records *
 all_records(void)
 {
@@ -162,7 +162,8 @@ all_records(void)
     return none;
 }
 
-/* Return the position of text number NUMBER of N in the profile, writing the text on demand. */
+/* Return the position in the profile of text number NUMBER of N. Write the text if the profile
+ * lacks it. */
 static struct disk_string
 string_of(struct named_records *r, const struct names *n, uint32_t number)
 {
@@ -183,7 +184,7 @@ string_of(struct named_records *r, const struct names *n, uint32_t number)
     return s;
 }
 
-/* Return record 1, writing it on demand. */
+/* Return record 1. Write it if the profile lacks it. */
 static uint32_t
 other_record(struct named_records *r)
 {

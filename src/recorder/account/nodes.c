@@ -8,33 +8,35 @@
  *                             four times the one before; a node lies in any level, within one
  *                             window from its hash
  *
- * The first two are arrays of segments (segments.h): 2^20 nodes have theirs from the start, and
- * each further segment doubles them. One reservation for all 2^28 nodes would be 12 GiB of writable
- * memory: strict overcommit refuses it, and a limit on address space would have to unmap it. An
- * array of the first segment's size costs each lookup one comparison more.
+ * The first two are arrays of segments (segments.h). The first segment serves 2^20 nodes, and each
+ * further segment doubles the array. One reservation for all 2^28 nodes would be 12 GiB of writable
+ * memory: strict overcommit refuses it, and a limit on address space would force the recorder to
+ * unmap it. The segments cost each lookup one additional comparison.
  *
- * Lock-free. A thread prepares a node completely, then publishes its id by a CAS on the first free
- * slot (of the line, of the window), then fills in the frame beside it. A thread that finds an id
- * without a frame reads the frame from the node itself, so that no child is added twice to a line.
- * Two threads that overflow at the same instant into different levels may add a child twice; the
- * loader merges equal nodes.
+ * Lock-free. A thread first prepares a node completely. Then it publishes the node's id by a CAS on
+ * the first free slot of the line or window, and stores the frame beside the id. A thread that
+ * finds an id without a frame reads the frame from the node itself, so that no child is added twice
+ * to a line. Two threads that overflow at the same instant into different levels may add a child
+ * twice; the loader merges equal nodes.
  *
- * A node that lost the race stays in the file, unreachable and without counts; so does a line.
+ * A node whose CAS failed stays in the file, unreachable and without counts. A line whose CAS
+ * failed stays unused.
  *
- * A tree that fills keeps the innermost frames. Whole stacks get three quarters of it. Later stacks
- * keep only their innermost frames, fewer and fewer of them, below a node that marks them as
- * shortened:
+ * A tree that becomes full still records the innermost frames. Whole stacks may use three quarters
+ * of it. After that, new stacks keep only their innermost frames, below a node that marks them as
+ * shortened. The fuller the tree, the fewer frames they keep:
  *
  *     whole stacks ............................................| 16 | 6 | 2 | 1 | tags
  *     0                                                       3/4                  1
  *
- * However many stacks there are, their inner ends are few, so the function that allocates is
- * recorded to the last. A program has no more places that allocate than it has code; if even these
- * do not fit, the rest is charged to "other". Existing nodes are used however full the tree is.
+ * Even very many stacks have few different innermost frames, so a nearly full tree still records
+ * the function that allocates. The program's code bounds the number of calls that allocate. If even
+ * these do not fit, the rest is charged to "other". Existing nodes are used even if the tree is
+ * full.
  *
- * A memory limit has the same effect in two steps, by the amount of memory left. Sites can run out
- * before nodes: the ledger has 22 bits for one (limits.h). So the same shares apply to sites. A
- * stack whose node exists gets the rest of the sites. */
+ * A memory limit shortens stacks too, in two steps that depend on the memory left. Sites can run
+ * out before nodes, because the ledger stores a site in 22 bits (limits.h). So the same shares
+ * apply to sites. The remaining sites are reserved for stacks whose node exists. */
 #include "account/nodes.h"
 
 #include "account/account_state.h"
@@ -47,8 +49,8 @@
 enum { LINES_IN_FLIGHT = 4096 };
 enum { LEVEL_FIRST = 4096, LEVEL_SHIFT = 2, WINDOW = 16, LEVEL_LEFT_SHARE = 4 };
 
-/* By use: the 64ths of the tree up to which it may create nodes, and the number of frames
- * recorded. */
+/* For each use: the 64ths of the tree up to which this use may create nodes, and the number of
+ * frames recorded. */
 static const struct {
     uint8_t share, frames;
 } uses[NODES_USES] = {
@@ -56,8 +58,8 @@ static const struct {
     [NODES_SHORT + 2] = {60, 2}, [NODES_SHORT + 3] = {62, 1}, [NODES_TAG] = {64, 0},
 };
 enum { WHOLE_SHARE = 64, SCARCE_SHARE = 24, USES_SHIFT = 24 };
-/* However much room there is, a tree of this size has no frames more that readers hide: they would
- * take more memory and time than all the rest. */
+/* A tree of this size gets no further frames that readers hide, even if there is room: such frames
+ * would take more memory and time than all others. */
 enum { SCARCE_NODES = 3 << 17 };
 
 static const struct segments_shape nodes_shape = {sizeof(struct first_child), NODES_FIRST_BITS};
@@ -76,7 +78,7 @@ lines_max(void)
     return nodes_max() / 2;
 }
 
-/* Return how many of COUNT records the first segment of an array of SHAPE holds. */
+/* Return the number of records in the first segment of an array of SHAPE, at most COUNT. */
 static uint64_t
 in_first_segment(struct segments_shape shape, uint64_t count)
 {
@@ -99,7 +101,7 @@ line_at(uint32_t line)
     return segments_at(&account_state()->more_children, lines_shape, line);
 }
 
-/* Prepare the index for node ID. Return false without memory. */
+/* Prepare the index for node ID. Return false if memory is exhausted. */
 static bool
 index_node(uint64_t id)
 {
@@ -111,7 +113,7 @@ index_node(uint64_t id)
     return true;
 }
 
-/* Prepare line number LINE. Return false without memory. */
+/* Prepare line number LINE. Return false if memory is exhausted. */
 static bool
 prepare_line(uint64_t line)
 {
@@ -138,10 +140,10 @@ nodes_start(void)
     if (account_state()->first_children == NULL || account_state()->children == NULL ||
         table_take(t, DISK_NODE_FIRST) != 0)
         return false;
-    // Writing a page before it is read costs one fault instead of two.
+    // Prefault by writing: writing a page before it is read costs one fault instead of two.
     store_relaxed((volatile uint64_t *)(void *)account_state()->first_children, UINT64_C(0));
     store_relaxed((volatile uint64_t *)(void *)account_state()->children, UINT64_C(0));
-    // Sites 1 to 4 belong to "other", and must always exist.
+    // Reserve sites 1 to 4 for "other": they must always exist.
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
         account_state()->nodes[DISK_NODE_OTHER].site[i] = i + 1;
     account_state()->sites = DISK_SIZE_CLASSES + 1;
@@ -152,7 +154,7 @@ void
 nodes_give_back(uint64_t before_bytes)
 {
     uint64_t before = before_bytes / sizeof(struct disk_node), after = nodes_max();
-    // A thread may be about to take a line that was below the old maximum.
+    // Keep the lines in flight: a thread may be about to use a line below the old maximum.
     uint64_t lines = lines_max() + LINES_IN_FLIGHT;
 
     mem_shrink(account_state()->first_children,
@@ -187,7 +189,7 @@ nodes_are_scarce(void)
     return used >= SCARCE_NODES || used >= nodes_max() * SCARCE_SHARE / WHOLE_SHARE;
 }
 
-/* Create a node, complete but unreachable. Return 0 without room. */
+/* Create a node that is complete but unreachable. Return 0 if there is no room. */
 static uint32_t
 make_node(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -197,7 +199,8 @@ make_node(uint32_t parent, uint64_t frame, uint32_t flags)
     if (id == TABLE_NONE)
         return 0;
     if (!index_node(id)) {
-        // Later nodes would need the same memory, and each would grow the file in vain.
+        // Refuse later nodes too: they would need the same memory, and each would grow the file in
+        // vain.
         store_relaxed(&state->tables[DISK_NODES].full, 1u);
         return 0;
     }
@@ -217,7 +220,7 @@ level_table(uint32_t level)
 
     if (table != NULL)
         return table;
-    // A hash spreads its nodes over all its pages, so that they are soon touched.
+    // Prefault the whole table: hashing soon touches all of its pages.
     if (size_bytes > mem_left() / LEVEL_LEFT_SHARE)
         return NULL;
     table = mem_private(size_bytes);
@@ -246,13 +249,13 @@ is_child(uint32_t node, uint32_t parent, uint64_t frame)
            account_state()->nodes[node].parent == parent;
 }
 
-/* Find the child in the overflow tables; 0 if it is not there. */
+/* Return the child in the overflow tables, or 0 if it is not there. */
 static uint32_t
 overflow_find(uint32_t parent, uint64_t frame)
 {
     uint64_t hash = hash_child(parent, frame);
 
-    // The largest first: it has most of the nodes.
+    // Search the largest table first, because it has most of the nodes.
     for (uint32_t level = countof(account_state()->overflow); level-- > 0;) {
         uint32_t *table = load_acquire(&account_state()->overflow[level]);
 
@@ -314,8 +317,8 @@ find_or_publish(uint32_t *place, uint64_t *child_frame, uint32_t parent, uint64_
     return account_state()->nodes[current].frame == frame ? current : 0;
 }
 
-/* Return the line with the other children of the node of FIRST, created on demand; NULL without
- * room. */
+/* Return the line with the other children of the node of FIRST, created on first use. Return NULL
+ * if there is no room. */
 static struct children *
 nodes_line_of(struct first_child *first, uint32_t flags)
 {
@@ -323,7 +326,7 @@ nodes_line_of(struct first_child *first, uint32_t flags)
     uint64_t taken;
 
     if (more == 0) {
-        // A line would be useless if no node can be created.
+        // If no node can be created, a line would be useless.
         if (!nodes_is_room(flags) || load_relaxed(&state->tables[DISK_NODES].full))
             return NULL;
         taken = add_relaxed(&account_state()->children_used, UINT64_C(1));
@@ -380,13 +383,13 @@ nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags)
 COLD uint32_t
 nodes_make_site(uint32_t *sites, uint32_t size_class)
 {
-    uint32_t other = size_class + 1; // See nodes_start.
+    uint32_t other = size_class + 1; // The sites of "other" always exist; see nodes_start.
     uint32_t current = load_relaxed(&sites[size_class]);
     uint64_t site;
 
-    if (current != 0) // Another thread has set it by now, or it is garbage.
+    if (current != 0) // Another thread has set it, or another process has corrupted it.
         return nodes_is_site(current) ? current : other;
-    // A new site without counters would be lost; "other" at least counts it.
+    // Without counters a new site would lose its events; "other" counts them.
     if (load_relaxed(&state->tables[DISK_COUNTERS].full) || mem_is_used_up())
         return other;
     site = add_relaxed(&account_state()->sites, UINT64_C(1));
@@ -399,8 +402,8 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
     return nodes_is_site(current) ? current : other;
 }
 
-/* Return the frame for the item with number ID of KIND, in place of an address. Set FLAG in the
- * header, because a reader without support for it would take the frame for an address. */
+/* Return the frame that replaces an address for item number ID of KIND. Set FLAG in the header,
+ * because a reader without support for KIND would take the frame for an address. */
 static uint64_t
 numbered_frame(uint32_t kind, uint32_t id, enum disk_incompatible flag)
 {

@@ -1,5 +1,5 @@
-/* nodes.h: the call tree and its sites. Lock-free and thread-safe in an event, a signal handler's
- * included. */
+/* nodes.h: the call tree and its sites. All functions are lock-free and thread-safe. Call them in
+ * an event; the event may be in a signal handler. */
 #ifndef ACCOUNT_NODES_H
 #define ACCOUNT_NODES_H
 
@@ -7,20 +7,21 @@
 #include "base/atomics.h"
 #include "platform/state.h"
 
-/* Create the tree's first nodes and its index when recording starts. Return false without
- * memory. */
+/* Create the tree's first nodes and its index when recording starts. Return false if memory is
+ * exhausted. */
 bool nodes_start(void);
 
 /* Unmap the part of the index for nodes that no longer fit in the table of nodes. BEFORE_BYTES is
- * the maximum size of that table when the index was created or last shrunk. One thread at a
- * time. */
+ * the table's maximum size when the index was created or last shrunk. Only one thread at a time may
+ * call this. */
 void nodes_give_back(uint64_t before_bytes);
 
 /* The first child of one node. Most nodes have no other. */
 struct first_child {
     uint64_t frame; // 0 = not filled in yet.
-    uint32_t node;  // Atomic; 0 = none.
-    uint32_t more;  // Atomic: index of the others in account_state()->children; 0 = none.
+    uint32_t node;  // Atomic: node id; 0 = none.
+    uint32_t more;  // Atomic: index of the node's other children in account_state()->children; 0 =
+                    // none.
 };
 static_assert(sizeof(struct first_child) == 16, "four nodes to a cache line");
 
@@ -30,29 +31,29 @@ enum { NODES_FANOUT = 5 };
 struct children {
     uint64_t frame[NODES_FANOUT];
     uint32_t node[NODES_FANOUT]; // Filled from the front.
-    uint32_t overflowed;         // Atomic: more children are in the overflow tables.
+    uint32_t overflowed;         // Atomic: 1 if more children are in the overflow tables.
 };
 static_assert(sizeof(struct children) == 64, "one cache line");
 
-/* The use of a new node. Each use may fill more of the tree than the one before, so that a tree
- * that fills has room for the innermost frames of all stacks; nodes.c. */
+/* The use of a new node. Each use may fill more of the tree than the previous use. So a nearly full
+ * tree still has room for the innermost frames of all stacks; see nodes.c. */
 enum nodes_use {
     NODES_WHOLE = 0, // A stack with all its frames.
-    NODES_SHORT = 1, // A shortened stack; the values up to NODES_TAG have fewer and fewer frames.
+    NODES_SHORT = 1, // A shortened stack. Each further value up to NODES_TAG records fewer frames.
     NODES_TAG = 5,
     NODES_USES
 };
 
-/* As a part of FLAGS below. */
+/* Return the bits of USE for the argument FLAGS of the functions below. */
 #define NODES_USE(use) ((uint32_t)(use) << 24)
 
-/* log2 of the nodes, and of the lines of children, that the first segment of the index holds. A
- * node beyond costs a lookup (segments.h). */
+/* log2 of the number of nodes, and of lines of children, in the first segment of the index. A later
+ * node costs an additional lookup (segments.h). */
 enum { NODES_FIRST_BITS = 20, NODES_LINES_FIRST_BITS = NODES_FIRST_BITS - 1 };
 static_assert((uint64_t)LIMIT_NODES <= UINT64_C(1) << (NODES_FIRST_BITS + SEGMENTS_MAX),
               "the segments hold all nodes");
 
-/* Return the entry of the index for NODE, which is beyond the first segment. */
+/* Return the entry of the index for NODE, which is not in the first segment. */
 struct first_child *nodes_far_first_child(uint32_t node);
 
 /* Return the entry of the index for NODE. */
@@ -67,7 +68,7 @@ nodes_first_child(uint32_t node)
 uint32_t nodes_find_child(uint32_t parent, uint64_t frame, uint32_t flags);
 uint32_t nodes_make_site(uint32_t *sites, uint32_t size_class);
 
-/* Return true if SITE may be a site of this process. SITE is used as an index, but was read from
+/* Return true if SITE may be a site of this process. Callers use SITE as an index, but read it from
  * the file, which another process can write. */
 static inline bool
 nodes_is_site(uint32_t site)
@@ -75,8 +76,8 @@ nodes_is_site(uint32_t site)
     return site - 1 < LIMIT_SITES;
 }
 
-/* Return the child of PARENT for FRAME, added with FLAGS if new; DISK_NODE_OTHER without room for
- * the use in FLAGS. */
+/* Return the child of PARENT for FRAME. If it is new, add it with FLAGS. Return DISK_NODE_OTHER if
+ * there is no room for the use in FLAGS. */
 static inline uint32_t
 nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
 {
@@ -87,8 +88,8 @@ nodes_child(uint32_t parent, uint64_t frame, uint32_t flags)
     return nodes_find_child(parent, frame, flags);
 }
 
-/* Return the site for blocks of SIZE_BYTES among SITES of a node; a site of DISK_NODE_OTHER
- * without room. */
+/* Return the site for blocks of SIZE_BYTES among SITES of a node, or a site of DISK_NODE_OTHER if
+ * there is no room. */
 static inline uint32_t
 nodes_site(uint32_t *sites, uint64_t size_bytes)
 {
@@ -110,7 +111,8 @@ nodes_of(const uint32_t *sites)
 /* Like nodes_child, for a tag (enum disk_tag) with index ID below NODE. */
 uint32_t nodes_tag(uint32_t node, uint32_t tag, uint32_t id);
 
-/* Return the value that replaces an address in a named frame, for record RECORD of the profile. */
+/* Return the value that a named frame stores in place of an address. RECORD is its record in the
+ * profile. */
 uint64_t nodes_named(uint32_t record);
 
 /* A frame of a stack that is not in the tree yet. */
@@ -122,20 +124,20 @@ struct nodes_frame {
 /* Maximum number of frames that nodes_shorten examines. */
 enum { NODES_SHORT_FRAMES = 32 };
 
-/* Return the node of a stack that does not fit as a whole: with its innermost frames only, as many
- * as still have room. COUNT is the number of frames of the stack. FRAMES are the innermost, from
- * the innermost out, up to NODES_SHORT_FRAMES. ROOT is the parent of the outermost. Return
- * DISK_NODE_OTHER without room for a single frame. */
+/* Return a node for the innermost frames of a stack that does not fit as a whole. Record as many
+ * frames as there is room for. COUNT is the number of frames of the stack. FRAMES are its innermost
+ * frames, innermost first, up to NODES_SHORT_FRAMES. ROOT is the parent of the outermost frame.
+ * Return DISK_NODE_OTHER if not even one frame fits. */
 uint32_t nodes_shorten(const struct nodes_frame *frames, uint32_t count, uint32_t root);
 
-/* Return true if the tree is so full that stacks should have no more frames than readers show. */
+/* Return true if the tree is so full that new stacks should omit the frames that readers hide. */
 bool nodes_are_scarce(void);
 
-/* Add FLAGS to NODE: a native frame turned out to belong to a runtime. */
+/* Add FLAGS to NODE, a native frame that was found to belong to a runtime. */
 void nodes_flag(uint32_t node, uint32_t flags);
 
-/* Create a node for a tag below "other", with all its sites. nodes_tag does not find it, so the
- * caller must keep it. Return 0 without room. */
+/* Create a node for a tag below "other", with all its sites. nodes_tag does not find this node, so
+ * the caller must store it. Return 0 if there is no room. */
 uint32_t nodes_make_tag(uint32_t tag, uint32_t id);
 
 #endif

@@ -65,12 +65,12 @@ enum peak_mode {
     PEAK_FAR = 2,
 };
 
-/* Maximum that a single thread leaves unpublished, because the timeline contains published bytes
- * only. */
+/* Maximum growth that a single thread leaves unpublished. It is small because the timeline contains
+ * published bytes only. */
 #define ALONE_SLACK_BYTES (LIMIT_PEAK_ERROR_BYTES / 4)
 
 enum {
-    PEAK_ERROR_SHIFT = 10, // The allowed error is the peak shifted right by this.
+    PEAK_ERROR_SHIFT = 10, // The allowed error is the peak shifted right by this many bits.
     // With fewer flushes than this per thread while far, the next near lasts twice as long, up to
     // NEAR_SHIFT_MAX doublings of one flush per thread.
     FAR_FLUSHES = 4,
@@ -84,7 +84,7 @@ enum {
     // It shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS with fewer than one flush for each of
     // these.
     FLOOR_TICKS = 1024,
-    FLOOR_SHIFT = 4, // The floor of the error is at most the peak shifted right by this.
+    FLOOR_SHIFT = 4, // The floor of the error is at most the peak shifted right by this many bits.
     FLOOR_FIRST_BYTES = 16,
 };
 
@@ -96,7 +96,7 @@ peak_larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Round down to a power of 2, so that slack seldom changes. */
+/* Round down to a power of 2, so that the slack seldom changes. */
 static int64_t
 peak_rounded(int64_t bytes)
 {
@@ -117,8 +117,8 @@ far_error(void)
                        LIMIT_PEAK_ERROR_BYTES);
 }
 
-/* Return each thread's share of ERROR as slack. One half of ERROR covers bytes unpublished when the
- * peak is raised, the other half bytes unpublished before. */
+/* Return each thread's share of ERROR, to use as slack. Half of ERROR covers the bytes that are
+ * unpublished when the peak is raised, the other half the bytes that are unpublished before. */
 static int64_t
 share_of(int64_t error)
 {
@@ -151,7 +151,7 @@ fit_floor(uint32_t flushes)
 
 /* --- Maxima ----------------------------------------------------------------------------------- */
 
-/* Raise *WORD to VALUE. Return false if it is that high already. */
+/* Raise *WORD to VALUE. Return false if *WORD is already as high. */
 static bool
 raise_bytes(int64_t *word, int64_t value)
 {
@@ -163,8 +163,9 @@ raise_bytes(int64_t *word, int64_t value)
     return false;
 }
 
-/* Raise the peak to VALUE. Return false if it is that high already. LIVE_MAX is the upper bound of
- * live bytes that was read with VALUE. With several threads, raise bound_bytes to it first. */
+/* Raise the peak to VALUE. Return false if the peak is already as high. LIVE_MAX is the upper bound
+ * of live bytes that was read together with VALUE. With several threads, first raise bound_bytes to
+ * LIVE_MAX. */
 static bool
 raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
 {
@@ -184,7 +185,8 @@ raise_peak(struct disk_shared *shared, int64_t value, int64_t live_max)
 COLD void
 peak_catch_up(struct thread *t, struct disk_counter *c)
 {
-    // The order matters. A later announcement belongs to a newer epoch, hence to the next call.
+    // Keep this order: an announcement that follows belongs to a newer epoch, hence to the next
+    // call.
     uint64_t epoch = load_acquire(&t->shared->epoch);
     uint64_t peak = load_acquire(&t->shared->peak_epoch);
 
@@ -200,7 +202,7 @@ peak_catch_up(struct thread *t, struct disk_counter *c)
 
 /* --- Publishing live bytes and slack ---------------------------------------------------------- */
 
-/* Publish all of T's part. */
+/* Publish T's live bytes, without remainder. */
 static void
 publish_part(struct thread *t)
 {
@@ -210,7 +212,7 @@ publish_part(struct thread *t)
                 part - exchange_seq_cst(&t->published_bytes, part));
 }
 
-/* Publish T's slack, SPARE: its part will not exceed the published one by more. */
+/* Publish SPARE as T's slack: T's live bytes will exceed the published ones by at most SPARE. */
 static void
 set_slack(struct thread *t, int64_t slack)
 {
@@ -219,8 +221,8 @@ set_slack(struct thread *t, int64_t slack)
                     slack - exchange_seq_cst(&t->slack_bytes, slack));
 }
 
-/* Return an upper bound of live bytes. Call after publishing part and slack: of two threads that do
- * so concurrently, the later one sees the values of both. */
+/* Return an upper bound of live bytes. Call after publishing T's live bytes and slack. If two
+ * threads do both concurrently, the later one sees the values of both. */
 static int64_t
 top_bytes(void)
 {
@@ -235,21 +237,22 @@ set_span(struct thread *t, int64_t low, int64_t high)
     t->live_span = (uint64_t)(high - low);
 }
 
-/* Publish T's part and take its slack back, on behalf of the owner, which may not do so for long.
- * Invalidates T, so its owner looks up before its next event. */
+/* Publish T's live bytes and set its slack to 0, on behalf of the owner, which may have no event
+ * for long. Invalidates T, so that its owner reads the new state before its next event. */
 static void
 peak_collect(struct thread *t)
 {
     thread_invalidate(t);
     publish_part(t);
     set_slack(t, 0);
-    // The owner may have looked up in between, and its published values are overwritten now:
-    // invalidate it again.
+    // The owner may have refreshed T in between, and the values that it published were just
+    // overwritten. Invalidate T again.
     if (load_relaxed(&t->ready) != THREAD_STALE)
         thread_invalidate(t);
 }
 
-/* Publish the maximum that T has seen as the single thread. Call after its part was published. */
+/* Publish the maximum that T has seen as the single thread. Call after T's live bytes were
+ * published. */
 static void
 publish_for(struct thread *t)
 {
@@ -293,8 +296,8 @@ peak_publish(struct thread *t)
     raise_peak(t->shared, t->peak_seen, t->peak_seen);
 }
 
-/* Set T's span while it is the single thread: as far as the timeline permits, and not beyond the
- * maximum. */
+/* Set T's span while it is the only thread. The span is as large as the timeline allows, and ends
+ * at the maximum. */
 static void
 set_span_alone(struct thread *t)
 {
@@ -315,8 +318,8 @@ flush_single(struct thread *t)
         t->raised_from = t->peak_seen;
         t->raised_after = load_relaxed(&t->shared->peak_epoch);
         epoch_raise(&t->shared->peak_epoch);
-        signal_fence(); // If a handler jumps out in between, the next maximum raises the epoch
-                        // again.
+        signal_fence(); // If a handler jumps out before this store, the next maximum
+                        // raises the epoch again.
         store_relaxed(&t->at_peak, true);
     }
     if (unpublished > ALONE_SLACK_BYTES || unpublished < -ALONE_SLACK_BYTES) {
@@ -336,7 +339,7 @@ flush_far(struct thread *t)
     int64_t peak = load_relaxed(&t->shared->peak_bytes);
     int64_t slack = load_relaxed(&t->slack_bytes);
     int64_t room = peak - top_bytes();
-    // The shift is for more threads than exist, and not all of them allocate.
+    // The shift allows for more threads than exist, and not all of them allocate.
     int64_t fair = peak_rounded((room + slack) * 2 >> load_relaxed(&account_state()->share_shift));
 
     if (fair > most)
@@ -349,12 +352,12 @@ flush_far(struct thread *t)
         if (top_bytes() > peak)
             return false;
     }
-    // Downwards, unpublished changes add no error.
+    // A decrease that is not published adds no error, so the span extends far downwards.
     set_span(t, part - most, part + slack);
     return true;
 }
 
-/* Double the duration of near if it is entered again soon after far, else halve it. */
+/* Double the duration of near if near is entered again soon after far; else halve the duration. */
 static void
 fit_near(uint32_t flushes)
 {
@@ -373,8 +376,8 @@ fit_near(uint32_t flushes)
 static bool
 is_near(uint32_t flushes)
 {
-    // Read after the sum was changed. The mode becomes far before any thread has a larger span. So
-    // if it is not far here, the sum lacks no more than the allowed error.
+    // Read the mode after the sum was changed. The mode becomes far before any thread gets a larger
+    // span. So if the mode is not far here, the sum lacks at most the allowed error.
     uint32_t mode = load_acquire(&account_state()->peak_mode);
 
     if (mode == PEAK_NEAR)
@@ -435,7 +438,7 @@ flush_multi(struct thread *t)
         look_for_peak(t);
     slack = share_of(near_error());
     set_slack(t, slack);
-    // Before any thread uses its slack.
+    // Publish the slack before the thread uses it.
     raise_bytes(&t->shared->bound_bytes, top_bytes());
     set_span(t, t->live_bytes - slack, t->live_bytes + slack);
     leave_near(t, flushes, slack);
@@ -465,7 +468,7 @@ peak_share(void)
     uint32_t before = load_relaxed(&account_state()->share_shift), shift = 1;
     uint32_t threads = load_relaxed(&account_state()->live_threads);
 
-    // In powers of two, so that not every new thread invalidates all others.
+    // Compare powers of two, so that not every new thread invalidates all others.
     while ((uint32_t)1 << shift < threads + 1)
         shift++;
     store_relaxed(&account_state()->share_shift, shift);
@@ -473,7 +476,8 @@ peak_share(void)
     if (threads > 1 && !load_relaxed(&state->multi)) {
         store_relaxed(&account_state()->floor_ticked,
                       load_relaxed(&account_state()->ticked_events));
-        exchange_seq_cst(&state->multi, 1u); // Before the peak is read: raise_peak.
+        exchange_seq_cst(&state->multi, 1u); // Set multi before the peak is read; paired with
+                                             // raise_peak.
         collect_all(true);
         store_release(&account_state()->peak_mode, (uint32_t)PEAK_NEAR);
         raise_bytes(&state->header->shared.bound_bytes,
@@ -490,17 +494,17 @@ peak_refresh(struct thread *t)
         set_span_alone(t);
         return;
     }
-    // The maximum that it has seen as the single thread, before others came.
+    // Publish the maximum that the thread has seen while it was the only thread.
     peak_publish(t);
     store_relaxed(&t->at_peak, false);
     raise_bytes(&t->shared->bound_bytes, load_relaxed(&t->shared->peak_bytes));
     flush_multi(t);
 }
 
-/* --- Taking back ------------------------------------------------------------------------------ */
+/* --- Undoing the latest event ----------------------------------------------------------------- */
 
-/* Take the block back while T is the single thread and no counter has saved values for the present
- * maximum. */
+/* Undo the block's maximum, while T is the only thread and no counter has saved values for the
+ * present maximum. */
 static bool
 take_back_alone(struct thread *t, int64_t size_bytes)
 {
@@ -528,7 +532,7 @@ take_back_alone(struct thread *t, int64_t size_bytes)
 bool
 peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes)
 {
-    // C must write down its values at a snapshot first.
+    // C must record its values for a snapshot first.
     if (peak_is_behind(t, c))
         return false;
     return !load_relaxed(&state->multi) && take_back_alone(t, (int64_t)size_bytes);

@@ -1,22 +1,23 @@
-/* peak.h: the exact peak, attributed lazily; and the work of a counter before it changes.
+/* peak.h: finds the exact peak and each counter's share of it, without copying counters at the
+ * peak.
  *
  * The epoch rises whenever live bytes reach a new maximum, and with each snapshot. Before its first
  * change in a newer epoch, a counter saves its live value if there has been a new maximum, and
- * writes down all its values if there has been a snapshot (history.c). So its share of the peak is
- * at any time the saved value, if it was saved since the epoch of the peak, else its present live
- * value. Nothing is copied when a peak is reached or a snapshot is taken.
+ * writes down all its values if there has been a snapshot (history.c). So a counter's share of the
+ * peak is the saved value, if it was saved in the peak's epoch or later; otherwise it is the
+ * present live value. No counter is copied when a peak is reached or a snapshot is taken.
  *
- * With one thread every event sees the exact sum. While that only grows (at_peak), each allocation
- * makes a new maximum. All of these share one epoch, and nothing is saved until the first
- * decrease, so a program that builds up its data pays nothing for the peak. A counter that writes
- * values of a snapshot meanwhile gets the epoch just before the peak's, so that it does not count
- * as saved for the peak. Thus no counter ever has the present epoch while t->at_peak. If a snapshot
- * has a newer epoch than the peak, no epoch lies in between; then the run of maxima ends at the
- * next event, as after a decrease, and the next maximum begins another.
+ * With one thread every event sees the exact sum of live bytes. While this sum only grows
+ * (at_peak), each allocation makes a new maximum. All of these share one epoch, and nothing is
+ * saved until the first decrease, so a program that builds up its data pays nothing for the peak. A
+ * counter that writes values of a snapshot meanwhile gets the epoch just before the peak's, so that
+ * it does not count as saved for the peak. Thus no counter ever has the present epoch while
+ * t->at_peak. If a snapshot has a newer epoch than the peak, no epoch lies in between. Then the run
+ * of maxima ends at the next event, as after a decrease, and the next maximum begins a new run.
  *
- * With several threads, each keeps changes to itself while they lie in a span. Far from the peak
- * that costs no accuracy. Near the peak the spans are small, and the file holds an upper bound of
- * the true peak: peak.c. */
+ * With several threads, each thread leaves changes unpublished while they lie in its span. Far from
+ * the peak this costs no accuracy. Near the peak the spans are small, and the file contains an
+ * upper bound of the true peak; see peak.c. */
 #ifndef ACCOUNT_PEAK_H
 #define ACCOUNT_PEAK_H
 
@@ -26,7 +27,8 @@
 /* Initialise T for a new owner, the calling thread. */
 void peak_join(struct thread *t);
 
-/* Divide the allowed error among one more thread, and invalidate the threads that this concerns. */
+/* Divide the allowed error among one thread more, and invalidate the threads whose shares
+ * change. */
 void peak_share(void);
 
 /* Publish the unpublished changes of T, whose thread has ended. */
@@ -38,12 +40,11 @@ void peak_refresh(struct thread *t);
 /* Publish the maximum that T has seen. */
 void peak_publish(struct thread *t);
 
-/* Undo T's latest event, which added a block of SIZE_BYTES to counter C. If it made a new maximum,
- * revert that, and subtract the bytes from T's sum; the caller restores the counter. Return false
- * if that is impossible, or there was no new maximum: then handle the block as one that ends.
- *
- * A single thread T has stored the previous maximum. With several threads others may have built on
- * a new maximum and saved values for it, so it remains. */
+/* Undo T's latest event, which added a block of SIZE_BYTES to counter C. If the event made a new
+ * maximum, restore the previous one, subtract the bytes from T's sum and return true; the caller
+ * restores the counter. Otherwise return false, and the caller must count the block as freed. A
+ * single thread T has stored the previous maximum, so it can restore it. With several threads,
+ * others may have saved values for the new maximum, so it remains. */
 bool peak_take_back(struct thread *t, const struct disk_counter *c, uint64_t size_bytes);
 
 /* Flush: T's live bytes have left their span. */
@@ -52,8 +53,9 @@ void peak_flush(struct thread *t);
 /* Slow path before counter C of T changes: record its values for a snapshot and the peak. */
 void peak_catch_up(struct thread *t, struct disk_counter *c);
 
-/* Save C's live values if there has been a new maximum since its latest save, and set its epoch to
- * EPOCH. Requires that EPOCH was read before this call: a maximum in between is then not missed. */
+/* If there has been a new maximum since C last saved its live values, save them. Set C's epoch to
+ * EPOCH. Requires that EPOCH was read before this call, so that a maximum in between is not
+ * missed. */
 static inline void
 peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
 {
@@ -66,17 +68,18 @@ peak_save(const struct thread *t, struct disk_counter *c, uint64_t epoch)
     store_relaxed(&c->peak_epoch, epoch);
 }
 
-/* Return true if C has not changed since the latest snapshot, so its values at the snapshot are not
- * recorded yet. A caller that then stores the epoch in C must have read it before this call:
- * a snapshot in between is then not missed. */
+/* Return true if C has not changed since the latest snapshot, so that its values at the snapshot
+ * are not recorded yet. If the caller then stores the epoch in C, it must have read the epoch
+ * before this call, so that a snapshot in between is not missed. */
 static inline bool
 peak_is_behind(const struct thread *t, const struct disk_counter *c)
 {
     return c->peak_epoch < load_acquire(&t->shared->snapshot_epoch);
 }
 
-/* Call before a block is added to counter C. Return false if C is unchanged and the caller must
- * call peak_catch_up. If nothing has to be saved, alloc_at (event.c) finds that out itself. */
+/* Prepare counter C for an added block. Return false if C has not changed since the epoch rose and
+ * the caller must call peak_catch_up. alloc_at (event.c) itself detects that no value needs
+ * saving. */
 static inline bool
 peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
 {
@@ -92,7 +95,7 @@ peak_prepares_alloc(const struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* End the run of maxima: live bytes are about to fall. */
+/* End the run of maxima, because live bytes are about to fall. */
 static inline void
 peak_ends(struct thread *t)
 {
@@ -101,7 +104,7 @@ peak_ends(struct thread *t)
     t->live_span = (uint64_t)(t->live_bytes - t->live_low);
 }
 
-/* Like peak_prepares_alloc, before a block is removed from counter C. */
+/* Like peak_prepares_alloc, for a block that is about to be removed from counter C. */
 static inline bool
 peak_prepares_free(struct thread *t, struct disk_counter *c)
 {
@@ -109,7 +112,8 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
 
     if (likely(c->peak_epoch == load_relaxed(&t->shared->epoch)))
         return true;
-    // No counter has saved in the epoch of a run of maxima, so this path always detects its end.
+    // No counter has saved values in the epoch of a run of maxima, so this path always detects the
+    // end of the run.
     if (t->at_peak)
         peak_ends(t);
     epoch = load_acquire(&t->shared->epoch);
@@ -119,8 +123,8 @@ peak_prepares_free(struct thread *t, struct disk_counter *c)
     return true;
 }
 
-/* Like peak_prepares_alloc and peak_prepares_free, but call peak_catch_up themselves. For callers
- * where a call does no harm. */
+/* Like peak_prepares_alloc and peak_prepares_free, but call peak_catch_up themselves. Use them
+ * where the cost of a call does not matter. */
 static inline void
 peak_before_alloc(struct thread *t, struct disk_counter *c)
 {
@@ -146,7 +150,8 @@ peak_keeps(struct thread *t, int64_t change_bytes)
     return (uint64_t)(live - t->live_low) <= t->live_span;
 }
 
-/* Call after the counters have changed by CHANGE_BYTES. */
+/* Add CHANGE_BYTES to T's live bytes, and flush if necessary. Call after the counters have
+ * changed. */
 static inline void
 peak_change(struct thread *t, int64_t change_bytes)
 {

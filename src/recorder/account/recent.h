@@ -1,4 +1,4 @@
-/* recent.h: the latest blocks of a thread, which show how long a short-lived block has lived.
+/* recent.h: records the latest blocks of a thread, to measure the lives of short-lived blocks.
  *
  * A life is counted in allocations of the thread that allocated the block, from its allocation to
  * its free. For long-lived blocks the exact number is of no interest. Short lives are found among
@@ -10,17 +10,18 @@
  *
  * An allocation writes the block's key into recent[births] and the number into the ledger. A free
  * takes the number from the ledger, which it reads anyway, and compares the present thread's slot
- * with the key. If they are equal, the block belongs to this thread, and the difference of the
- * numbers is the life. If not, either 256 other blocks followed or the block is another thread's:
- * neither is a short life. So a free reads one word and compares it once. Before, only the latest
- * block was recorded, and that was not much cheaper.
+ * with the key. If they are equal, this thread allocated the block, and the difference of the
+ * numbers is the life. If not, either 256 other blocks followed, or another thread allocated the
+ * block: neither is counted as a short life. So a free reads one word and compares it once.
+ * Recording only the latest block would not be much cheaper.
  *
- * Alternatives rejected: the full number beside each block takes eight bytes for 32 of heap, twice
- * the ledger. A list of recent blocks to search costs most for the frees that find nothing, which
- * are many. A clock would measure the machine's load rather than the program.
+ * Rejected alternatives: storing the full number beside each block would take eight bytes for each
+ * 32 bytes of heap, twice the ledger. Searching a list of recent blocks would take longest for the
+ * many frees of long-lived blocks. A clock would measure the machine's load rather than the
+ * program.
  *
- * A block that realloc moves begins anew at its new site, as in all counts, and has not ended at
- * the old one.
+ * A block that realloc moves begins a new life at its new site, as in all counts. Its life at the
+ * old site is not counted.
  *
  * Known errors. The key does not include the thread. A block that one thread allocates and another
  * frees stays in the first one's slot. Suppose that the other thread then gets the same address
@@ -37,29 +38,30 @@
 #include "base/atomics.h"
 #include "ledger/ledger.h"
 
-/* Return the key of P. ENTRY is its ledger entry, or the one that it would have if it were plain;
- * only site and sub matter. Blocks less than a TiB apart have distinct keys. */
+/* Return the key of P. ENTRY is the ledger entry of P, or the entry that P would have as a plain
+ * block; only site and sub matter. Blocks less than a TiB apart have distinct keys. */
 static inline uint64_t
 recent_key(const void *p, uint32_t entry)
 {
     return (uint64_t)entry << (64 - LEDGER_SLACK_SHIFT) ^ (uintptr_t)p;
 }
 
-/* Return the ENTRY to pass for P of SITE. */
+/* Return the ENTRY that the functions below expect for P of SITE. */
 static inline uint32_t
 recent_entry(const void *p, uint32_t site)
 {
     return (site & LEDGER_SITE_MASK) | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT);
 }
 
-/* Record that T has allocated P, with ENTRY. Return the number of the birth, which the ledger must
- * keep. */
+/* Record that T has allocated P, with ENTRY. Return the block's birth number, which the caller must
+ * store in the ledger. */
 static inline uint8_t
 recent_begins(struct thread *t, const void *p, uint32_t entry)
 {
     size_t birth = t->alloc_seq;
 
-    __asm__("" : "+m"(t->alloc_seq)); // Keep the compiler from incrementing a copy in a register.
+    __asm__("" : "+m"(t->alloc_seq)); // Prevent the compiler from incrementing a copy in a
+                                      // register.
     t->alloc_seq++;
     t->recent[birth] = recent_key(p, entry);
     return (uint8_t)birth;
@@ -79,8 +81,8 @@ recent_is_latest(const struct thread *t, const void *p, uint32_t site)
     return t->recent[(uint8_t)(t->alloc_seq - 1)] == recent_key(p, recent_entry(p, site));
 }
 
-/* Count the life of P, which T ends, in C, its counter in T. ENTRY and BIRTH are the block's. It
- * stands for COUNT blocks. */
+/* Count the life of P, which T frees, in C, T's counter. ENTRY and BIRTH are the block's. P
+ * represents COUNT blocks. */
 static inline void
 recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t entry, uint8_t birth,
             uint64_t count)
@@ -101,7 +103,7 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t en
         bump_by(&c->ended_256, count);
 }
 
-/* Clear the entry of P, of ENTRY and BIRTH, which has moved or must count as long-lived. */
+/* Clear the record of P with ENTRY and BIRTH. P has moved, or must count as long-lived. */
 static inline void
 recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth)
 {
@@ -109,14 +111,14 @@ recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth
         t->recent[birth] = 0;
 }
 
-/* Like recent_drop_entry, for a block of malloc's with SITE. */
+/* Like recent_drop_entry, for a block of malloc with SITE. */
 static inline void
 recent_drop(struct thread *t, const void *p, uint32_t site, uint8_t birth)
 {
     recent_drop_entry(t, p, recent_entry(p, site), birth);
 }
 
-/* Clear the entries of all blocks so far. */
+/* Clear the records of all blocks. */
 static inline void
 recent_clear(struct thread *t)
 {

@@ -1,4 +1,5 @@
-/* segments.c: segment I holds the records [2^(first_bits + I), 2^(first_bits + I + 1)). */
+/* segments.c: computes and creates segments. Segment I contains the records [2^(first_bits + I),
+ * 2^(first_bits + I + 1)). */
 #include "account/segments.h"
 
 #include "base/atomics.h"

@@ -1,5 +1,5 @@
-/* thread.c: access to the structs of other threads, and additions to a thread's own struct. join.c
- * assigns a struct to a thread. */
+/* thread.c: accesses the structs of other threads, and creates counters for a thread's own struct.
+ * join.c assigns a struct to a thread. */
 #include "account/thread.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ thread_row_count(void)
     return used < LIMIT_THREADS ? (uint32_t)used : LIMIT_THREADS;
 }
 
-/* Names change while other threads read them, so they are copied and compared by words. */
+/* Copy and compare names by words, because other threads may write them at the same time. */
 static_assert(DISK_THREAD_NAME_BYTES == 16 && offsetof(struct disk_thread, name) % 8 == 0,
               "a name is two words");
 
@@ -64,7 +64,7 @@ thread_invalidate_all(void)
 {
     uint32_t rows = thread_row_count();
 
-    for (uint32_t i = 1; i < rows; i++) { // Row 0 is never used.
+    for (uint32_t i = 1; i < rows; i++) { // Skip row 0, which is never used.
         struct thread *t = load_acquire(&account_state()->threads[i]);
 
         if (t != NULL)

@@ -13,28 +13,28 @@ struct stack_frame {
     uint64_t slot;  // Address of the word with the return address.
     uint64_t frame; // Return address and module, as in struct disk_node.
     uint64_t rbp;   // Value of rbp in this frame.
-    // Address of the word from which rbp was restored; 0 = unchanged from the inner frame.
+    // Address of the word from which rbp was restored; 0 = rbp is the same as in the inner frame.
     uint64_t rbp_slot;
-    // Address of the word with the CFA of a function that realigned its stack; 0 = the rule
-    // computes the CFA.
+    // Address of the word that contains the CFA, for a function that realigned its stack; 0 = the
+    // rule computes the CFA.
     uint64_t cfa_slot;
     uint32_t node; // Node in the call tree, or an id of path_ids.c; memo only.
-    // Index of the frame's first check; the checks before it belong to the frames outside this one;
-    // memo only.
+    // Index of the frame's first check. The checks before it belong to the frames outside this
+    // frame. Memo only.
     uint32_t check_start;
     uint8_t uses_rbp;  // Stepping out of this frame needs rbp.
     uint8_t needs_rbp; // This frame or one outside it needs this value of rbp; memo only.
     uint8_t flags;     // enum disk_node_flags.
 };
 
-/* A word of the stack that must still have VALUE for the memo's frames to be current. */
+/* A word of the stack that must still equal VALUE if the memo's frames are current. */
 struct stack_check {
     uint64_t address, value;
 };
 
 enum {
-    // Checks are made in groups of this size. A memo begins with enough checks that always succeed
-    // to complete the group of the outermost frame.
+    // Checks are compared in groups of this size. The first checks of a memo always succeed; they
+    // complete the group of the outermost frame.
     CHECK_GROUP = 4,
     CHECKS_RESERVED = CHECK_GROUP - 1,
     CHECKS_MAX = CHECKS_RESERVED + 3 * LIMIT_DEPTH,
@@ -50,18 +50,19 @@ enum {
 struct stack_target {
     uint32_t *sites; // Sites of the stack's node.
     uint32_t frames; // Number of frames of the stack.
-    // By size class, as far as known: the site, and this thread's counters or a counter that no
+    // By size class: the site, and this thread's counters. Before they are known, a counter that no
     // block matches.
     uint32_t site[DISK_SIZE_CLASSES];
-    // A new value for each walked stack. As long as the memo is unchanged, equal stamps mean equal
-    // C frames at equal addresses. 0 = the target cannot be recognised again.
+    // A stamp, different for each walked stack. While the memo is unchanged, equal stamps mean
+    // equal C frames at equal addresses. 0 = the target cannot be recognised again.
     uint32_t stamp;
     struct disk_counter *counter[DISK_SIZE_CLASSES];
 };
 static_assert(sizeof(struct stack_target) == 64, "one cache line");
 
 /* A variant stack: an earlier stack that shares the outer frames of the memo but is not in the memo
- * itself. One cache line identifies it, one has its target, and one each group of checks. */
+ * itself. One cache line identifies the stack, one contains its target, and each group of checks
+ * has one. */
 struct stack_variant {
     uint64_t slot; // Slot of the innermost frame; 0 = unused.
     uint64_t rbp;  // The caller's rbp; compared only if needs_rbp.
@@ -71,9 +72,9 @@ struct stack_variant {
     uint32_t outer_checks; // Number of checks of the frames outside the joining frame.
     uint16_t join;         // Index of the joining frame, the innermost one shared with the memo.
     uint8_t needs_rbp;
-    uint8_t check_count; // Whole groups only.
+    uint8_t check_count; // Number of checks, a multiple of CHECK_GROUP.
     // For a stack without nodes. `root`: parent of its outermost frame if `join` is 0. `slots`: a
-    // bit for each check that is the return address of a frame inside the joining frame.
+    // bit for each check whose word is the return address of a frame inside the joining frame.
     uint8_t root;
     uint16_t slots;
     struct stack_target target __attribute__((aligned(64)));
@@ -89,12 +90,12 @@ struct inner_block {
     void *p;
     uint64_t size_bytes;
     uint32_t *sites; // Sites of the stack.
-    bool odd;        // The real allocator cannot report its size.
+    bool odd;        // True if the real allocator cannot report the block's size.
 };
 
 /* A cached rule for stepping out of a frame, 16 bytes. Kind RULE_NONE = empty. A cached RULE_RSP
- * has two additional properties: its CFA is whole words above rsp, and the caller's rbp, if saved,
- * is between rsp and the CFA. Any other RULE_RSP is cached as RULE_FULL. */
+ * has two additional properties: its CFA is a multiple of 8 bytes above rsp, and the caller's rbp,
+ * if saved, is between rsp and the CFA. Any other RULE_RSP is cached as RULE_FULL. */
 struct rule_entry {
     uint64_t frame; // The address with its module, as in struct disk_node.
     struct unwind_rule rule;
@@ -115,9 +116,10 @@ enum thread_ready {
     THREAD_NEEDS_SLOW_PATH = THREAD_FREES | 2,
 };
 
-/* Private memory, one struct per row of the thread table; a new thread inherits it from an ended
- * one. Only the owner accesses it, except for `owner_tid`, `ready` and the fields that peak.c
- * lists. Wiped in a forked child, so that `ready` is 0 there. */
+/* The state of a thread in private memory: one struct per row of the thread table. A new thread
+ * inherits the struct of an ended thread. Only the owner accesses it, except for `owner_tid`,
+ * `ready` and the fields that peak.c lists. In a forked child the struct is zeroed, so that `ready`
+ * is 0. */
 struct thread {
     /* Fields that every event touches. */
     uint32_t ready;     // enum thread_ready.
@@ -127,30 +129,30 @@ struct thread {
     int64_t live_bytes, live_low;
     uint64_t live_span;
     uint8_t alloc_seq; // Birth number of the thread's next block, modulo RECENT_BLOCKS.
-    bool at_peak;      // The thread is in a run of maxima: peak.h.
+    bool at_peak;      // True during a run of maxima: peak.h.
     bool leaf_needs_rbp;
     struct disk_bins *bins;
     struct disk_block **blocks; // Indexed by site / DISK_BLOCK_SITES.
     struct disk_shared *shared; // In the header.
     uint32_t **ledger;          // ledger_state()->ledger.
     uint64_t direct_units;      // ledger_direct_units.
-    // Slot and rbp of the memo's innermost frame, if the memo is the latest stack; slot 0 = it is
-    // not.
+    // Slot and rbp of the memo's innermost frame. leaf_slot is 0 if the memo is not the latest
+    // stack.
     uint64_t leaf_slot, leaf_rbp;
     struct stack_target leaf;
     uint32_t memo_count;
-    uint32_t check_count;  // Includes the checks before the memo.
+    uint32_t check_count;  // Number of checks, including those before the memo.
     uint64_t memo_version; // Incremented at each change of the memo.
     uint32_t history;      // Hash of the latest `variants` in use.
     uint32_t row;
-    uint64_t frames_reused; // The file has its value at the latest tick.
+    uint64_t frames_reused; // Number of reused memo frames. A tick stores it in the file.
     struct disk_thread *disk;
     uint64_t recent[RECENT_BLOCKS]; // The thread's latest blocks, by birth number: recent.h. 0 =
                                     // none, or freed.
     // While T is the only thread: the maximum of live bytes, which other threads read when they
     // join, and live bytes without this thread's live_bytes.
     int64_t peak_seen, live_besides;
-    // The previous maximum and its epoch when at_peak was set.
+    // The previous maximum and its epoch at the time when at_peak was set.
     int64_t raised_from;
     uint64_t raised_after;
     uint64_t epoch_before, epoch_raised;
@@ -158,19 +160,18 @@ struct thread {
 
     uint32_t generation; // Value of state->generation when the caches below were last emptied.
     uint64_t stack_low,
-        stack_high; // Bounds of the thread's own stack as far as known; frames are in [low, high).
+        stack_high; // Bounds of the thread's own stack if known; frames are in [low, high).
     uint64_t thread_pointer;
-    bool stack_sought; // The mapping of the thread pointer was looked up.
+    bool stack_sought; // True after the mapping of the thread pointer was looked up.
 
     struct ledger_prefaulted prefaulted;
     uint32_t owner_tid; // Atomic; 0 = the row is free. See owner_word in join.c.
-    // Atomic: the published part of live_bytes, and the slack, the upper bound of unpublished
-    // growth (peak.c).
+    // Atomic: published live_bytes, and slack: an upper bound of unpublished growth (peak.c).
     int64_t published_bytes, slack_bytes;
     // Struct for events of signal handlers that interrupt the recorder while it uses this struct;
-    // NULL until needed.
+    // NULL = not needed yet.
     struct thread *nested;
-    struct thread *outer;        // The struct whose `nested` is this one; NULL = none.
+    struct thread *outer;        // The struct whose `nested` is this struct; NULL = none.
     uint32_t level;              // Nesting depth of this struct.
     uint32_t inner_count;        // Number of entries of `inner`, oldest first.
     struct inner_block inner[INNER_BLOCKS];
@@ -178,7 +179,7 @@ struct thread {
                                   // interrupted last.
     struct stack_target uncached; // Target of the latest stack that could not be cached.
     uint32_t stamps;              // The latest stamp given to a struct stack_target.
-    bool memo_is_cut;             // The memo lacks the outermost frames.
+    bool memo_is_cut;             // True if the memo lacks the outermost frames.
     uint32_t merges;              // Number of languages whose frames its stacks get. If it is not
                                   // 0, C frames have no nodes.
     uint32_t memo_root;           // Parent node of the outermost frame of the memo.
@@ -192,16 +193,16 @@ struct thread {
     bool is_coroutine;             // This struct is the memo of such stacks.
     uint32_t path_id_next;        // Next id of path_ids.c.
     struct path_ids *path_ids;    // NULL until needed.
-    uint32_t memo_same;           // Number of memo frames, from 1 on, unchanged since
-                                  // language_natives.c examined them.
+    uint32_t memo_same;           // Number of memo frames, from index 1 on, that are unchanged
+                                  // since language_natives.c examined them.
     struct language_memo *language; // language_frames.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
-    // Index in `variants` of the stack that followed last time: by history and innermost frame (the
-    // predicted stack), and by innermost frame alone.
+    // Index in `variants` of the stack that followed last time. `predicted` is indexed by history
+    // and innermost frame, `latest` by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];
-    // Index in `variants` by hash of the innermost frames. A stack has two possible places, which
-    // differ in the lowest bit; 0 = none. Entries of `variants` are assigned in order, so that a
-    // short process uses few pages.
+    // Index in `variants`, by hash of the innermost frames; 0 = none. A stack has two possible
+    // places, which differ in the lowest bit. Entries of `variants` are assigned in order, so that
+    // a short process uses few pages.
     uint16_t variant_at[STACK_VARIANTS];
     uint32_t variant_count;
     // Indexed from 1; entry 0 is unused.
@@ -211,14 +212,14 @@ struct thread {
     struct stack_frame memo[LIMIT_DEPTH + 1];
     struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
-    char text[4096]; // Scratch for output of the kernel: /proc/self/maps, or the list of resident
-                     // pages.
+    char text[4096]; // Scratch for kernel output: /proc/self/maps, or the list of resident pages.
     uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.
-    uint32_t close_ticks;      // Number of further events that tick one by one: tick.c.
+    uint32_t close_ticks;      // Number of further events before which each event ticks: tick.c.
     uint64_t ticked_ns;        // Elapsed time at the latest tick.
-    uint32_t timed_phase;      // Ticks since the last one with a timed event, out of TIMED_TICKS.
+    uint32_t timed_phase;      // Number of ticks since the last tick with a timed event, below
+                               // TIMED_TICKS.
     uint64_t work_ns;          // Processor time at the previous tick; 0 = not read.
-    uint64_t work_cycles;      // Cycle counter at that tick.
+    uint64_t work_cycles;      // Cycle counter at the previous tick.
 };
 
 /* Return true if T has joined in this process; T may be NULL. */
@@ -228,17 +229,18 @@ thread_is_ready(const struct thread *t)
     return likely(t != NULL) && likely(load_relaxed(&t->ready) != THREAD_NOT);
 }
 
-/* Invalidate all threads: each must read changes before its next event, because code was unloaded,
- * or because its allowance for the peak has changed. */
+/* Invalidate all threads: each must read pending changes before its next event. Call after code was
+ * unloaded, or after a thread's allowance for the peak has changed. */
 void thread_invalidate_all(void);
 
 /* Invalidate T alone. */
 void thread_invalidate(struct thread *t);
 
-/* Return the number of rows. The last entries of account_state()->threads may still be NULL. */
+/* Return the number of rows. The last of these entries of account_state()->threads may still be
+ * NULL. */
 uint32_t thread_row_count(void);
 
-/* Create the counters of T at SITE; NULL without memory. */
+/* Create the counters of T at SITE. Return NULL if memory is exhausted. */
 struct disk_counter *thread_counter_make(struct thread *t, uint32_t site);
 
 static inline struct disk_counter *
@@ -249,11 +251,11 @@ thread_counter(struct thread *t, uint32_t site)
     return likely(b != NULL) ? &b->counters[site % DISK_BLOCK_SITES] : thread_counter_make(t, site);
 }
 
-/* Store the calling thread's present name in its row. */
+/* Store the calling thread's current name in its row. */
 void thread_refresh_name(struct thread *t);
 
-/* Store NAME, which has 16 bytes as the kernel returns it, in D; compare NAME with D's. Safe while
- * other threads read or write the same name. */
+/* thread_set_name stores NAME, 16 bytes in the kernel's form, in D. thread_has_name compares NAME
+ * with D's. Safe while other threads read or write the same name. */
 void thread_set_name(struct disk_thread *d, const char *name);
 bool thread_has_name(const struct disk_thread *d, const char *name);
 

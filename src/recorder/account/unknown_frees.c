@@ -1,9 +1,10 @@
 /* unknown_frees.c: counts frees of pointers that are not live blocks.
  *
- * There are three causes: a bug of the program (a double free, a pointer that is not malloc's), a
- * block of another allocator, and, in a forked child, a block of the parent. The free is always
- * passed on to the allocator. A bounded table of the profile counts such frees by kind, stack, and
- * site of the block that was last at the address.
+ * Such a free has one of three causes. The program has a bug: a double free, or a pointer that
+ * malloc did not return. Another allocator allocated the block. Or the process is a forked child
+ * and frees a block of its parent. The free is always passed on to the allocator. A bounded table
+ * of the profile counts such frees by kind, stack, and site of the block that was last at the
+ * address.
  *
  * Records are found through an open hash table of their ids. Lock-free: a record is complete except
  * for its count before a CAS publishes its id; the count is incremented atomically. A record that
@@ -50,7 +51,7 @@ unknown_frees_make_record(enum disk_free_kind kind, uint32_t node, uint32_t site
     return (uint32_t)id;
 }
 
-/* Return the record of KIND, NODE and SITE, created on demand; 0 without room. */
+/* Return the record of KIND, NODE and SITE, created on first use. Return 0 if there is no room. */
 static uint32_t
 find_record(enum disk_free_kind kind, uint32_t node, uint32_t site)
 {

@@ -4,7 +4,7 @@
 
 #include "account/thread.h"
 
-/* Create the table when recording starts. Return false without memory. */
+/* Create the table when recording starts. Return false if memory is exhausted. */
 bool unknown_frees_start(void);
 
 /* Count T's free of P, which is not live, from the stack NODE. SITE is the allocation site of the

@@ -1,4 +1,4 @@
-/* write.c: writes the profile from within its own process.
+/* write.c: writes the profile to a descriptor, from within the profiled process.
  *
  * "pprof" is the text format of google-pprof and go tool pprof (described in pprof/pprof_text.c): a
  * line of sums, one line for each stack, then the lines of /proc/self/maps. Values are summed over
@@ -10,9 +10,9 @@
  * "heaptap" is the content of the profile file, with holes as zeros.
  *
  * Text is built in a buffer on the stack and written whenever the buffer is full, so the profile
- * may have any size. Other threads continue meanwhile. A line is correct when it is written; the
- * sums, from an earlier pass, may differ from the lines by events in between. Consumers do not use
- * the sums. */
+ * may have any size. Other threads continue during the output. A line is correct when it is
+ * written. The sums come from an earlier pass and may differ from the lines by the events in
+ * between. Consumers do not use the sums. */
 #include "account/file.h"
 
 #include <errno.h>
@@ -29,13 +29,13 @@
 /* Small, because a thread's stack may be small. */
 enum { BUFFER_BYTES = 2048, FIELD_BYTES_MAX = 128 };
 
-/* An address at the end of user space, where there is no module. Consumers skip lines without
- * addresses. */
+/* An address at the end of user space, where no module is mapped. Stacks without addresses get this
+ * address, because consumers skip lines without addresses. */
 #define NO_FRAMES UINT64_C(0x00007ffffffff000)
 
 struct out {
     int fd;
-    int error; // Negative; 0 = no error.
+    int error; // A negative error number; 0 = no error.
     struct fmt f;
     char text[BUFFER_BYTES];
 };
@@ -48,7 +48,7 @@ flush(struct out *o)
     o->f = fmt_init(o->text, sizeof o->text);
 }
 
-/* Make room for FIELD_BYTES_MAX more characters. */
+/* Ensure that the buffer has room for FIELD_BYTES_MAX more characters. */
 static struct fmt *
 room(struct out *o)
 {
@@ -112,8 +112,8 @@ is_without_address(const struct disk_node *n)
     return is_tag(n) || n->frame >> DISK_ADDRESS_BITS == DISK_NAMED_FRAME;
 }
 
-/* Return the values charged to node N itself, in a form that consumers accept: a row that is being
- * written may be negative, or have bytes without blocks. */
+/* Return the values charged to node N itself. Replace values that consumers reject: while another
+ * thread changes a row, it may be negative, or have bytes without blocks. */
 static struct row
 profile_write_row_of(const struct disk_node *n)
 {
@@ -167,8 +167,8 @@ profile_write_put_address(struct out *o, uint64_t address)
         fmt_char(f, "0123456789abcdef"[address >> shift & 15]);
 }
 
-/* Print the frames of node ID, innermost first. Callers are printed as return addresses. The
- * innermost one is printed one byte lower, so that it is inside the call both for consumers that
+/* Print the frames of node ID, innermost first. Print return addresses for the callers. Print the
+ * innermost address reduced by one, so that it lies inside the call both for consumers that
  * subtract one and for those that do not. */
 static void
 profile_write_put_stack(struct out *o, uint32_t id)
@@ -184,7 +184,8 @@ profile_write_put_stack(struct out *o, uint32_t id)
             profile_write_put_address(o, innermost ? inside : inside + 1);
             innermost = false;
         }
-        // Other processes can write to the file. Their changes must not cause a cycle.
+        // Stop at a node that is not below its child: other processes can write to the file, and
+        // their changes must not cause a cycle.
         id = load_relaxed(&n->parent) < id ? load_relaxed(&n->parent) : (uint32_t)DISK_NODE_ROOT;
     }
     if (innermost)
@@ -254,7 +255,7 @@ write_pprof(int fd)
 
 /* --- The file itself -------------------------------------------------------------------------- */
 
-/* Find the first segment of the file at OFF or later. Return false at the end. */
+/* Find the first segment of the file that starts at OFF or later. Return false if there is none. */
 static bool
 profile_write_next_segment(uint64_t off, struct disk_segment *ret)
 {
@@ -271,12 +272,12 @@ profile_write_next_segment(uint64_t off, struct disk_segment *ret)
             found = s;
     }
     if (found != NULL)
-        *ret = *found; // Check this copy instead of the original, because the caller uses the copy.
+        *ret = *found; // Check the copy, because the caller uses the copy.
     return found != NULL && ret->off >= off && ret->bytes != 0;
 }
 
-/* Return true if the part of the table that S describes is mapped, whatever others have written
- * into the directory. */
+/* Return true if the part of the table that S describes is mapped. The directory may contain any
+ * value, because other processes can write to it. */
 static bool
 profile_write_is_mapped(const struct disk_segment *s)
 {
@@ -286,8 +287,8 @@ profile_write_is_mapped(const struct disk_segment *s)
     return s->table_off <= mapped && s->bytes <= mapped - s->table_off;
 }
 
-/* Like profile_write_is_mapped, but wait: a thread that has just published the segment may not yet
- * have raised mapped_bytes. */
+/* Like profile_write_is_mapped, but wait: a thread that has just published the segment may not have
+ * raised mapped_bytes yet. */
 static bool
 becomes_mapped(const struct disk_segment *s)
 {
@@ -311,7 +312,7 @@ write_zeros(int fd, uint64_t size_bytes)
     return error;
 }
 
-/* Write segment S. If its table is mapped on first use, and is not mapped, S is empty. */
+/* Write segment S. If its table is mapped on first use and is not mapped yet, write zeros. */
 static int
 write_segment(int fd, const struct disk_segment *s)
 {
@@ -334,7 +335,7 @@ profile_write_file(int fd)
 
         if (!profile_write_next_segment(off, &copy))
             break;
-        // A gap is a part that could not be mapped, and is never large.
+        // Write a gap as zeros. A gap is a part that could not be mapped, and is never large.
         if (s->off - off > LIMIT_COUNTER_BYTES)
             return -EIO;
         error = write_zeros(fd, s->off - off);
