@@ -1,12 +1,13 @@
-/* block.c: how a block begins and ends: an exact one, a sample, or one that backs a heap of the
- * program's own.
+/* block.c: records the begin and the end of a block: an exact block, a sample, or a block that
+ * backs one of the program's own heaps.
  *
- * When samples are taken, a counter holds an estimate. A sample adds as many blocks and bytes as it
- * stands for (draw.c), and its free subtracts exactly the same. So live values, the peak and all
- * views work as with exact counts, and periods of exact and of sampled recording add up. errors.c
- * keeps the variance of the estimate.
+ * When samples are taken, a counter holds an estimate. A sample adds the number of blocks and bytes
+ * that it represents (draw.c), and its free subtracts exactly the same amounts. So live values, the
+ * peak and all views work as with exact counts, and periods of exact and of sampled recording add
+ * up. errors.c keeps the variance of the estimate.
  *
- * Nothing here begins or ends an event: the caller does, and flushes the change of live bytes. */
+ * These functions do not begin or end an event. The caller does, and it also adds the change of
+ * live bytes to the peak. */
 #include "event/block.h"
 
 #include "account/account_state.h"
@@ -35,8 +36,8 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
     return -(int64_t)old.size_bytes;
 }
 
-/* Insert BLOCK at P into the ledger. Return the change of live bytes due to a block that was still
- * there. */
+/* Insert BLOCK at P into the ledger. If the ledger still has an old block at P, its free went
+ * unseen: return the change of live bytes due to the old block. */
 static INLINE int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
@@ -179,7 +180,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
     return c;
 }
 
-/* Return the weight that OLD, an entry of the ledger, had when it began. */
+/* Return the weight that OLD, a ledger entry, had when its block was sampled. */
 static struct draw_weight
 block_weight_of(struct ledger_entry old)
 {
@@ -240,8 +241,8 @@ block_sample_ends(struct thread *t, struct ledger_entry old, const void *p, bool
     if (moved) {
         bump_by(&c->moved, w.blocks);
     } else if (tls.credit == tls.block_credit && recent_is_latest(t, p, site)) {
-        // Birth numbers do not count blocks that were left out, so only a free with none in between
-        // has a known life.
+        // Birth numbers do not count unrecorded blocks. So the life of a sample is known only if
+        // the thread has allocated no block since.
         bump_by(&c->temporary, w.blocks);
         recent_drop(t, p, site, (uint8_t)old.birth);
     }

@@ -1,20 +1,20 @@
-/* deferred.c: holds back blocks that a function of the real allocator has requested, until it
- * returns.
+/* deferred.c: holds back the inner blocks that a function of the real allocator requests, until the
+ * function returns.
  *
- * Events inside such a function are recorded like any others: an operator may log, maintain lists,
- * raise an exception, or free other blocks. The one exception is the block that the outermost call
- * returns. It is counted at that call, under its caller, instead of at the inner call that
- * allocated it. Before the call returns, it is unknown which inner block that is. So the recorder
- * holds inner blocks back, with the sites of their stacks, until the call is over. Then it counts
- * them, except the block that is the result or contains it; an operator may add a header, or divide
- * a large block. A held block that is freed earlier is counted at once.
+ * Events inside such a function are recorded like any others: an operator new may log, maintain
+ * lists, raise an exception, or free other blocks. Only the block that the outermost call returns
+ * is recorded differently. It is counted at that call, under its caller, instead of at the inner
+ * call that allocated it. Until the call returns, the recorder cannot know which inner block is the
+ * result. So it holds inner blocks back, with the sites of their stacks, until the call returns.
+ * Then it counts them, except the block that is the result or contains it: an operator may add a
+ * header, or divide a large block. A held block that is freed earlier is counted at once.
  *
  *     operator new ── malloc ── 0x500 held back
  *          │       ── malloc ── 0x600 held back
  *          └► 0x510: within 0x500, which is dropped; 0x600 is counted
  *
- * If another thread frees a held block, it does not find it. But functions do not publish blocks
- * before operator new returns. */
+ * A free by another thread does not find a held block. This case is rare, because functions do not
+ * publish blocks before operator new returns. */
 #include "event/deferred.h"
 
 #include "account/recent.h"
@@ -37,13 +37,13 @@ count(struct thread *t, uint32_t i)
     struct inner_block b = t->inner[i];
     int64_t change;
 
-    drop(t, i); // First, so that a longjmp out of a handler cannot cause a second count.
+    drop(t, i); // Drop the block first: a longjmp out of a handler must not cause a second count.
     block_begins(t, b.p, b.size_bytes, b.odd, nodes_site(b.sites, b.size_bytes), &change);
     peak_change(t, change);
 }
 
-/* Return the index of T's inner block, from MARK on, that contains P; t->inner_count if there is
- * none. */
+/* Return the index of T's inner block that contains P, searched from index MARK on. Return
+ * t->inner_count if there is none. */
 static uint32_t
 source_of(const struct thread *t, uint32_t mark, const void *p)
 {
@@ -56,8 +56,8 @@ source_of(const struct thread *t, uint32_t mark, const void *p)
     return t->inner_count;
 }
 
-/* Like source_of, for the result P of a function. P may also be the very end of a block, which then
- * consists of a header only. */
+/* Like source_of, for the result P of a function. P may also be the end of a block that consists of
+ * a header only. */
 static uint32_t
 source_of_result(const struct thread *t, uint32_t mark, const void *p)
 {
@@ -99,10 +99,11 @@ deferred_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch
                             .sites = language_sites(t, stack_target(t, caller)),
                             .odd = odd};
 
-    // An inner function may itself return a part of an inner block.
+    // Drop the block that contains P: an inner function may itself return a part of an inner block.
     if (source < t->inner_count)
         drop(t, source);
-    // The result is most likely in one of the first blocks or one of the latest.
+    // Count a block from the middle: the result is most likely one of the first or the latest
+    // blocks.
     if (t->inner_count == INNER_BLOCKS)
         count(t, INNER_BLOCKS / 2);
     t->inner[t->inner_count++] = b;
@@ -118,7 +119,8 @@ deferred_count_before_free(struct thread *t, const void *p)
     if (i == 0)
         return;
     count(t, i - 1);
-    // Later blocks were allocated since, but are not yet counted.
+    // The held blocks after this one were allocated since. Age it by their number, because they are
+    // not counted yet.
     for (; i <= t->inner_count; i++)
         recent_begins_unseen(t);
 }

@@ -1,5 +1,6 @@
-/* deferred.h: holds back blocks that the real allocator has requested, which are not yet counted;
- * see deferred.c. Call these functions in an event of T. Async-signal-safe. */
+/* deferred.h: holds back the blocks that a function of the real allocator has requested; they are
+ * counted when it returns. See deferred.c. Call these functions in an event of T.
+ * Async-signal-safe. */
 #ifndef EVENT_DEFERRED_H
 #define EVENT_DEFERRED_H
 
@@ -13,9 +14,9 @@ void deferred_add(struct thread *t, void *p, size_t size_bytes, bool odd,
 /* Count the block at P if it is held back, because it is about to be freed. */
 void deferred_count_before_free(struct thread *t, const void *p);
 
-/* Count the blocks from index MARK on, except the block that contains RESULT, which the real
- * allocator has returned; NULL = it returned none. Return true if RESULT is an unchanged block
- * whose size the allocator can report. */
+/* Count the blocks from index MARK on, except the block that contains RESULT. The real allocator
+ * has returned RESULT; NULL = no block. Return true if RESULT is an unchanged block whose size the
+ * allocator can report. */
 bool deferred_resolve(struct thread *t, uint32_t mark, const void *result);
 
 /* Count all blocks from index MARK on. */

@@ -1,7 +1,6 @@
-/* errors.c: records the variance of estimates.
- *
- * When samples are taken, the counters of a site are estimates. DISK_ERRORS has the variance of
- * these estimates, summed over all threads, because samples are rare. */
+/* errors.c: records the variance of estimates. When samples are taken, the counters of a site are
+ * estimates. DISK_ERRORS has the variance of these estimates. One record per site serves all
+ * threads, because samples are rare. */
 #include "event/errors.h"
 
 #include "account/account_state.h"
@@ -50,7 +49,7 @@ errors_add_error(struct disk_error_sum *s, const struct draw_weight *w)
     add_double(&s->bytes_variance, w->bytes_variance);
 }
 
-/* Return the record of SITE, created on demand; NULL without memory. */
+/* Return the record of SITE, created on first use. Return NULL if memory is exhausted. */
 static struct disk_error *
 error_of(uint32_t site)
 {
@@ -73,8 +72,8 @@ error_of(uint32_t site)
     return table_record(t, known - 1);
 }
 
-/* Save E for the peak, in the way of peak_save for counters. Two threads that do so concurrently
- * make it wrong by one event. */
+/* Save E for the peak, as peak_save does for counters. If two threads save it concurrently, the
+ * saved value may be wrong by one event. */
 static void
 save_error(struct disk_error *e)
 {

@@ -8,8 +8,8 @@
 enum errors_event { ERRORS_ALLOC, ERRORS_FREE };
 
 /* Add a sample of SITE with weight W, at its allocation or free. Call before T's counters change,
- * because errors are saved for the peak under the same condition as counters. Without memory,
- * nothing is recorded. */
+ * because errors are saved for the peak under the same condition as counters. If memory is
+ * exhausted, the variance of SITE is not recorded. */
 void errors_count(const struct thread *t, uint32_t site, const struct draw_weight *w,
                   enum errors_event event);
 

@@ -1,13 +1,13 @@
-/* event.c: one event, from the stack to the counters.
+/* event.c: records one event, from the stack to the counters.
  *
  *     enter ─► node of the stack ─► site ─► this thread's counters ─► ledger ─► peak ─► leave
  *
- * The fast path is a row of conditions, then a row of stores. An event takes it if the thread has a
- * struct and nothing to look up, if the event does not tick, if the stack is remembered, and if the
- * block is direct (ledger.h), with a counter that needs no new bounds and has nothing to save. All
- * conditions are checked before anything changes. A condition that fails leaves, by a tail call, to
- * a function out of line, which can still do all of the event. The fast path itself calls nothing,
- * so the compiler saves one register or none.
+ * The fast path checks conditions, then stores. An event takes it under these conditions: the
+ * thread has a struct and no pending changes; the event does not tick; the stack is cached; the
+ * block is direct (ledger.h); the size is within the bounds of the counter; and the counter has no
+ * values to save. All conditions are checked before the first store. If a condition fails, a tail
+ * call leads to an out-of-line function, which can still record the whole event. The fast path
+ * calls no function, so the compiler saves one register or none.
  *
  *     malloc ─► event_alloc ─► alloc_at                    free ─► free_recorded ─► fast_path_free
  *               │ reentry_enter  │ ledger_direct_new              │ reentry_enter
@@ -16,17 +16,17 @@
  *               ├─► alloc_not_leaf ─► alloc_stack_miss            └─► free_slow ─► event_free
  *               └─► alloc_slow
  *
- * These are all functions that an event passes before its entry is in the ledger. They write out
- * the conditions that are functions for other callers, such as gate_passes, but not the guard:
- * only reentry.h stores to the busy word.
+ * The diagram shows all functions that an event passes before its entry is in the ledger. Some
+ * conditions are functions for other callers, such as gate_passes; the fast path writes them out.
+ * It does not write out the guard: only reentry.h stores to the busy word.
  *
- * Counters change before a new block enters the ledger and after an old one has left it, each in a
- * few plain stores of this thread. A process killed in between leaves at most one half-applied
- * event per thread.
+ * Counters change before a new block enters the ledger and after an old block has left it. Each
+ * change is a few plain stores of this thread. A process killed in between leaves at most one
+ * half-applied event per thread.
  *
- * Events of a signal handler that interrupts one of these are recorded like those from another
- * thread, with a second struct thread: nothing shared is ever locked while a signal can come
- * (reentry.c). */
+ * If a signal handler interrupts one of these functions, its events are recorded like those of
+ * another thread, with a second struct thread. This is possible because no shared data is locked
+ * while a signal can arrive (reentry.c). */
 #include "event/event.h"
 
 #include "access/counted_blocks.h"
@@ -76,7 +76,8 @@ alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
     return p;
 }
 
-/* The fast path is open to the thread and the stack is TARGET's, but P is not direct, or NULL. */
+/* Record the allocation of P with the stack of TARGET, if P is NULL or not direct. Requires that
+ * the fast path is open to the thread. */
 static NOINLINE void *
 alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 {
@@ -117,10 +118,10 @@ alloc_and_flush(void *p)
 
 typedef void *alloc_miss_fn(void *p, size_t size_bytes, struct stack_target *target);
 
-/* The second half of event_alloc: the stack is TARGET's. The conditions: the size class
- * (disk_size_class) has a counter, whose bounds include the size; the counter has nothing to save
- * for the present epoch (peak_prepares_alloc); P is direct. If one fails, MISS records the
- * event. */
+/* Second half of event_alloc: record P with the stack of TARGET. Three conditions must hold. The
+ * size class (disk_size_class) has a counter, whose bounds include the size. The counter has no
+ * values to save for the present epoch (peak_prepares_alloc). P is direct. If a condition fails,
+ * MISS records the event. */
 static INLINE void *
 alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *target,
          alloc_miss_fn *miss)
@@ -146,7 +147,8 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     else
         count_range_alloc(t, size_bytes);
     t->countdown--;
-    KEEP(d.at.index); // Leaf and index fit into registers; the address of the slot would not.
+    KEEP(d.at.index); // Keep the index: leaf and index fit into registers, the address of the entry
+                      // does not.
     store_relaxed(&d.at.leaf[d.at.index], d.entry);
 
     store_relaxed(ledger_direct_birth(d.at), recent_begins(t, p, d.entry));
@@ -157,7 +159,8 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     return p;
 }
 
-/* Prepare the counter of SIZE_BYTES for TARGET. Then only the block can miss. */
+/* Prepare the counter of SIZE_BYTES for TARGET and retry. After that, only the block may fail a
+ * condition. */
 static NOINLINE void *
 alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
 {
@@ -179,7 +182,8 @@ alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
         if (unlikely(c == NULL))
             return alloc_indirect(p, size_bytes, target);
         count_prepare_alloc(t, c, size_bytes);
-        // A handler may jump out between the two stores; the counter makes the pair valid.
+        // A handler may jump out between the two stores. The pair is valid only once the counter is
+        // set.
         target->site[size_class] = site;
         signal_fence();
         target->counter[size_class] = c;
@@ -206,7 +210,7 @@ alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
     return alloc_at(p, size_bytes, t, target, alloc_miss);
 }
 
-/* The conditions: as in fast_path_is_open; as in stack_is_leaf. */
+/* The conditions repeat those of fast_path_is_open, then those of stack_is_leaf. */
 HOT void *
 event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {

@@ -1,5 +1,5 @@
-/* fast_path.h: the fast path of a free after its conditions, and conditions of the fast path that
- * events of the program's own heaps share. See event.c. */
+/* fast_path.h: the second half of a free's fast path, and conditions that the fast paths of malloc
+ * and of the program's own heaps share. See event.c. */
 #ifndef EVENT_FAST_PATH_H
 #define EVENT_FAST_PATH_H
 
@@ -12,8 +12,8 @@
 #include "event/reentry.h"
 #include "ledger/ledger.h"
 
-/* Return true if T has joined, has nothing to look up, and does not time the event about to
- * begin. */
+/* Return true if T has joined, has no pending changes to read, and does not time the event that is
+ * about to begin. */
 static inline bool
 fast_path_is_open(const struct thread *t)
 {
@@ -21,8 +21,8 @@ fast_path_is_open(const struct thread *t)
            likely(t->countdown != 1);
 }
 
-/* Like fast_path_is_open, for a free. A free is charged to where the block was allocated, so
- * THREAD_NEEDS_SLOW_PATH does not matter. */
+/* Like fast_path_is_open, for a free. Ignores THREAD_NEEDS_SLOW_PATH, because a free is charged to
+ * the site of the allocation. */
 static inline bool
 fast_path_is_open_to_frees(const struct thread *t)
 {
@@ -31,15 +31,15 @@ fast_path_is_open_to_frees(const struct thread *t)
 }
 
 /* Record the free of P, whose direct entry is at AT, in an event of T. C is T's counter of the
- * site, and has nothing to save (peak.h). Return true if that ends the event; false: the caller
- * must call event_flush. */
+ * site, and has no values to save (peak.h). Return true if the event has ended. If false, the
+ * caller must call event_flush. */
 static INLINE bool
 fast_path_free(struct thread *t, const void *p, struct ledger_place at, struct disk_counter *c)
 {
     uint32_t entry;
     uint64_t size_bytes;
 
-    // Read it again, so that no register has to be saved to hold it meanwhile.
+    // Read tls.self again, so that no register must be saved to hold it.
     KEEP(at.index);
     entry = load_relaxed(&at.leaf[at.index]);
     access_ends(p, ((struct ledger_entry){.site = entry & LEDGER_SITE_MASK,

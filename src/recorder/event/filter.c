@@ -1,11 +1,10 @@
-/* filter.c: the set of pages with blocks whose free must be recorded while other blocks are not
- * recorded.
+/* filter.c: finds the pages that may have recorded blocks, in modes that do not record every block.
  *
- * In such modes most frees concern blocks that were not recorded. A table with one byte per page
- * counts the samples that live there. Its zeros are exact; for any other value the ledger decides.
- * When exact recording ends, the ledger is full of blocks that the table does not count, so every
- * byte is set to "many". The sample that a thread freed last stays in the table until the thread's
- * next refill at the gate, so that a second free of it is seen. */
+ * In such modes most frees concern unrecorded blocks. A table with one byte per page counts the
+ * live samples on that page. A zero proves that the page has no recorded block; for any other value
+ * the ledger decides. When exact recording ends, the ledger is full of blocks that the table does
+ * not count, so every byte is set to "many". The sample that a thread freed last stays in the table
+ * until the thread's next refill at the gate, so that a second free of this sample is detected. */
 #include "event/filter.h"
 
 #include "base/atomics.h"
@@ -47,8 +46,8 @@ filter_drop(const void *p)
 void
 filter_fill(void)
 {
-    // Other threads read the table meanwhile. So store word by word, and import no further libc
-    // function.
+    // Store word by word, because other threads read the table at the same time. A memset would
+    // also import a further libc function.
     for (size_t i = 0; i < FILTER_PAGES; i += sizeof(uint64_t))
         store_relaxed((uint64_t *)(void *)&filter_pages[i], UINT64_MAX);
 }
@@ -70,8 +69,8 @@ filter_is_nothing(const void *p)
 
     if (unlikely(dormant_here()))
         return true;
-    // A child that has not started recording has no ledger. Blocks of other heaps may be in the
-    // hooked ledger.
+    // A child that has not started recording has no ledger. Otherwise look in the hooked ledger
+    // too, which may have blocks of other heaps.
     if (s->ledger == NULL || address & 15 || address >> ARCH_ADDRESS_BITS ||
         ledger_hooked_is_used())
         return false;

@@ -1,4 +1,4 @@
-/* filter.h: fast check if a free may concern a recorded block. See filter.c. Thread-safe and
+/* filter.h: checks quickly if a free may concern a recorded block. See filter.c. Thread-safe and
  * async-signal-safe. */
 #ifndef EVENT_FILTER_H
 #define EVENT_FILTER_H
@@ -15,23 +15,24 @@ filter_of(const void *p)
     return &filter_pages[(uintptr_t)p >> FILTER_PAGE_BITS & (FILTER_PAGES - 1)];
 }
 
-/* filter_add: ensure that the free of the block at P is seen in any recording mode. filter_drop:
- * undo this, because the block ends. */
+/* filter_add: ensure that the free of the block at P is recorded in any recording mode.
+ * filter_drop: undo filter_add, because the block ends. */
 void filter_add(const void *p);
 void filter_drop(const void *p);
 
-/* Ensure that the free of the block at P, which is no sample, is seen. This cannot be undone. */
+/* Ensure that the free of the block at P, which is not a sample, is recorded. This cannot be
+ * undone. */
 void filter_keep(const void *p);
 
 /* Ensure that every free is looked up from now on. */
 void filter_fill(void);
 
-/* Treat a second free of the sample that this thread freed last like the free of any other block
- * from now on. */
+/* Drop the sample that this thread freed last from the table. A second free of it is then handled
+ * like the free of any other block. */
 void filter_clear_freed(void);
 
 /* Return true if the ledger proves that no recorded block is at P, or if the recorder is dormant.
- * Return false if there is a recorded block, or may be. Call if the count of P's page is not 0. */
+ * Return false if a recorded block is at P, or may be. Call if the count of P's page is not 0. */
 bool filter_is_nothing(const void *p);
 
 #endif

@@ -1,17 +1,17 @@
 /* fork_child.c: handles a child forked in the middle of the recorder.
  *
  * A handler that has interrupted the recorder may fork, and return in the child. The child then
- * continues the interrupted event, but there the recorder's state reads as zeros and the profile is
- * not mapped. Both are intended, because they belong to the parent.
+ * continues the interrupted event. But in the child the recorder's state reads as zeros and the
+ * profile is not mapped, because both belong to the parent.
  *
  * So the parent copies the few structs that an event refers to, struct state and the thread's
- * structs, into memory that is not wiped. The child restores them at their addresses, with empty
- * memory in place of the profile, and the event runs to its end on these. No table grows (each is
- * marked as full), and the results are not used. All other memory reads as zeros at valid
- * addresses, and all tables treat zeros as empty. The thread's next event wipes the state and
- * starts the child's own profile, which counts the events in between as lost.
+ * structs, into memory that fork does not wipe. The child restores the structs at their addresses,
+ * with empty memory in place of the profile. The event then runs to its end. No table grows,
+ * because each is marked as full, and the results are discarded. All other memory reads as zeros at
+ * valid addresses, and all tables treat zeros as empty. The thread's next event wipes the state and
+ * starts the child's own profile. That profile counts the events in between as lost.
  *
- * A child made by a raw system call in such a handler is not handled here; it must not continue the
+ * A child made by a raw system call in such a handler is not handled. It must not continue the
  * interrupted event. */
 #include "event/start.h"
 
@@ -82,7 +82,7 @@ fork_child_fork(pid_t (*fork_function)(void))
     uint64_t mask;
     pid_t pid;
 
-    // Before the first event, no struct is referred to.
+    // Before its first event, the thread has no structs to copy.
     if (!thread_is_ready(tls.self))
         return fork_function();
     o = sys_mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE,
@@ -114,7 +114,7 @@ fork_child_waits(void)
     }
     lost = event_state()->fork_child_events;
     memset(state, 0, sizeof *state);
-    mem_wipe_pool(); // The interrupted event has written to the pool.
+    mem_wipe_pool(); // Wipe the pool, to which the interrupted event has written.
     event_state()->fork_child_events = lost;
     return false;
 }

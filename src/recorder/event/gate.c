@@ -17,10 +17,10 @@
 #include "platform/host.h"
 #include "platform/sys.h"
 
-/* Credit of an idle thread until its next poll; additions cannot overflow it. */
+/* Credit of an idle thread until its next poll. Additions to it cannot overflow. */
 #define IDLE_CREDIT (INT64_MAX / 2)
 
-/* Set the thread's credit so that the next sample is CHARGE away. */
+/* Set the thread's credit so that the next sample is at a distance of CHARGE. */
 static void
 set_distance(int64_t charge)
 {
@@ -41,7 +41,7 @@ gate_seed(void)
         word = arch_cycles() ^ sys_clock_ns() << 20 ^ (uint64_t)(uintptr_t)&tls ^
                (uint64_t)sys_gettid() << 40;
     else if (tls.self != NULL)
-        // Threads must differ, even those that use a row one after another.
+        // Seed each thread differently, even threads that use the same row one after another.
         word += hash_u64((uint64_t)tls.self->row << 32 | tls.self->disk->uses);
     tls.random = hash_u64(word) | 1;
 }
@@ -54,8 +54,8 @@ next_distance(void)
     return guarded_draw_distance(&sample.modes[tls.mode], &tls.random);
 }
 
-/* Decide about a call for SIZE_BYTES. It was already charged, unless this thread has just adopted
- * the recording mode. */
+/* Decide about a call for SIZE_BYTES. The call has already been charged, unless this thread has
+ * just adopted the recording mode. */
 static enum gate
 decide(uint64_t size_bytes)
 {
@@ -79,7 +79,7 @@ decide(uint64_t size_bytes)
     return GATE_SAMPLE;
 }
 
-/* Decide in a signal handler, or when the real allocator has called back. The recording mode must
+/* Decide about a call in a signal handler, or inside the real allocator. The recording mode must
  * not change here. */
 static enum gate
 refill_nested(uint64_t size_bytes)
@@ -89,8 +89,8 @@ refill_nested(uint64_t size_bytes)
     return decide(size_bytes);
 }
 
-/* Let all calls pass, in a process that is never recorded: this thread practically never polls
- * again, and frees are not looked up. */
+/* Let all calls pass, in a process that is never recorded. The credit is so large that this thread
+ * practically never polls again, and frees are not looked up. */
 static enum gate
 pass_for_ever(void)
 {
@@ -108,25 +108,26 @@ gate_refill(uint64_t size_bytes, uint64_t slot)
         return pass_for_ever();
     if (!reentry_is_idle())
         return refill_nested(size_bytes);
-    // The real allocator may have to be initialised before the recorder.
+    // Start after this call: the real allocator may have to be initialised before the recorder.
     if (ready == READY_NO)
         return GATE_FIRST;
-    // The process is not recorded, or is the child of a handler and must end its event.
+    // READY_OFF: the process is not recorded, or a child that a handler forked must finish its
+    // event.
     return ready == READY_OFF ? GATE_EXACT : gate_first(size_bytes, slot);
 }
 
-/* Return true if this call was charged in the recording mode that decides about it. Threads of a
- * child start without a mode. */
+/* Return true if this call was charged in the recording mode that decides about it. A thread of a
+ * forked child has no mode at first. */
 static bool
 is_charged(void)
 {
     return tls.change != 0 && tls.reserve >= 0 && thread_is_ready(tls.self);
 }
 
-/* Start recording if necessary, and decide. A change of the recording mode takes effect after the
- * call that detects it. The sample point that brought the thread here was drawn for the former
- * mode. If the new mode decided about this call, the point would be lost, and the calls since the
- * thread's last sample would never be represented. */
+/* Start recording if necessary, and decide about the call. A change of the recording mode takes
+ * effect after the call that detects it. The reason: the sample point that brought the thread here
+ * was drawn for the former mode. If the new mode decided about this call, the point would be lost,
+ * and no sample would represent the calls since the thread's last sample. */
 COLD enum gate
 gate_first(uint64_t size_bytes, uint64_t slot)
 {
@@ -141,7 +142,7 @@ gate_first(uint64_t size_bytes, uint64_t slot)
     t = reentry_enter_thread_cold(slot);
     if (t == NULL) {
         reentry_leave_cold();
-        return GATE_PASS; // Lost, and counted.
+        return GATE_PASS; // join_thread has counted the event as lost.
     }
     mode_adopt();
     filter_clear_freed();

@@ -1,8 +1,8 @@
 /* gate.h: the gate before every allocation and free in modes that do not record every block.
  *
- * Each thread has credit; an allocation is charged its size (or 1, when calls are counted). While
- * credit is left, the call passes directly to the real allocator. In exact mode the credit is so
- * low that no call passes, at the cost of one subtraction and one branch. A new thread has no
+ * Each thread has credit. An allocation is charged its size, or 1 in a mode that samples calls.
+ * While credit is left, the call passes directly to the real allocator. In exact mode the credit is
+ * so low that no call passes, at the cost of one subtraction and one branch. A new thread has no
  * credit, so its first call takes the slow path. */
 #ifndef EVENT_GATE_H
 #define EVENT_GATE_H
@@ -36,15 +36,16 @@ gate_passes(uint64_t size_bytes)
     return likely(left >= 0);
 }
 
-/* Return true if the thread is not in the recorder and records every call. Uses two loads, because
- * a single load of both words would wait for the latest store to the first. */
+/* Return true if the thread is not in the recorder and records every call. Reads the two words by
+ * separate loads, because a single load of both would have to wait for the latest store to the
+ * first. */
 static inline bool
 gate_is_plain(void)
 {
     return reentry_is_idle() && likely(tls.exact);
 }
 
-/* Decide about a call for SIZE_BYTES from SLOT that does not pass. */
+/* Decide about a call for SIZE_BYTES from SLOT for which no credit is left. */
 static inline enum gate
 gate_what(uint64_t size_bytes, uint64_t slot)
 {
@@ -58,22 +59,22 @@ gate_of(uint64_t size_bytes, uint64_t slot)
     return gate_passes(size_bytes) ? GATE_PASS : gate_what(size_bytes, slot);
 }
 
-/* Return true if every block is recorded at present. */
+/* Return true if the present mode records every block. */
 static inline bool
 gate_leaves_nothing_out(void)
 {
     return likely(load_relaxed(&sample.mode) == DISK_MODE_EXACT);
 }
 
-/* Return true if no recorded block is at P, so that its free needs no event. Requires that some
- * blocks are left out now. */
+/* Return true if no recorded block is at P, so that its free needs no event. Requires that the
+ * present mode leaves some blocks unrecorded. */
 static inline bool
 gate_has_left_out(const void *p)
 {
     return likely(load_relaxed(filter_of(p)) == 0) || filter_is_nothing(p);
 }
 
-/* Return true if some blocks are left out now and no recorded block is at P. */
+/* Return true if the present mode leaves some blocks unrecorded and no recorded block is at P. */
 static inline bool
 gate_leaves_out(const void *p)
 {

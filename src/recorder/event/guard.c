@@ -1,13 +1,14 @@
 /* guard.c: handles two signals: SIGBUS from the recorder's own mappings, and the snapshot signal.
  *
- * The next store into a missing page of the mapped profile raises SIGBUS and would kill the
- * program. Pages are missing if the profile was truncated, if its disk fails, or if a file system
- * that could not reserve blocks is full. So while the program leaves SIGBUS at its default, the
- * recorder handles it: it replaces the missing page by zeroed memory, marks the profile as failed,
- * and the program continues. Any other SIGBUS gets the default action, as without the recorder.
+ * A store into a missing page of the mapped profile raises SIGBUS, which would kill the program.
+ * Pages are missing if the profile was truncated, if its disk fails, or if a file system that could
+ * not reserve blocks is full. So while the program leaves SIGBUS at its default, the recorder
+ * handles the signal: it replaces the missing page with zeroed memory and marks the profile as
+ * failed, and the program continues. Any other SIGBUS gets the default action, as without the
+ * recorder.
  *
- * With a reserve, the handler could make no system call. So it could neither map that memory nor
- * pass on a SIGBUS, and SIGBUS keeps its default.
+ * With a reserve, the handler must not make a system call. So it could neither map memory nor pass
+ * on a SIGBUS, and the recorder leaves SIGBUS at its default.
  *
  * The snapshot signal (HEAPTAP_SNAPSHOT_SIGNAL) is handled while the program leaves it at its
  * default. A forked child that will be recorded ignores it until its first event. A child that will
@@ -15,11 +16,11 @@
  *
  * The handlers are hidden from the program. The functions that return dispositions are intercepted,
  * and return the default instead of a handler of the recorder. A program that sets a disposition
- * simply replaces the recorder's, and has no guard from then on. A program that starts with SIGBUS
- * ignored has none, and a thread that blocks SIGBUS has none. The only state is the handler's
- * address, so fork and exec need no special treatment. A child made by vfork has separate handlers.
- * If recording starts in it, its parent lacks the recorder's handlers, and installs them at its
- * next event (guard_install_pending). */
+ * replaces the recorder's handler, and is not guarded from then on. A program that starts with
+ * SIGBUS ignored is not guarded, nor is a thread that blocks SIGBUS. The only state is the
+ * handler's address, so fork and exec need no special treatment. A child made by vfork has separate
+ * handlers. If recording starts in such a child, its parent lacks the recorder's handlers, and
+ * installs them at its next event (guard_install_pending). */
 #include "event/guard.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ next_sigaction(int number, const struct sigaction *new, struct sigaction *ret_ol
 }
 
 /* Perform the default action of signal NUMBER. A fault repeats by itself when the handler returns.
- * Any other signal, SENT, must be raised again. */
+ * A signal that was SENT by a process must be raised again. */
 static void
 act_by_default(int number, const siginfo_t *sent)
 {
@@ -93,8 +94,8 @@ on_snapshot(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* Return true if signal NUMBER can be the snapshot signal. Faults cannot, because they repeat if
- * they are not handled. */
+/* Return true if signal NUMBER can be the snapshot signal. Faults cannot, because the instruction
+ * repeats until the fault is handled. */
 static bool
 may_be_snapshot(int number)
 {
@@ -142,7 +143,8 @@ guard_is_ours(uintptr_t handler)
     return handler == (uintptr_t)on_sigbus || handler == (uintptr_t)on_snapshot;
 }
 
-/* Hide the recorder's handlers in disposition *A from the program. */
+/* Replace a handler of the recorder in disposition *A by the default, to hide it from the
+ * program. */
 static void
 hide(struct sigaction *a)
 {

@@ -4,12 +4,12 @@
 
 #include "base/base.h"
 
-/* Install handlers for SIGBUS, to guard this process's mapped file, and for the snapshot signal;
- * each only if the program leaves the signal at its default. */
+/* Install the handlers for SIGBUS, to guard this process's mapped file, and for the snapshot
+ * signal. Install each handler only if the program leaves the signal at its default. */
 void guard_start(void);
 
-/* Do guard_start for the owner of the memory after a guest (platform/process.h) has started
- * recording. Return false, with nothing done, if the caller is a guest. */
+/* Call guard_start for the owner of the memory after a guest (platform/process.h) has started
+ * recording. If the caller is a guest, have no effect and return false. */
 bool guard_install_pending(void);
 
 #endif

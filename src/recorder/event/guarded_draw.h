@@ -1,5 +1,5 @@
-/* guarded_draw.h: the functions of draw.h for a program in any floating-point state. It notices
- * nothing of them, and equal arguments give equal results. */
+/* guarded_draw.h: calls the functions of draw.h in any floating-point state of the program, and
+ * preserves this state. Equal arguments give equal results. */
 #ifndef EVENT_GUARDED_DRAW_H
 #define EVENT_GUARDED_DRAW_H
 

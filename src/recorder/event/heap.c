@@ -9,16 +9,19 @@
  *     (heap_instance.c)    └► lives: site -> live count, live bytes       (heap_table.c)
  *
  * An instance has live values per site. So a reset ends a million blocks in one step per site, even
- * blocks without addresses. Instances of runtimes, which are never reset, have no live values.
+ * if their addresses are not recorded. Instances of runtimes are never reset and have no live
+ * values.
  *
  * Caches. The site depends only on the stack, the handle and the size class, so each thread caches
- * a thousand sites. For some hundred sites it also caches the places of the latest count: the
- * counter, the instance, and the live values in it. Most events need only these: heap_fast_path.h.
+ * a thousand sites. For some hundred sites it also caches where the site's latest object was
+ * counted: the counter, the instance, and the live values in the instance. Most events need only
+ * these caches: heap_fast_path.h.
  *
- * Backing. When a heap makes its blocks from a block of malloc, that block leaves its site as if it
- * had never been allocated there. It is counted below a separate tag, which no total includes. Its
+ * Backing. When a heap divides a block of malloc into its own blocks, the allocation of the malloc
+ * block is undone. The malloc block is counted below a separate tag, which no total includes. Its
  * entry in the ledger looks like a sample of a recording mode that does not exist. So the fast path
- * of free, which must not get slower, treats it as a sample, and block_sample_ends leads here.
+ * of free needs no further test: it treats the block as a sample, and block_sample_ends calls
+ * heap_backing.c.
  *
  * All functions are thread-safe. A reset while another thread allocates from the same instance is a
  * race in the program. A block may then be counted before or after the reset, but the sums are
@@ -71,11 +74,12 @@ name_of_handle(uint64_t handle)
 static struct disk_heap *
 record_of(uint64_t handle)
 {
-    // Another thread may just have created the record.
+    // Read the record atomically: another thread may just have created it.
     return table_record(&state->tables[DISK_HEAPS], load_acquire(&name_of_handle(handle)->record));
 }
 
-/* Return the instance of HANDLE; NULL if it does not exist, which is counted unless HANDLE is 0. */
+/* Return the instance of HANDLE. If there is none, return NULL, and count that unless HANDLE is
+ * 0. */
 static inline struct heap_instance *
 instance_of(uint64_t handle)
 {
@@ -139,7 +143,7 @@ skip_frames(uint32_t node, uint32_t skip)
         uint32_t parent = load_relaxed(&account_state()->nodes[node].parent);
 
         // Other processes can write to the file, so check that the parent leads outwards. The
-        // parent of a shortened stack is no frame.
+        // parent of a shortened stack is not a frame.
         if (parent < DISK_NODE_FIRST || parent >= node ||
             load_relaxed(&account_state()->nodes[parent].frame) == DISK_SHORTENED)
             break;
@@ -148,8 +152,9 @@ skip_frames(uint32_t node, uint32_t skip)
     return node;
 }
 
-/* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG; 0
- * without memory. Store the sites of the tag's node in *RET_SITES; NULL if the tree has no room. */
+/* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG. Store
+ * the sites of the tag's node in *RET_SITES. If the tree has no room, store NULL; if memory is
+ * exhausted, return 0. */
 static uint32_t
 heap_site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
              uint32_t **ret_sites)
@@ -184,7 +189,7 @@ find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
     if (unlikely(t->heaps == NULL) && (t->heaps = mem_private(sizeof *t->heaps)) == NULL)
         return site;
     p = heap_place(t->heaps, key);
-    // Mark as unused until it is complete: a handler may jump out of here.
+    // Mark the entry as unused until it is complete, because a handler may jump out of here.
     p->key = 0;
     signal_fence();
     p->site = site;
@@ -193,8 +198,8 @@ find_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
     return site;
 }
 
-/* Return the site of an object of SIZE_BYTES of the heap HANDLE with the stack NODE; 0 without
- * memory. */
+/* Return the site of an object of SIZE_BYTES of the heap HANDLE with the stack NODE. Return 0 if
+ * memory is exhausted. */
 static inline uint32_t
 object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_bytes)
 {
@@ -211,7 +216,8 @@ object_site(struct thread *t, uint32_t node, uint64_t handle, uint64_t size_byte
     return likely(site != 0) ? site : find_site(t, node, handle, size_bytes);
 }
 
-/* Cache in T the places that count SITE, for as long as its objects belong to H. */
+/* Cache in T the counter, the instance and the live values of SITE, while its objects belong to
+ * H. */
 static inline void
 note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_instance *h,
           struct heap_live *live)
@@ -235,7 +241,7 @@ note_site(struct thread *t, uint32_t site, struct disk_counter *c, struct heap_i
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* Upper bound of the amounts of one event, so that sums stay far below 2^63. */
+/* Upper bound of the counts and bytes of one event, so that sums stay far below 2^63. */
 #define AMOUNT_MAX ((uint64_t)1 << 46)
 
 static uint64_t
@@ -244,7 +250,8 @@ clamp(uint64_t amount)
     return amount < AMOUNT_MAX ? amount : AMOUNT_MAX;
 }
 
-/* Return the mean size of B's objects. Most blocks are one object, and a division is slow. */
+/* Return the mean size of B's objects in bytes. Most blocks are one object, and a division is
+ * slow. */
 static inline uint64_t
 each_bytes_of(struct heap_block b)
 {
@@ -260,7 +267,7 @@ has_lives(const struct heap_instance *h)
     return heap_has_lives(load_relaxed(&h->owner));
 }
 
-/* Return true if T owns H. The first thread that asks becomes the owner. */
+/* Return true if T owns H. The first thread that calls this becomes the owner. */
 static inline bool
 is_owner(struct heap_instance *h, const struct thread *t)
 {
@@ -285,8 +292,8 @@ count_in(struct thread *t, struct disk_counter *c, struct heap_block b)
     bump_by(&c->allocated_bytes, b.size_bytes);
 }
 
-/* End the block B of H. Return the change of live bytes. Store its counter in *RET_C; NULL if it
- * could not be counted. */
+/* Count the end of block B of H. Return the change of live bytes. Store the counter of B in *RET_C,
+ * or NULL if B could not be counted. */
 static INLINE int64_t
 object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
             struct disk_counter **ret_c)
@@ -307,8 +314,8 @@ object_ends(struct thread *t, struct heap_instance *h, struct heap_block b,
     return -(int64_t)b.size_bytes;
 }
 
-/* Count the free of OLD, which was not seen: another object is there. Return the change of live
- * bytes. */
+/* Count the free of OLD, which went unseen: another object is at its address. Return the change of
+ * live bytes. */
 static NOINLINE int64_t
 overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
 {
@@ -318,8 +325,8 @@ overwritten(struct thread *t, struct heap_instance *h, struct heap_block old)
     return object_ends(t, h, old, &c);
 }
 
-/* Handle the allocation of an object of H where OLD was. KEPT: there was room to store it. Return
- * the change of live bytes due to OLD. */
+/* Handle the allocation of an object of H at the address where OLD was. KEPT: there was room to
+ * store the address. Return the change of live bytes due to OLD. */
 static INLINE int64_t
 note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_block old)
 {
@@ -329,7 +336,7 @@ note_kept(struct thread *t, struct heap_instance *h, bool kept, struct heap_bloc
 }
 
 /* Store the address P of B, unless P is NULL. Return the change of live bytes due to a block that
- * was still recorded there. */
+ * was still recorded at P. */
 static INLINE int64_t
 keep_object(struct thread *t, struct heap_instance *h, const void *p, struct heap_block b)
 {
@@ -342,8 +349,8 @@ keep_object(struct thread *t, struct heap_instance *h, const void *p, struct hea
     return note_kept(t, h, kept, old);
 }
 
-/* Begin a block of COUNT objects and SIZE_BYTES with the stack NODE, at P. Return its counter; NULL
- * if it is lost. */
+/* Count the allocation of a block of COUNT objects and SIZE_BYTES with the stack NODE, at P. Return
+ * its counter, or NULL if the event is lost. */
 static INLINE struct disk_counter *
 object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const void *p,
               uint64_t count, uint64_t size_bytes, uint32_t node, int64_t *ret_change)
@@ -403,8 +410,8 @@ heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
     reentry_leave();
 }
 
-/* Complete an allocation at P, described by B, with the stack of TARGET. RESULT is the fast
- * path's. */
+/* Complete an allocation at P, described by B, with the stack of TARGET. RESULT is the result of
+ * the fast path. */
 static INLINE void
 finish_alloc(enum heap_fast_path result, uint64_t handle, const void *p, uint64_t size_bytes,
              const struct stack_target *target, struct heap_block b)
@@ -463,7 +470,7 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     struct thread *t = tls.self;
     int64_t change = (int64_t)size_bytes;
 
-    // NULL if another thread has destroyed the instance and ended its objects.
+    // h is NULL if another thread has destroyed the instance and ended its objects.
     if (likely(h != NULL)) {
         bool kept = heap_objects_insert_slow(&h->objects, p, b, &old);
 
@@ -474,12 +481,12 @@ heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t 
     reentry_leave();
 }
 
-/* Count a free of P, where no block is known. */
+/* Count a free of P, if no block is known at P. */
 static COLD void
 not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
     if (heap_is_off())
-        return; // The block was probably allocated while recording was off, too.
+        return; // The block was probably allocated while recording was off.
     if (event_state()->gaps)
         bump(&t->disk->unrecorded_frees);
     else
@@ -487,7 +494,7 @@ not_there(struct thread *t, struct heap_instance *h, const void *p, struct arch_
                             language_node(t, caller), 0, p);
 }
 
-/* Remove the block at P and return it. If there is none, count that and return site 0. */
+/* Remove the block at P and return it. If there is no block at P, count that and return site 0. */
 static INLINE struct heap_block
 heap_take_out(struct thread *t, struct heap_instance *h, const void *p, struct arch_caller caller)
 {
@@ -532,7 +539,7 @@ heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller)
     struct thread *t = tls.self;
     enum heap_fast_path result = HEAP_MISS;
 
-    // Unrolled, because shifts by constants need half the instructions.
+    // Unroll the loop, because shifts by constants need half the instructions.
 #pragma GCC unroll 4
     for (uint32_t tier = 1; tier < HEAP_TIERS && result == HEAP_MISS; tier++)
         result = free_in_tier(t, handle, p, tier);
@@ -581,7 +588,7 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
     peak_change(t, change + left);
 }
 
-/* End all live blocks of H. */
+/* Count the end of all live blocks of H. */
 static void
 end_all(struct thread *t, struct heap_instance *h)
 {
@@ -629,7 +636,7 @@ heap_destroy(struct thread *t, uint64_t handle)
 
     if (h == NULL)
         return;
-    // No other thread finds the instance from here on, so only this thread puts it on the free
+    // After this CAS no other thread finds the instance, so only this thread puts it on the free
     // list.
     if (!cas_acq_rel(&h->owner, &handle, HEAP_NOBODY))
         return;
@@ -655,7 +662,7 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         peak_before_free(t, c);
         peak_change(t, -(int64_t)old.size_bytes);
     }
-    // If another thread's row has counted the block, this row may have no size yet.
+    // If another thread's row has counted the allocation, this row may not have a size yet.
     if (c->allocations == 0)
         store_relaxed(&c->size_min, UINT64_MAX);
     bump_by(&c->allocations, UINT64_MAX);
@@ -664,8 +671,8 @@ undo_alloc(struct thread *t, const void *p, struct ledger_entry old)
         store_relaxed(&c->size_max, UINT64_C(0));
 }
 
-/* Return true if the ledger has no live block in P's granule: P must not be inside another
- * block. */
+/* Return true if the ledger has no live block in P's granule. A P inside another block must not
+ * become backing. */
 static bool
 is_free_place(const void *p)
 {
@@ -675,7 +682,7 @@ is_free_place(const void *p)
 }
 
 /* Insert P, whose entry was OLD, into the ledger as backing of the heap at SITE. Return false if
- * there is no room. */
+ * the ledger has no room. */
 static bool
 keep_backing(void *p, struct ledger_entry old, uint64_t size_bytes, uint32_t site)
 {
@@ -702,7 +709,7 @@ heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
         return;
     old = ledger_remove(p);
     if (ledger_is_backing(old)) {
-        block_keep_again(t, p, old); // A block backs one heap at a time.
+        block_keep_again(t, p, old); // Keep the first heap: a block backs one heap at a time.
         return;
     }
     b.size_bytes = clamp(old.site != 0 ? old.size_bytes : size_bytes) & BACKING_BYTES;
@@ -728,7 +735,7 @@ static void
 back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_caller caller)
 {
     uint32_t *sites = language_sites(t, stack_target(t, caller));
-    // The ledger did not store its allocator, so no size word is trusted.
+    // The ledger did not store the block's allocator, so do not trust the size word.
     struct ledger_entry now = {.site = nodes_site(sites, size_bytes),
                                .odd = ledger_state()->usable == USABLE_CALL,
                                .size_bytes = size_bytes};
@@ -740,7 +747,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
     }
     now.birth = recent_begins(t, p, recent_entry(p, now.site));
     count_alloc(t, c, size_bytes);
-    filter_keep(p); // The block is exact, so its free must be seen in any recording mode.
+    filter_keep(p); // The block is exact, so its free must be recorded in any mode.
     block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }

@@ -8,19 +8,20 @@
 
 enum heap_form {
     HEAP_PLAIN,
-    HEAP_LASTS,     // Never reset, and destroyed only when no object is live.
-    HEAP_COLLECTED, // Like HEAP_LASTS; objects end when a collector finds them dead.
+    HEAP_LASTS,     // The heap is never reset, and destroyed only when no object is live.
+    HEAP_COLLECTED, // Like HEAP_LASTS; a collector reports objects that it finds dead.
 };
 
 /* Create a heap called NAME. Its events are charged to their stacks without the SKIP_FRAMES
- * innermost frames. Return its handle. If there is no room, count that and return 0. */
+ * innermost frames. Return its handle. If there is no room, count a loss and return 0. */
 uint64_t heap_create(const char *name, unsigned skip_frames, enum heap_form form);
 
-/* Record that a collection of the heap HANDLE, if it exists, ended at ELAPSED_NS. */
+/* Record that a garbage collection of the heap HANDLE ended at ELAPSED_NS. Has no effect if the
+ * heap does not exist. */
 void heap_collected(uint64_t handle, uint64_t elapsed_ns);
 
 /* Record an operation of the program on the heap HANDLE, at the stack that called from CALLER. Call
- * in an event of T. Events that cannot be recorded are counted. */
+ * in an event of T. Events that cannot be recorded are counted as lost. */
 void heap_destroy(struct thread *t, uint64_t handle);
 void heap_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t count,
                 uint64_t size_bytes, struct arch_caller caller);
@@ -31,13 +32,13 @@ void heap_reset(struct thread *t, uint64_t handle);
 void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_bytes,
                   struct arch_caller caller);
 
-/* Record that P no longer backs the heap. If it was a block of malloc before, record it as
- * allocated at CALLER. */
+/* Record that P no longer backs the heap. If P was a block of malloc before, record it again as a
+ * block that was allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
-/* Slow paths of heap_fast_path.h. Requires an event begun by reentry_enter, of a thread to which
- * the fast path is open; each function ends the event. They record the allocation of one object at
- * P, at the stack that called from CALLER or belongs to TARGET. heap_alloc_coarse is for objects
+/* Slow paths of heap_fast_path.h, which record the allocation of one object at P. The stack called
+ * from CALLER, or is that of TARGET. Each function requires an event begun by reentry_enter, of a
+ * thread to which the fast path is open, and ends the event. heap_alloc_coarse is for objects
  * larger than HEAP_FINE_BYTES. */
 void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                        const struct stack_target *target);
@@ -50,7 +51,7 @@ void heap_alloc_at(uint64_t handle, const void *p, uint64_t size_bytes,
 void heap_keep_counted(uint64_t handle, const void *p, uint64_t size_bytes, uint32_t site,
                        uint32_t birth);
 
-/* Record the end of the object at P. */
+/* Record the end of the object at P. Requires and ends an event, like the functions above. */
 void heap_free_begun(uint64_t handle, const void *p, struct arch_caller caller);
 
 #endif

@@ -1,4 +1,5 @@
-/* heap_backing.c: ends a block that backs a heap of the program. heap.c begins such blocks. */
+/* heap_backing.c: records the end of a block that backs a heap of the program. heap.c records its
+ * begin. */
 #include "event/heap_backing.h"
 
 #include "account/count.h"

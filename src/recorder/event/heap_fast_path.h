@@ -11,16 +11,16 @@
  *     - the counter needs no new bounds.
  *
  * A free takes the fast path if the object has a word in the shadow, and its site is cached in the
- * same way. So two lookups in the thread's own tables replace lookups of the instance, the live
- * values and the thread's counters.
+ * same way. So two lookups in the thread's own tables replace three: those of the instance, the
+ * live values and the thread's counters.
  *
  *     stack, name, size class ──► place ──► site ──► counter, instance, live values
  *                                    address ──► word ──┘
  *
  * One condition cannot be checked in advance: another thread, or a signal handler, may occupy the
- * place in the shadow meanwhile. An object is counted before any thread can find it. So if the
- * place is occupied, the object is already counted and must only be stored elsewhere
- * (HEAP_TO_STORE). */
+ * object's place in the shadow before the store. An object is counted before any thread can find
+ * it. So if the place is occupied, the object is already counted, and only its address must be
+ * stored elsewhere (HEAP_TO_STORE). */
 #ifndef EVENT_HEAP_FAST_PATH_H
 #define EVENT_HEAP_FAST_PATH_H
 
@@ -37,22 +37,21 @@
 #include "heaps/heap_table.h"
 #include "stack/stack.h"
 
-/* A thread's cache of lookups. All zero = empty; after a fork in a handler, the child sees
- * zeros. */
+/* A thread's cache of lookups. Zeros = empty; a child that a handler forked sees zeros. */
 struct heap_memo {
-    /* Cache of sites. The site is a function of the stack, the number of frames to skip, the heap's
-     * name and the size class. It never changes. */
+    /* Cache of sites. The stack, the number of frames to skip, the heap's name and the size class
+     * determine the site, so it never changes. */
     struct heap_place {
         uint64_t key;  // 0 = unused.
         uint32_t site; // 0 = unknown.
         uint32_t reserved;
     } places[1 << 10];
-    /* Cache of the places where a site is counted. */
+    /* Cache of the counter, instance and live values of a site. */
     struct heap_site {
         uint32_t site; // 0 = unused.
         uint32_t reserved;
         struct disk_counter *counter;   // The thread's counter.
-        struct heap_instance *instance; // Instance with the latest object of that site.
+        struct heap_instance *instance; // Instance that has the latest object of the site.
         struct heap_live *live;         // The site's live values in that instance; NULL if it has
                                         // none.
     } sites[1 << 9];
@@ -61,9 +60,9 @@ static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32,
 
 enum heap_fast_path {
     HEAP_DONE,
-    HEAP_TO_FLUSH, // Done except for peak_flush; leave the event after it.
-    HEAP_TO_STORE, // Counted, but the address is not stored; the event has not ended.
-    HEAP_MISS,     // Nothing was changed.
+    HEAP_TO_FLUSH, // Recorded, except for peak_flush; then end the event.
+    HEAP_TO_STORE, // Counted, but the address is not stored. The event has not ended.
+    HEAP_MISS,     // Not recorded; no data was changed.
 };
 
 /* Return the cache key for objects of SIZE_CLASS of the heap HANDLE below the node with SITES. */
@@ -90,8 +89,8 @@ heap_site(struct heap_memo *m, uint32_t site)
     return &m->sites[site % countof(m->sites)];
 }
 
-/* Return true if S is the entry for SITE, has the instance H of HANDLE, and LIVE is valid. H and
- * LIVE were read from S before. */
+/* Return true if S is the entry for SITE and has the instance H of HANDLE, so that LIVE is valid. H
+ * and LIVE were read from S before the call. */
 static INLINE bool
 heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
              const struct heap_instance *h, const struct heap_live *live)
@@ -102,30 +101,31 @@ heap_site_is(const struct heap_site *s, uint32_t site, uint64_t handle,
             (likely(live != NULL) && likely(load_acquire(&live->site) == site)));
 }
 
-/* Return true if T owns H. Other threads change H's live values by atomic operations. */
+/* Return true if T owns H. Threads that do not own H change its live values by atomic
+ * operations. */
 static inline bool
 heap_is_own(const struct heap_instance *h, const struct thread *t)
 {
     return likely(load_relaxed(&h->thread) == t);
 }
 
-/* Return the entry for an object of SITE in the thread's list of latest blocks, to be combined with
- * its address (recent.h). */
+/* Return the entry for an object of SITE in the thread's list of latest blocks. recent.h combines
+ * it with the object's address. */
 static inline uint32_t
 heap_recent_entry(uint32_t site)
 {
     return site;
 }
 
-/* Return true if events of the program's heaps are not recorded. This is the case only while
- * recording is off: they are never sampled. */
+/* Return true if events of the program's heaps are not recorded. They are never sampled, so this is
+ * the case only while recording is off. */
 static inline bool
 heap_is_off(void)
 {
     return unlikely(load_relaxed(&sample.mode) == DISK_MODE_OFF);
 }
 
-/* Return true if the present stack is T's memo. Its target is then t->leaf. */
+/* Return true if the present stack is T's memo, so that its target is t->leaf. */
 static inline bool
 heap_is_leaf(struct thread *t, struct arch_caller caller)
 {
@@ -136,8 +136,8 @@ heap_is_leaf(struct thread *t, struct arch_caller caller)
 }
 
 /* Count the allocation of P, one object of the heap HANDLE, at the stack of TARGET. On
- * HEAP_TO_STORE, *RET_BLOCK describes it. FINE: it has at most HEAP_FINE_BYTES. Requires a begun
- * event; ends it only on HEAP_DONE. */
+ * HEAP_TO_STORE, describe the object in *RET_BLOCK. FINE: the object has at most HEAP_FINE_BYTES.
+ * Requires an event that has begun, and ends it only on HEAP_DONE. */
 static INLINE enum heap_fast_path
 heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t size_bytes,
                      const struct stack_target *target, bool fine, struct heap_block *ret_block)
@@ -176,8 +176,8 @@ heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t 
     return HEAP_DONE;
 }
 
-/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires a begun
- * event; ends it only on HEAP_DONE. */
+/* Count the end of P of the heap HANDLE, whose word is at PLACE in LEAF of TIER. Requires an event
+ * that has begun, and ends it only on HEAP_DONE. */
 static INLINE enum heap_fast_path
 heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_t tier,
                        struct heap_leaf *leaf, uint64_t *place)
@@ -217,7 +217,7 @@ heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_
     return HEAP_DONE;
 }
 
-/* Like heap_fast_path_free_at, for an object in the first tier, where most objects are. */
+/* Like heap_fast_path_free_at, for an object in the first tier, which has most of the objects. */
 static INLINE enum heap_fast_path
 heap_fast_path_free(struct thread *t, uint64_t handle, const void *p)
 {

@@ -1,9 +1,10 @@
-/* inner.c: records inner events.
+/* inner.c: records inner events, which occur inside a function of the real allocator.
  *
- * A function of the real allocator, such as operator new, has called back into the recorder. Its
- * frees and reallocations are recorded like any others. Its blocks are held back until it returns,
- * because one of them may be its result (deferred.c). A free of an unknown block is ignored,
- * because it is internal to the function, like a block with a header.
+ * A function of the real allocator, such as operator new, may call back into the recorder. Its
+ * frees and reallocations are recorded like any others. The blocks that it allocates are held back
+ * until it returns, because one of them may be its result (deferred.c). A free of an unknown block
+ * is ignored: such a block is internal to the function, for example the start of a block with a
+ * header.
  *
  * The event of the outer call continues afterwards, so each event here steps out of it and back in
  * (reentry.c). */
@@ -31,7 +32,7 @@ inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_ca
     struct reentry_nest n = reentry_here();
 
     if (p == NULL)
-        return; // If this makes the outer function fail, its failure is counted.
+        return; // If this failure makes the outer function fail, the outer failure is counted.
     reentry_step_out(&n);
     if (tls.change == 0 && gate == GATE_EXACT)
         gate = gate_first(size_bytes, caller.slot);
@@ -40,7 +41,7 @@ inner_alloc(void *p, size_t size_bytes, bool odd, enum gate gate, struct arch_ca
     reentry_step_back(&n);
 }
 
-/* Count the block at P in a separate event, if it is held back. */
+/* If the block at P is held back, count it in a separate event. */
 static void
 count_before_free(const void *p, uint64_t slot)
 {
@@ -57,7 +58,7 @@ inner_free(void *p, struct arch_caller caller)
     struct reentry_nest n = reentry_here();
 
     if (n.first)
-        return; // The thread has no blocks yet.
+        return; // Before its first event the thread has no held blocks.
     reentry_step_out(&n);
     count_before_free(p, caller.slot);
     event_free_known(p, caller);

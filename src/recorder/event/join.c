@@ -1,11 +1,11 @@
 /* join.c: assigns a struct to each thread, and frees it when the thread has ended.
  *
- * A thread gets a row at its first event. There is no usable notice of a thread's end: hooks at
- * thread exit are limited in number, run in an order outside the recorder's control, and miss later
- * allocations. Instead a row counts as free if its owner's thread id no longer exists in this
- * process; each new thread checks a few rows. A free row goes to the next thread of the same name,
- * which simply adds to its counters. So the file grows with the number of threads that are alive at
- * the same time, per name, instead of with the number of all threads ever. */
+ * A thread gets a row at its first event. The recorder cannot rely on a notice of a thread's end:
+ * hooks at thread exit are limited in number, run in an order outside the recorder's control, and
+ * miss later allocations. Instead a row counts as free if its owner's thread id no longer exists in
+ * this process; each new thread checks a few rows. The next thread of the same name takes a free
+ * row and adds to its counters. So the size of the file depends, for each name, on the maximum
+ * number of simultaneous threads, and not on the number of threads that ever ran. */
 #include "event/start.h"
 
 #include <errno.h>
@@ -35,19 +35,19 @@
 #include "stack/walk.h"
 
 enum {
-    SWEEP_ROWS = 8,        // Number of rows whose owner a new thread checks.
-    NAMED_ROWS_MAX = 1024, // From this number of rows on, any free row is reused, whatever its
-                           // name.
-    TID_BITS = 22,         // Linux has no larger ids.
-    TOUCHED_BLOCKS = 1024, // Number of pointers to blocks of counters to prefault, a page or two.
-    // Maximum depth of nested signal handlers that each interrupt the recorder, and of longjmps out
-    // of them. Each level needs a row.
+    SWEEP_ROWS = 8,        // Number of rows whose owners a new thread checks.
+    NAMED_ROWS_MAX = 1024, // From this number of rows on, a free row is reused even if its name
+                           // differs.
+    TID_BITS = 22,         // Width of a thread id in bits: the largest on Linux.
+    TOUCHED_BLOCKS = 1024, // Number of pointers to blocks of counters to prefault: a page or two.
+    // Maximum depth of nested signal handlers that each interrupt the recorder, including handlers
+    // that have left by longjmp. Each level needs a row.
     NESTED_MAX = 4,
 };
 
-/* Return the owner_tid of a row that thread TID uses as the USES-th user. A thread that finds a
- * dead owner may be slow to free the row: by then the thread id may belong to a new thread, which
- * has freed and taken the same row. The count distinguishes the two. */
+/* Return the owner_tid of a row that thread TID uses as the USES-th user. A thread may be slow to
+ * free the row of an ended owner. By then the kernel may have given the thread id to a new thread,
+ * which has freed and taken the same row. The count distinguishes the two owners. */
 static uint32_t
 owner_word(uint32_t tid, uint32_t uses)
 {
@@ -66,7 +66,8 @@ sweep(uint32_t own_tid)
         uint32_t owner = t != NULL ? load_relaxed(&t->owner_tid) : 0;
         uint32_t tid = owner & ((1u << TID_BITS) - 1);
 
-        // A row with the calling thread's id belonged to an ended thread that had this id before.
+        // If the row has the calling thread's id, its owner has ended, and the kernel has reused
+        // the id.
         if (owner == 0 || (tid != own_tid && sys_tgkill(sys_getpid(), (int)tid, 0) != -ESRCH))
             continue;
         peak_collect_ended(t);
@@ -77,13 +78,15 @@ sweep(uint32_t own_tid)
     }
 }
 
-/* Take a free row named NAME, or any free row if there are many rows; NULL if there is none. */
+/* Take a free row named NAME, or any free row if there are many rows. Return NULL if no row is
+ * free. */
 static struct thread *
 take_over(uint32_t tid, const char *name)
 {
     uint32_t rows = thread_row_count();
     uint32_t first =
-        load_relaxed(&account_state()->sweep); // The rows just before this one were freed last.
+        load_relaxed(&account_state()->sweep); // Search backwards from here: these rows were freed
+                                               // last.
 
     for (uint32_t i = 1; i <= rows && load_relaxed(&account_state()->free_rows) != 0; i++) {
         struct thread *t =
@@ -110,7 +113,7 @@ join_new_row(uint32_t tid)
     uint64_t row = TABLE_NONE, bins = TABLE_NONE;
     struct thread *t;
 
-    // Allocate all memory first, or none, because each event of the thread tries again.
+    // Allocate either all memory or none, because each further event of the thread tries again.
     if (load_relaxed(&rows->full) || load_relaxed(&all_bins->full))
         return NULL;
     t = mem_private(sizeof *t + blocks_bytes);
@@ -131,8 +134,8 @@ join_new_row(uint32_t tid)
     t->direct_units = ledger_direct_units();
     t->generation = load_acquire(&state->generation);
     // Prefault the cache and the first pointers to blocks, which follow it. The first few walks
-    // touch each page of the cache, with a read before a write, so it would fault twice. All events
-    // touch these pointers.
+    // touch each page of the cache, with a read before a write, so each page would fault twice. All
+    // events use the pointers.
     mem_touch(t->rules, t->blocks + TOUCHED_BLOCKS);
     store_release(&t->disk->id, (uint32_t)row);
     t->disk->bins = (uint32_t)bins;
@@ -157,8 +160,8 @@ join(uint32_t tid)
     thread_set_name(t->disk, name);
     t->disk->tid = tid;
     bump(&t->disk->uses);
-    // Variant stacks of a few frames have no joining frame to prove that they are readable: they
-    // may be further out than this thread's stack reaches.
+    // Drop all variant stacks if stacks are limited to a few frames. Such variants have no joining
+    // frame to prove that they are readable, and may lie beyond the end of this thread's stack.
     if (stack_state()->depth_max != LIMIT_DEPTH)
         memo_forget_all(t);
     else
@@ -167,11 +170,11 @@ join(uint32_t tid)
     recent_clear(t);
     t->inner_count = 0;
     t->countdown = t->tick_events = 1;
-    // Only for the first thread, because a program may have many short ones.
+    // Only the first thread ticks at each event, because a program may have many short threads.
     t->close_ticks =
         load_relaxed(&account_state()->ticked_events) == 0 ? TICK_CLOSE_EVENTS : 0;
-    t->nested = NULL; // The nested struct's owner has ended together with T's, so it is free for
-                      // any thread.
+    t->nested = NULL; // The owner of the nested struct has ended too, so any thread may take that
+                      // struct.
     t->outer = NULL;
     t->level = 0;
     add_relaxed(&account_state()->live_threads, 1u);
@@ -180,9 +183,9 @@ join(uint32_t tid)
     return t;
 }
 
-/* Return the thread id for the owner of the caller's row. A guest (platform/process.h) uses a
- * thread of its parent, which outlives the guest. It is unknown which thread that is, so the row
- * belongs to the main thread and never becomes free. */
+/* Return the thread id for the owner of the caller's row. A guest (platform/process.h) runs in
+ * place of a thread of its parent, which outlives the guest. The recorder cannot find out which
+ * thread that is, so the row belongs to the main thread and never becomes free. */
 static uint32_t
 owning_tid(bool guest)
 {
@@ -196,9 +199,9 @@ join_first(void)
     uint32_t tid = owning_tid(guest);
     struct thread *t;
 
-    // In three cases no row can be freed. In a quiet process, ended threads cannot be found: the
-    // own id is invented and may equal a live thread's. A guest cannot find its parent's threads. A
-    // new process has no earlier threads.
+    // Free the rows of ended threads, except in three cases. In a quiet process, ended threads
+    // cannot be found: the calling thread's id is invented and may equal a live thread's id. A
+    // guest cannot find its parent's threads. A new process has no earlier threads.
     if (!sys_is_quiet() && !guest && load_relaxed(&account_state()->live_threads) != 0)
         sweep(tid);
     t = join(tid);
@@ -221,9 +224,10 @@ nest(struct thread *n, struct thread *t)
     n->stack_sought = t->stack_sought;
 }
 
-/* T is new, and the calling thread has none yet. Without system calls no signal is blocked, so a
- * handler may have joined meanwhile: then its struct is the thread's, and T the innermost nested
- * one, so that the thread has no two rows at once. Return the thread's struct. */
+/* Return the calling thread's struct after T was created for it. Without system calls signals
+ * cannot be blocked, so a handler may have joined in the meantime. Then the handler's struct
+ * becomes the thread's, and T becomes the innermost nested struct, so that the thread does not own
+ * two rows as its own. */
 static struct thread *
 resolve_join(struct thread *t)
 {
@@ -264,9 +268,9 @@ join_thread(void)
 
     if (is_lost())
         return NULL;
-    // If a handler jumped out of here, the thread would never get a row.
+    // Block signals: if a handler jumped out of here, the thread would never get a row.
     mask = sys_block_signals();
-    // A handler may have joined since the caller's check.
+    // A handler may have joined after the caller's check.
     if (thread_is_ready(tls.self)) {
         sys_unblock_signals(mask);
         return tls.self;
@@ -298,7 +302,7 @@ invalidate_stale(struct thread *t)
     coroutines_forget_code(t);
 }
 
-/* Return the state of the calling thread, whose stacks get frames of LANGUAGES. */
+/* Return the ready state for the calling thread, whose stacks get frames of LANGUAGES languages. */
 static uint32_t
 ready_state(uint32_t languages)
 {
@@ -319,7 +323,7 @@ join_refresh(struct thread *t)
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).
     if (unlikely(load_acquire(&language_count) != languages))
-        thread_invalidate(t); // An adapter has registered in the meantime: check again.
+        thread_invalidate(t); // An adapter has registered in the meantime: refresh again.
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;
@@ -332,7 +336,7 @@ join_refresh(struct thread *t)
     }
     peak_refresh(t);
     if (unlikely(event_state()->guard_due) && !guard_install_pending())
-        thread_invalidate(t); // Check again when the owner runs.
+        thread_invalidate(t); // A guest cannot install them: try again when the owner runs.
 }
 
 static COLD struct thread *
@@ -341,7 +345,7 @@ make_nested(struct thread *t)
     uint64_t mask = sys_block_signals();
     struct thread *n = t->nested;
 
-    // The id is the outer one's: without system calls another would be made up.
+    // Use the outer struct's thread id: without system calls a new id would be invented.
     if (n == NULL && t->level < NESTED_MAX && (n = join(t->disk->tid)) != NULL) {
         nest(n, t);
         t->nested = n;

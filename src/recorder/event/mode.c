@@ -1,8 +1,8 @@
-/* mode.c: the sequence of recording modes.
+/* mode.c: changes the recording mode and stores the sequence of modes.
  *
- * A recording mode, in force from one change to the next, is exact, sampled or off. A sample's
- * entry in the ledger has the number of its mode. So its free subtracts exactly the amount that its
- * allocation added, even if another mode is in force by then. A thread adopts a new mode at its
+ * A recording mode is exact, sampled or off, and is in force until the next change. A sample's
+ * entry in the ledger has the number of its mode. So its free subtracts exactly the amounts that
+ * its allocation added, even if another mode is in force by then. A thread adopts a new mode at its
  * next refill at the gate, or at its next event in exact mode. */
 #include "event/mode.h"
 
@@ -28,7 +28,7 @@ struct sample sample;
 
 static_assert(LIMIT_MODES < 1 << (32 - LEDGER_MODE_SHIFT), "a way fits into an entry");
 
-/* Read the user's choice from the environment. A program that a forked child executes reads it
+/* Read the user's choice from the environment. A program started by exec in a forked child reads it
  * again, so its delay and duration start again. */
 static void
 mode_learn(void)
@@ -56,7 +56,7 @@ mode_record(uint32_t index)
     return table_record(&state->tables[DISK_PHASES], index);
 }
 
-/* Add a mode to the profile. Return its index; LIMIT_MODES if there is no room. */
+/* Add a mode to the profile. Return its index, or LIMIT_MODES if there is no room. */
 static uint32_t
 mode_add_mode(const struct draw_mode *mode)
 {
@@ -75,7 +75,7 @@ mode_add_mode(const struct draw_mode *mode)
     return (uint32_t)index;
 }
 
-/* Return the index of an earlier mode equal to MODE; LIMIT_MODES if there is none. */
+/* Return the index of an earlier mode equal to MODE, or LIMIT_MODES if there is none. */
 static uint32_t
 find_mode(const struct draw_mode *mode)
 {
@@ -97,7 +97,7 @@ make_present(uint32_t index)
         store_relaxed(&event_state()->gaps, 1u);
     store_relaxed(&sample.present, index);
     store_relaxed(&sample.mode, p->mode);
-    // Follows the stores that it publishes; paired with mode_adopt.
+    // Increment `change` last: this publishes the stores above. Paired with mode_adopt.
     store_release(&sample.change, sample.change + 1);
     thread_invalidate_all();
 }
@@ -128,11 +128,11 @@ mode_adopt(void)
     tls.change = change;
     tls.mode = index;
     tls.charge_mask = p->mask;
-    tls.reserve = -1; // No distance was drawn yet.
+    tls.reserve = -1; // Negative: the distance to the next sample is not drawn yet.
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
     tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
     if (tls.self != NULL)
-        recent_clear(tls.self); // Later calls may go unrecorded.
+        recent_clear(tls.self); // Later calls may be left unrecorded, so births cannot be compared.
 }
 
 enum disk_answer

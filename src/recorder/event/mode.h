@@ -9,14 +9,14 @@
 /* Credit of a thread at the start of exact mode; each call lowers it by one. */
 #define MODE_EXACT_CREDIT (INT64_MIN / 2)
 
-/* The present recording mode. Process constants: a child made by fork continues in the same
+/* The present recording mode. Constant across fork: a child made by fork continues in the same
  * mode. */
 struct sample {
-    uint32_t mode;             // Atomic, enum disk_mode of the present mode.
-    uint32_t change;           // Atomic: incremented at each change of the mode, and at the start;
-                               // 0 before.
+    uint32_t mode;             // Atomic: enum disk_mode of the present mode.
+    uint32_t change;           // Atomic: incremented at the start and at each change of the mode; 0
+                               // before the start.
     uint32_t present;          // Atomic: index of the present mode in `modes`.
-    bool known;                // The environment was read.
+    bool known;                // True after the environment was read.
     uint64_t begin_ns, end_ns; // Clock times at which recording begins and stops; 0 = never.
     struct draw_mode wanted;   // The user's choice, in force from begin_ns on.
     struct draw_mode modes[LIMIT_MODES];
@@ -26,12 +26,12 @@ extern struct sample sample;
 /* Read the user's choice and write it to the profile. Call before the first event. */
 void mode_start(void);
 
-/* Adopt the present recording mode if the thread has not done so. Call from a thread that is in the
- * recorder. */
+/* Adopt the present recording mode if the thread has not adopted it yet. Call from a thread that is
+ * in the recorder. */
 void mode_adopt(void);
 
-/* Switch to recording mode MODE. Return the answer to a request. One thread at a time:
- * request.c. */
+/* Switch to recording mode MODE. Return the answer to the request. Only one thread at a time may
+ * call this: see request.c. */
 enum disk_answer mode_change(const struct draw_mode *mode);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * The busy word, tls.busy, is the state; only this file and its header store to it.
  * REENTRY_IN_RECORDER: the recorder is running. REENTRY_IN_REAL: a function of the real allocator
- * that may call back, such as operator new, is running. Letters name the edges; the table lists the
- * tests of each.
+ * that may call back, such as operator new, is running. Letters name the transitions. The table
+ * lists the tests of each transition.
  *
  *              a enter, b join              c real_begin
  *     IN_RECORDER ◄────────────── IDLE ──────────────► IN_REAL
@@ -33,7 +33,7 @@
  *     Lines of the table in interrupt.sh: (1) thread, return (2) malloc, nested (3) malloc, jump
  *     (4) new, jump (5) malloc, fork (6) new, stack (7) dlclose, return
  *
- * The last event of a thread is not marked: the busy word ends with the thread, in any state, and a
+ * The end of a thread is not a transition: the busy word ends with the thread, in any state, and a
  * later thread takes over the struct (join.c; run/thread_rows).
  *
  * Handlers. A handler that has interrupted the recorder gets a second struct thread. A handler that
@@ -41,11 +41,11 @@
  * return addresses and the stack distinguish a handler's call from the real allocator's
  * (call_from).
  *
- * Jumps. A handler may leave by siglongjmp and abandon the event that it has interrupted; a
- * cancelled thread does so too. The recorder gets no notice. A later event proves the jump in two
- * cases: its frame is shallower on the same stack than the event in progress, or the call in
- * progress is not among its callers. Then the recorder returns to the struct of the innermost event
- * that may still be in progress.
+ * Jumps. A handler may leave by siglongjmp and abandon the event that it has interrupted. A
+ * cancelled thread also abandons its event. The recorder gets no notice. A later event proves the
+ * jump in two cases: its frame is shallower on the same stack than the event in progress, or the
+ * call in progress is not among its callers. Then the recorder returns to the struct of the
+ * innermost event that may still be in progress.
  *
  * Exceptions run the cleanup of struct reentry_call, the one guard of all entries. */
 #include "event/reentry.h"
@@ -90,7 +90,8 @@ reentry_leave_cold(void)
 /* --- Callers ---------------------------------------------------------------------------------- */
 
 /* Return true if SLOT and ENTERED can be compared, because both are on T's own stack. A handler's
- * stack may be inside the thread's stack, in a local array: a call from there proves nothing. */
+ * stack may be a local array inside the thread's stack, so a call from a handler's stack proves
+ * nothing. */
 static bool
 same_stack(const struct thread *t, uint64_t slot, uint64_t entered)
 {
@@ -98,7 +99,7 @@ same_stack(const struct thread *t, uint64_t slot, uint64_t entered)
 }
 
 /* Return true if a longjmp out of a signal handler has left the call that set tls.busy. A later
- * call from SLOT proves this if SLOT is on the same stack and no deeper than that call. */
+ * call from SLOT proves the jump if SLOT is on the same stack and no deeper than that call. */
 static bool
 abandoned(uint64_t slot)
 {
@@ -118,8 +119,8 @@ count_reentrant(void)
         add_relaxed(&state->header->losses.reentrant_events, UINT64_C(1));
 }
 
-/* Move RA to the front of LIST. It replaces the element at index I, which is RA itself or the
- * oldest one. */
+/* Move RA to the front of LIST. RA replaces the element at index I, which is RA itself or the
+ * oldest element. */
 static void
 to_front(uint64_t *list, size_t i, uint64_t ra)
 {
@@ -128,17 +129,17 @@ to_front(uint64_t *list, size_t i, uint64_t ra)
     list[0] = ra;
 }
 
-/* Callers while tls.busy is set. */
+/* The caller of an intercepted function while tls.busy is set. */
 enum from {
     FROM_REAL,    // The function of the real allocator in progress.
     FROM_HANDLER, // A signal handler that has interrupted that function, or the recorder.
-    FROM_OUTSIDE, // The first caller after a longjmp out of that function.
-    FROM_UNKNOWN, // One of these: the stack is not readable that far.
+    FROM_OUTSIDE, // Code outside: a longjmp has left that function.
+    FROM_UNKNOWN, // One of the above: the stack is not readable that far.
 };
 
-/* Identify the caller while the real allocator is in progress. The call from SLOT has the return
- * address RA, which is not the first element of LIST, the latest callback addresses of that
- * allocator. */
+/* Identify the caller while a function of the real allocator is in progress. The call from SLOT has
+ * the return address RA. LIST contains the latest return addresses of calls from inside that
+ * function; RA is not its first element. */
 static COLD enum from
 from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
 {
@@ -152,7 +153,7 @@ from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
             return FROM_REAL;
         }
     }
-    // Without a struct a walk is impossible, so assume the usual case.
+    // Without a struct the stack cannot be walked, so assume the usual case.
     if (!thread_is_ready(t))
         return FROM_REAL;
     between = walk_between(t, slot, tls.entered);
@@ -160,7 +161,7 @@ from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
         return FROM_HANDLER;
     if (between == WALK_PASSES)
         return FROM_OUTSIDE;
-    // Without system calls a walk ends in the page of its first frame, often before a signal frame.
+    // In a quiet process a walk ends in the page of its first frame, often before a signal frame.
     if (between == WALK_UNKNOWN && sys_is_quiet())
         return FROM_UNKNOWN;
     to_front(list, last, ra);
@@ -212,8 +213,8 @@ reentry_step_back(const struct reentry_nest *n)
     tls.busy = REENTRY_IN_RECORDER;
     signal_fence();
     tls.nests -= n->first;
-    // The struct is not ready if the nested event was the first, or if this is the child of a fork
-    // in the handler.
+    // The struct is not ready in two cases: the nested event was the thread's first event, or this
+    // is the child of a fork in the handler.
     if (self_is_ready(n))
         tls.self = n->self;
     tls.entered = n->entered;
@@ -229,8 +230,8 @@ abandon(struct thread *t)
     deferred_count(t, 0);
 }
 
-/* Handle a longjmp out of the event in progress, which has led to a caller of SLOT's function.
- * Return to the innermost outer event that may still be in progress. */
+/* Handle a longjmp that has left the event in progress. A caller further out has called from SLOT
+ * since. Return to the innermost outer event that may still be in progress. */
 static COLD void
 leave_abandoned(uint64_t slot)
 {
@@ -289,8 +290,8 @@ reentry_nest(struct reentry_call *c)
         return;
     }
     n->first &= n->busy != REENTRY_IDLE;
-    // Otherwise the struct is not in use: the allocator was interrupted, or the very beginning of
-    // the thread's first event.
+    // In all other cases the struct is not in use: the handler interrupted the real allocator, or
+    // the very beginning of the thread's first event.
     if (n->busy == REENTRY_IN_RECORDER && self_is_ready(n) && !take_nested_struct(n)) {
         c->kind = REENTRY_LOST;
         return;
@@ -338,7 +339,7 @@ count_failed(const struct reentry_call *c)
     reentry_leave();
 }
 
-/* Put the block of C, which was not reallocated, back into the ledger. */
+/* Insert the block of C, which was not reallocated, into the ledger again. */
 static void
 put_block_back(struct reentry_call *c)
 {
@@ -349,7 +350,8 @@ put_block_back(struct reentry_call *c)
     reentry_leave();
 }
 
-/* Undo the changes, innermost first. Unless only the nest is left, an exception is leaving C. */
+/* Undo the changes that c->undo lists, innermost first. Call when an exception leaves C, or when
+ * only the nesting is left to undo. */
 COLD void
 reentry_unwind(struct reentry_call *c)
 {

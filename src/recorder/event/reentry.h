@@ -10,8 +10,8 @@
 #include "platform/state.h"
 #include "sampling/draw.h"
 
-// When an exception passes, the cleanup of a guard needs these functions. They come from the
-// program's own libgcc_s and are weak: a C program may lack them and never calls them.
+// The cleanup of a guard needs these functions when an exception passes it. They come from the
+// program's own libgcc_s. They are weak, because a C program may lack them and never calls them.
 __asm__(".weak __gcc_personality_v0\n\t.weak _Unwind_Resume");
 
 /* --- The state -------------------------------------------------------------------------------- */
@@ -53,13 +53,13 @@ reentry_leave(void)
     tls.busy = REENTRY_IDLE;
 }
 
-/* Slow path of reentry_enter_thread: let the thread, whose struct is T (NULL: none), join or read
- * changes. Return its struct. If the event cannot be recorded, count it as lost and return NULL.
- * Call in an event. */
+/* Slow path of reentry_enter_thread: let the thread join, or read pending changes. T is the
+ * thread's struct; NULL = none. Return its struct. If the event cannot be recorded, count it as
+ * lost and return NULL. Call in an event. */
 struct thread *reentry_join(struct thread *t);
 
-/* Begin an event like reentry_enter, and return this thread's struct, which its first event
- * creates. If the event cannot be recorded, count it as lost and return NULL. End with
+/* Begin an event like reentry_enter, and return this thread's struct; a thread's first event
+ * creates the struct. If the event cannot be recorded, count it as lost and return NULL. End with
  * reentry_leave in either case. */
 static inline struct thread *
 reentry_enter_thread(uint64_t slot)
@@ -78,7 +78,7 @@ void reentry_leave_cold(void);
 
 /* --- Interrupting ----------------------------------------------------------------------------- */
 
-/* The state of this thread, saved during work of the recorder that is no event. */
+/* The saved state of this thread during recorder work that is not an event. */
 struct reentry_saved {
     uint64_t entered;
     uint32_t busy;
@@ -90,14 +90,15 @@ reentry_save(void)
     return (struct reentry_saved){.entered = tls.entered, .busy = tls.busy};
 }
 
-/* Enter the recorder for such work, in a call from SLOT, in any state. Return the previous
- * state. */
+/* Enter the recorder for work that is not an event, in a call from SLOT, in any state. Return the
+ * previous state. */
 static inline struct reentry_saved
 reentry_interrupt(uint64_t slot)
 {
     struct reentry_saved saved = reentry_save();
 
-    // In an event, keep the interrupted call's slot: it shows if a longjmp has left that call.
+    // In an event, keep the interrupted call's slot, because it shows if a longjmp has left that
+    // call.
     reentry_enter(saved.busy == REENTRY_IDLE ? slot : saved.entered);
     return saved;
 }
@@ -118,7 +119,7 @@ struct reentry_nest {
     struct thread *self;
     uint64_t entered;
     uint32_t busy;
-    bool first; // There was no struct at its start.
+    bool first; // True if the thread had no struct when this event began.
 };
 
 /* Return the event in progress. */
@@ -131,32 +132,33 @@ void reentry_step_back(const struct reentry_nest *n);
 /* --- Calls of the real allocator -------------------------------------------------------------- */
 
 enum reentry_kind {
-    REENTRY_RECORDED,    // Record the event as usual.
-    REENTRY_CALLED_BACK, // Part of the event in progress, which will be recorded: inner.h.
-    REENTRY_LOST,        // Count the event as lost.
-    REENTRY_NO_EVENT,    // A call of the real allocator inside an event.
+    REENTRY_RECORDED,    // The event is recorded as usual.
+    REENTRY_CALLED_BACK, // The call is part of the event in progress, which will be recorded:
+                         // inner.h.
+    REENTRY_LOST,        // The event is counted as lost.
+    REENTRY_NO_EVENT,    // The real allocator is called inside an event.
 };
 
-/* State that reentry_end restores, and the fields of the guard with the saved values. */
+/* Bits of `undo`: each names a state that reentry_end restores, and the fields with its saved
+ * value. */
 enum {
     REENTRY_UNDO_NEST = 1,        // The interrupted event: nest.
     REENTRY_UNDO_ORIGIN = 2,      // tls.origin_*: origin.
     REENTRY_UNDO_ANNOTATING = 4,  // tls.annotating: annotating.
-    REENTRY_UNDO_BLOCK = 8,       // The ledger's entry of a block that is being reallocated: p,
-                                  // old.
+    REENTRY_UNDO_BLOCK = 8,       // The ledger entry of the block being reallocated: p, old.
     REENTRY_UNDO_CREDIT = 16,     // The distance to the next sample: credit, reserve.
-    REENTRY_UNDO_REAL = 32,       // tls.busy: the real allocator has not returned.
+    REENTRY_UNDO_REAL = 32,       // tls.busy, while the real allocator has not returned.
 };
 
 /* The re-entry guard of one intercepted call. Its cleanup, reentry_end, undoes the changes listed
- * in `undo` when the call returns or an exception leaves it. A longjmp runs no cleanup: see
- * reentry.c. */
+ * in `undo` when the call returns or an exception leaves it. A longjmp does not run the cleanup:
+ * see reentry.c. */
 struct reentry_call {
     enum reentry_kind kind;
-    uint32_t undo; // Bits of REENTRY_UNDO_*. A field whose bit is not set is not initialised.
+    uint32_t undo; // Bits of REENTRY_UNDO_*. The fields of a clear bit are not initialised.
     struct arch_caller caller;
-    union { // Only one is in use at a time; the union saves stack, because two guards are on it
-            // below malloc.
+    union { // Only one member is in use at a time. The union saves stack space, because two guards
+            // are on the stack below malloc.
         struct reentry_nest nest;
         uint64_t annotating;
     };
@@ -164,26 +166,27 @@ struct reentry_call {
     void *p;
     struct ledger_entry old;
     int64_t credit, reserve;
-    uint32_t change; // Value of sample.change; if it differs at the end, the credit is not
-                     // restored.
+    uint32_t change; // Value of sample.change at the start. If it differs at the end, the credit is
+                     // not restored.
     uint32_t mark;   // Number of blocks held back before the call.
 };
 
-/* Upper bound of the inner request of an aligned allocation, a multiple of the alignment. */
+/* Upper bound in bytes of the part that the real allocator adds to an aligned allocation, a
+ * multiple of the alignment. */
 enum { REENTRY_INNER_BYTES = 4096 };
 
-/* Slow path of reentry_begin, if an event is in progress. */
+/* Slow path of reentry_begin, for a call while an event is in progress. */
 void reentry_nest(struct reentry_call *c);
 
-/* Nest C, a call through heaptap.h, like reentry_nest. Calls from inside the real allocator are
+/* Like reentry_nest, for a call C through heaptap.h. Calls from inside the real allocator are
  * recorded too. */
 void reentry_nest_own(struct reentry_call *c);
 
 /* Slow path of reentry_end. */
 void reentry_unwind(struct reentry_call *c);
 
-/* Slow path of reentry_real_end: count the blocks held back from index MARK on. Changes
- * REENTRY_IN_REAL to REENTRY_IDLE. */
+/* Slow path of reentry_real_end: count the blocks held back from index MARK on, except RESULT.
+ * Change REENTRY_IN_REAL to REENTRY_IDLE. */
 void reentry_resolve_deferred(uint32_t mark, const void *result);
 
 /* Return a guard that undoes nothing, for a call from CALLER. */
@@ -198,8 +201,9 @@ reentry_guard(enum reentry_kind kind, struct arch_caller caller)
     return c;
 }
 
-/* Begin the intercepted call C from CALLER in any state. C's kind is the decision. Costs one branch
- * unless an event is in progress. C is a parameter, because gcc would copy a result once more. */
+/* Begin the intercepted call C from CALLER in any state. The result is C's kind. Costs one branch
+ * unless an event is in progress. C is a parameter, because gcc would copy a returned struct once
+ * more. */
 static inline void
 reentry_begin(struct reentry_call *c, struct arch_caller caller)
 {
@@ -210,7 +214,7 @@ reentry_begin(struct reentry_call *c, struct arch_caller caller)
         reentry_nest(c);
     c->origin = (struct arch_caller){.slot = tls.origin_slot, .rbp = tls.origin_rbp};
     c->undo |= REENTRY_UNDO_ORIGIN;
-    // A call that is part of another one keeps the outer call's origin.
+    // A call that is part of another call keeps the origin of the outer call.
     if (likely(c->kind != REENTRY_CALLED_BACK)) {
         tls.origin_rbp = caller.rbp;
         tls.origin_slot = caller.slot;
@@ -228,7 +232,7 @@ reentry_end(struct reentry_call *c)
     }
 }
 
-/* Declare the guard NAME. It ends when the enclosing block is left, even by an exception. */
+/* Declare the guard NAME. It ends when control leaves the enclosing block, even by an exception. */
 #define REENTRY_CALL(name) struct reentry_call name __attribute__((cleanup(reentry_end), unused))
 
 /* Save the credit after C was charged SIZE_BYTES at the gate, so that the real allocator's own
@@ -254,7 +258,8 @@ reentry_return_credit(struct reentry_call *c)
 }
 
 /* Begin a call of a real allocator function that may call back. Its requests are inner events, and
- * its result is recorded once, under the caller of C. Has no effect inside another such call. */
+ * its result is recorded once, under the caller of C. Has no effect inside another call of such a
+ * function. */
 static inline void
 reentry_real_begin(struct reentry_call *c)
 {
@@ -267,7 +272,7 @@ reentry_real_begin(struct reentry_call *c)
     signal_fence();
 }
 
-/* End the call. The function has returned RESULT; NULL = no block. */
+/* End the call of the real allocator function, which has returned RESULT; NULL = no block. */
 static inline void
 reentry_real_end(struct reentry_call *c, const void *result)
 {
@@ -285,9 +290,9 @@ reentry_real_end(struct reentry_call *c, const void *result)
         reentry_return_credit(c);
 }
 
-/* reentry_take_block: let an exception put the entry OLD of block P, which is being reallocated
- * within C, back into the ledger. reentry_block_taken: end this, because the block was reallocated
- * or not. */
+/* reentry_take_block: if an exception leaves C, let the cleanup insert the entry OLD of block P,
+ * which is being reallocated, into the ledger again. reentry_block_taken: cancel this, because the
+ * reallocation has returned. */
 static inline void
 reentry_take_block(struct reentry_call *c, void *p, struct ledger_entry old)
 {
@@ -302,8 +307,8 @@ reentry_block_taken(struct reentry_call *c)
     c->undo &= ~(uint32_t)REENTRY_UNDO_BLOCK;
 }
 
-/* Return the guard for a call of the real allocator by the annotator, from SLOT. Calls from further
- * in are the allocator's own. */
+/* Return the guard for a call of the real allocator by the annotator, from SLOT. Deeper calls come
+ * from the allocator itself. */
 static inline struct reentry_call
 reentry_annotate(uint64_t slot)
 {

@@ -1,7 +1,7 @@
-/* request.c: handles requests to change recording while the program runs: by a tool, through words
- * in the profile; by the program itself; and by the clock.
+/* request.c: changes recording while the program runs. The requests come from a tool, through words
+ * in the profile; from the program itself; or from the clock (delay and duration).
  *
- * Other processes can write to the profile, so its words are only requests: mode and period are
+ * Other processes can write to the profile, so its words are untrusted: mode and period are
  * checked, and a name may consist of any bytes. */
 #include "event/request.h"
 
@@ -14,7 +14,7 @@
 #include "platform/state.h"
 #include "platform/sys.h"
 
-/* Take a snapshot with NAME and KIND, which come from a tool. */
+/* Take a snapshot for a tool, which has set NAME and KIND. */
 static enum disk_answer
 set_snapshot(const uint64_t *name, uint64_t kind)
 {
@@ -33,11 +33,12 @@ set_mode(uint64_t mode, uint64_t period)
     if (!draw_is_valid(mode, period))
         return DISK_ANSWER_REFUSED;
     chosen = guarded_draw_mode(mode, period);
-    sample.begin_ns = sample.end_ns = 0; // The clock must not undo an explicit change.
+    sample.begin_ns = sample.end_ns = 0; // Cancel the delay and duration, which must not undo an
+                                         // explicit change.
     return mode_change(&chosen);
 }
 
-/* Get the exclusive right to change the recording mode. Return false after a bounded wait. */
+/* Acquire the exclusive right to change the recording mode. Return false after a bounded wait. */
 static bool
 request_take_turn(void)
 {
@@ -61,7 +62,7 @@ request_switch(bool on)
     if (request_take_turn()) {
         bool is_on = sample.mode != DISK_MODE_OFF;
 
-        sample.begin_ns = sample.end_ns = 0; // As in set_mode.
+        sample.begin_ns = sample.end_ns = 0; // Cancel the delay and duration, as in set_mode.
         if (on && !is_on)
             mode_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
         else if (!on && is_on)
@@ -81,7 +82,7 @@ take_request(uint64_t generation)
 
     for (size_t i = 0; i < countof(words); i++)
         words[i] = load_relaxed(&h->control[i]);
-    // Another request is being written over this one: a later poll will read it.
+    // If another request is being written over this one, leave both to a later poll.
     if (load_acquire(&h->control_generation) != generation)
         return;
     event_state()->control_seen = generation;

@@ -5,10 +5,10 @@
 
 #include "base/base.h"
 
-/* Carry out a pending request, or a change that is due. Call from time to time. */
+/* Execute a pending request, or a change that is due. Call periodically. */
 void request_poll(void);
 
-/* Switch recording ON, in the mode that the user chose, or off. Call when the program itself
+/* Switch recording off or, if ON, on in the mode that the user chose. Call when the program itself
  * requests it. */
 void request_switch(bool on);
 

@@ -2,10 +2,10 @@
  * not recorded.
  *
  * A free finds an exact block or a sample in the ledger. If it finds neither, the block was not
- * recorded, which is no loss. After a change to exact recording this is still possible, so from
- * then on unknown frees are counted separately. A double free looks like the free of an unrecorded
- * block at the same address. The two are distinguished only if the thread has not allocated since
- * the first free, and is the only thread. */
+ * recorded, which is not a loss. After a change to exact recording, blocks from before may still be
+ * freed, so from then on unknown frees are counted separately. A double free looks like the free of
+ * an unrecorded block at the same address. The two can be distinguished only if the program has one
+ * thread, which has not allocated since the first free. */
 #include "event/sampled.h"
 
 #include "account/peak.h"
@@ -47,7 +47,7 @@ sampled_unknown_free(struct thread *t, const void *p, uint32_t freed_site,
     }
     if (load_relaxed(&sample.mode) == DISK_MODE_EXACT)
         bump(&t->disk->unrecorded_frees);
-    // An unrecorded block may get this address next.
+    // Clear the trace of the freed block, because an unrecorded block may get this address next.
     if (freed_site != 0)
         ledger_clear_freed(p);
 }
@@ -68,7 +68,8 @@ sampled_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_
         if (old.site != 0)
             left = block_moves(t, old, p, result != NULL);
         if (result != NULL)
-            filter_clear_freed(); // The block may still exist at the same address.
+            filter_clear_freed(); // The block may still exist at the same address, so a second free
+                                  // of it must not look like a double free.
         language_moves(old, p, result);
         if (gate == GATE_SAMPLE && result != NULL)
             c = block_sample_begins(t, result, size_bytes, caller, &w, &change);

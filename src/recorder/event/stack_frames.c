@@ -1,14 +1,14 @@
 /* stack_frames.c: collects a stack as addresses that are valid without the profile.
  *
- * stack/stack.c finds the stack as for any event, and the allocation's own event, which follows,
- * finds it in the memo. A node's frame is an address and its module; here only the address is used.
- * If frames of languages go between C frames, or if the tree is full, the node lacks a part of the
- * C stack (stack/path_ids.c). Then the frames come from the memo, the variant stack or the latest
- * walk.
+ * stack/stack.c finds the stack as for any event. The allocation's own event follows, and finds the
+ * same stack in the memo. A node's frame is an address and its module; this file uses only the
+ * address. If frames of languages are merged with C frames, or if the tree is full, the node lacks
+ * a part of the C stack (stack/path_ids.c). In these cases the frames come from the memo, the
+ * variant stack or the latest walk.
  *
- * If operator new has called malloc, this is an event within an event. The thread's struct is free
- * at that time, as for inner blocks (inner.c), and the outer event continues unchanged
- * afterwards. */
+ * If operator new has called malloc, the stack is collected within the outer event. The thread's
+ * struct is not in use at that time, as for inner blocks (inner.c), and the outer event continues
+ * unchanged afterwards. */
 #include "event/stack_frames.h"
 
 #include "account/account_state.h"
@@ -56,8 +56,8 @@ frames_node(struct arch_caller caller)
     return node;
 }
 
-/* Store the innermost MAX frames of NODE. Return false if the stack has frames that the tree
- * lacks. */
+/* Store the innermost MAX frames of NODE. Return false if the tree lacks some of the stack's
+ * frames. */
 static bool
 frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_count)
 {
@@ -72,8 +72,8 @@ frames_of_node(uint32_t node, uint64_t *ret_frames, uint32_t max, uint32_t *ret_
     return count == max || node != DISK_NODE_OTHER;
 }
 
-/* Store the innermost MAX frames of a stack that is not complete in the tree. TARGET is the latest
- * result of stack_target. Return their number. */
+/* Store the innermost MAX frames of a stack that the tree does not contain completely. TARGET is
+ * the latest result of stack_target. Return the number of stored frames. */
 static uint32_t
 frames_of_thread(const struct thread *t, const struct stack_target *target, uint64_t *ret_frames,
                  uint32_t max)

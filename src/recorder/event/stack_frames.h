@@ -13,7 +13,7 @@
 uint32_t frames_of(struct arch_caller caller, uint64_t *ret_frames, uint32_t max,
                    uint64_t *ret_tid);
 
-/* Return the node of that stack; 0 in the same cases. */
+/* Return the node of the stack that called from CALLER. Return 0 in the same cases. */
 uint32_t frames_node(struct arch_caller caller);
 
 #endif

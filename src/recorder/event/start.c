@@ -1,8 +1,8 @@
 /* start.c: starts recording at the first event of a process.
  *
  * The state is allocated once per process image and keeps its address. In a child made by fork it
- * reads as zeros, so the child starts here again, with a new file. Before the first event there is
- * no work: a process that never allocates leaves no file. */
+ * reads as zeros, so the child starts here again, with a new file. Before the first event the
+ * recorder is idle: a process that never allocates leaves no file. */
 #include "event/start.h"
 
 #include <errno.h>
@@ -50,26 +50,26 @@
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
-/* Address space reserved at the start: a fixed part for the ledger's top level, caches and a few
- * threads, and a share of the limit for tables of the file and the index of nodes. */
+/* Bytes of address space reserved at the start: a fixed part for the ledger's top level, caches and
+ * a few threads, and a share of the limit for tables of the file and the index of nodes. */
 #define START_BYTES ((uint64_t)80 << 20)
 #define START_LIMIT_SHARE 6
 
-/* Upper bound of the writable private memory for small programs: two leaves of the ledger and some
- * threads. */
+/* Upper bound in bytes of the writable private memory for small programs: two leaves of the ledger
+ * and some threads. */
 #define START_DATA_BYTES ((uint64_t)16 << 20)
 
-/* With a reserve: address space for private memory, touched on demand. */
+/* With a reserve: bytes of address space for private memory, whose pages are used on demand. */
 #define ARENA_BYTES ((uint64_t)4 << 30)
 
-/* Set by the first start. If a later start finds the state wiped, it is in a forked child. */
+/* True after the first start. If a later start finds the state wiped, it runs in a forked child. */
 static bool started_before;
 
-/* Used by one thread, once per process. Each start writes to its first page anyhow, so a child's
- * copy of the page costs no further page fault. */
+/* Buffers of the one thread that starts recording. Each start writes to their first page in any
+ * case, so a child's copy of that page costs no further page fault. */
 static union {
-    char text[COMMAND_BYTES_MAX]; // Used while the header is filled in.
-    struct core_origin origin;    // Used afterwards.
+    char text[COMMAND_BYTES_MAX]; // Text of a file in /proc, while the header is filled in.
+    struct core_origin origin;    // Source of the core record, after that.
 } starting;
 
 static size_t
@@ -83,7 +83,7 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
 
         if (n > 0)
             got += (size_t)n;
-        if (n <= 0 || got < size_bytes) // These files return their whole content in one read.
+        if (n <= 0 || got < size_bytes) // One read returns the whole content of these files.
             break;
     }
     if (fd >= 0)
@@ -91,8 +91,9 @@ read_whole(const char *path, char *buffer, size_t size_bytes)
     return got;
 }
 
-/* Return field NUMBER, 3 or more, of STAT, the text of a file /proc/PID/stat; 0 if it is missing.
- * The name in field 2 may contain any character, so fields are counted from its last ')'. */
+/* Return field NUMBER, 3 or more, of STAT, the text of a file /proc/PID/stat. Return 0 if it is
+ * missing. The name in field 2 may contain any character, so fields are counted from its last
+ * ')'. */
 static uint64_t
 stat_field(const char *stat, uint32_t number)
 {
@@ -105,8 +106,8 @@ stat_field(const char *stat, uint32_t number)
     return p != NULL ? parse_uint(&p) : 0;
 }
 
-/* Describe the process that owns this memory. For a guest (platform/process.h) it is another
- * process. */
+/* Describe the process that owns this memory in the header. If the caller is a guest
+ * (platform/process.h), that is another process. */
 static void
 identify_process(struct disk_header *h)
 {
@@ -177,7 +178,7 @@ fill_header(void)
     describe_process(h);
     describe_system(h);
     tick_clock();
-    if (state->forked) // A daemon may clear its environment and then fork.
+    if (state->forked) // Save the value, because a daemon may clear its environment and then fork.
         mem_limit_again();
     else
         mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
@@ -194,23 +195,23 @@ choose_ledger(void)
     ledger_state()->usable = real_usable_mode();
     if (allocator != NULL && strcmp(allocator, "glibc") == 0)
         ledger_state()->usable = USABLE_GLIBC;
-    // An annotated block is not preceded by the allocator's size word. Its size from
-    // malloc_usable_size is only as reliable as the annotation.
+    // In annotated programs do not trust size words: the allocator's size word does not precede an
+    // annotated block, and malloc_usable_size is only as reliable as the annotation.
     if (annotation_is_on())
         ledger_state()->usable = USABLE_NONE;
     ledger_state()->granule_shift = ledger_state()->usable == USABLE_GLIBC ? LEDGER_GLIBC_SHIFT : 4;
 }
 
-/* Return true if WANTED is at most half of the rest of LIMIT after USED, because the program has
- * priority. */
+/* Return true if WANTED is at most half of the part of LIMIT that remains after USED. The other
+ * half is left to the program, which has priority. */
 static bool
 start_is_within(uint64_t limit, uint64_t used, uint64_t wanted)
 {
     return limit == UINT64_MAX || (used < limit && wanted <= (limit - used) / 2);
 }
 
-/* Return the size after NAME in TEXT, the text of /proc/self/status, in bytes; 0 if it is
- * missing. */
+/* Return the size in bytes that follows NAME in TEXT, the text of /proc/self/status. Return 0 if it
+ * is missing. */
 static uint64_t
 status_bytes(const char *text, const char *name)
 {
@@ -227,8 +228,8 @@ status_bytes(const char *text, const char *name)
     return 0;
 }
 
-/* Return true if the limits on address space and data leave room. A forked child already has a part
- * of the address space. */
+/* Return true if the limits on address space and data leave room for the recorder. A forked child
+ * has already inherited a part of the address space. */
 static bool
 start_is_room(void)
 {
@@ -245,9 +246,9 @@ start_is_room(void)
            start_is_within(data_limit, status_bytes(text, "VmData:"), START_DATA_BYTES);
 }
 
-/* Reserve all memory that will ever be used, if the user requested a reserve. Return false on
- * failure. With a limit on memory, the file gets half of it, so that the rest is left for the call
- * tree. */
+/* If the user requested a reserve, reserve all memory that will ever be used. Return false on
+ * failure. Under a memory limit the file gets half of the reserve, and the other half is left for
+ * the call tree. */
 static bool
 take_reserve(void)
 {
@@ -285,14 +286,14 @@ start_all(void)
     // directory, nor to paths from its user's environment.
     if (process_value(AT_SECURE) != 0)
         return false;
-    // A sanitizer's interceptors must not be called before it is initialised, and it would report
-    // the recorder's blocks as errors.
+    // Do not record under a sanitizer: its interceptors must not be called before it is
+    // initialised, and it would report the recorder's blocks as errors.
     if (real_is_sanitizer()) {
         if (!state->forked)
             output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
         return false;
     }
-    if (!state->forked) // A daemon may clear its environment and then fork.
+    if (!state->forked) // Save the value, because a daemon may clear its environment and then fork.
         in_memory = host_number(ENVIRONMENT_SELF_CONTAINED) != 0 &&
                     host_number(ENVIRONMENT_RESERVE) == 0;
     state->in_memory = in_memory;
@@ -304,7 +305,7 @@ start_all(void)
     }
     if (error != 0) {
         mem_release_all();
-        if (!load_relaxed(&account_state()->file_failed)) // Otherwise the failure was already
+        if (!load_relaxed(&account_state()->file_failed)) // If the file failed, that was already
                                                           // reported.
             output_message(OUTPUT_NOT_RECORDING, error, account_state()->path);
         return false;
@@ -319,7 +320,7 @@ start_all(void)
     return true;
 }
 
-/* Atomic; nonzero once an allocation of the state has failed. */
+/* Atomic: nonzero after an allocation of the state has failed. */
 static uint32_t state_failed;
 
 bool
@@ -341,8 +342,8 @@ make_state(void)
         return true;
     if (start_has_failed())
         return false;
-    // No pool with limited address space, which is left to the program, and none with a reserve,
-    // which has an arena.
+    // Use no pool if address space is limited, because it is left to the program. Use no pool with
+    // a reserve, which has an arena.
     made = mem_new_state(host_address_limit() == UINT64_MAX &&
                              host_environment(ENVIRONMENT_RESERVE) == NULL,
                          &pool_bytes);
@@ -375,8 +376,8 @@ start_here(void)
     return !dormant_here() && !sys_is_quiet() && selection_here() && start_all();
 }
 
-/* Start on a separate stack, because paths and messages need more space than a thread or a handler
- * with a stack of minimum size has left. The stack is not from the pool, which a forked child sees
+/* Start on a separate stack. Paths and messages need more space than the minimum stack of a thread
+ * or a handler may have left. The stack is not allocated from the pool, which a forked child sees
  * as zeros. */
 static bool
 start_on_own_stack(void)
@@ -411,8 +412,8 @@ start_recording(void)
         if (ready == READY_YES)
             count_early_events();
     } else {
-        // Waiting could deadlock: the other thread may wait for the loader's lock, and this thread
-        // may have it.
+        // Do not wait for the other thread: it may wait for the loader's lock, which this thread
+        // may have.
         add_relaxed(&event_state()->early_events, UINT64_C(1));
         if (load_acquire(&state->ready) == READY_YES)
             count_early_events();
@@ -420,7 +421,7 @@ start_recording(void)
     return ready == READY_YES;
 }
 
-/* Record the main program's module in advance, because finding its path needs a system call. */
+/* Record the main program's module now, because finding its path needs a system call. */
 void
 start_seal(void)
 {

@@ -8,12 +8,12 @@
 #include "base/base.h"
 
 /* Start recording if it has not started. Return true if this process records. Never blocks: while
- * another thread is starting, events are lost and counted. Requires an event and blocked
- * signals. */
+ * another thread starts recording, this thread's events are counted as lost. Call in an event, with
+ * signals blocked. */
 bool start_recording(void);
 
-/* Return true if the state could not be allocated, in this process or in one that it was forked
- * from. It is not allocated later, unless another thread has done so in the meantime. */
+/* Return true if the state could not be allocated, in this process or in a process from which it
+ * was forked. The state is not allocated later, unless another thread has already allocated it. */
 bool start_has_failed(void);
 
 /* Prepare for a program that forbids every system call. Requires a reserve, which contains all
@@ -26,12 +26,12 @@ void start_seal(void);
  * interrupted. Requires REENTRY_IN_RECORDER. */
 pid_t fork_child_fork(pid_t (*fork_function)(void));
 
-/* Return true if the process stays off: it is not recorded, or it is the child of such a fork and
- * still in the interrupted event or in its handler. In the latter case, count the caller's event as
- * lost. Return false after that event: recording can then start again. Requires READY_OFF. */
+/* Return true if the process stays off. Either it is not recorded, or it is the child of a fork in
+ * a handler, and has not finished the interrupted event. In the latter case, count the caller's
+ * event as lost. After that event, return false: recording can start again. Requires READY_OFF. */
 bool fork_child_waits(void);
 
-/* Add the events that the child has lost so far to its profile, which has just been created. */
+/* Add the events that the child has lost so far to its newly created profile. */
 void fork_child_report(void);
 
 /* --- join.c: assigns a struct to each thread; see join.c. */
@@ -40,14 +40,14 @@ void fork_child_report(void);
  * struct or reuse one. If that fails, count the event as lost and return NULL. Call in an event. */
 struct thread *join_thread(void);
 
-/* In a forked child, drop the calling thread's reference to the parent's struct, which another
- * thread of the child could reuse or unmap. Requires that no event is in progress: during an event
- * the struct is still needed, and fork_child.c has restored it. Async-signal-safe. */
+/* In a forked child, drop the calling thread's reference to the parent's struct, because another
+ * thread of the child could reuse or unmap that struct. Requires that no event is in progress: an
+ * event in progress still uses the struct, which fork_child.c has restored. Async-signal-safe. */
 void join_forked(void);
 
-/* Return the struct for events of a handler that has interrupted the recorder while it used T; NULL
- * if there is none (not counted). The struct is a second row of this thread. So to the shared
- * tables its events look like those of another thread, which may occur at any moment. */
+/* Return the struct for events of a handler that has interrupted the recorder while it used T.
+ * Return NULL if there is none; the caller counts that. The struct is a second row of this thread.
+ * So the shared tables see its events like those of another thread, which may occur at any time. */
 struct thread *join_nested(struct thread *t);
 
 /* Read the changes since T, the calling thread's struct, was marked stale (thread_invalidate). */

@@ -1,4 +1,4 @@
-/* tick.c: time-dependent work, kept off the fast path.
+/* tick.c: does the work that depends on time, off the fast path.
  *
  * A thread reads the clock once in LIMIT_TICK_EVENTS events. Two rules bring ticks forward, so that
  * slow programs tick in time while the fast path stays unchanged:
@@ -8,9 +8,9 @@
  *    shrinks in proportion when a tick comes late.
  *  - A thread whose live bytes have changed by TICK_BYTES ticks at once. Such a change goes through
  *    peak_flush.
- * So in a program with few events each event ticks. Before an event that ends a rest, the values
- * are those at the last tick, and the snapshot taken then gets the time of that tick. Small events
- * after a longer burst may still wait for the countdown of the burst.
+ * So in a program with few events each event ticks. In a rest (an idle period) the values are those
+ * of the last tick. So a snapshot that is taken before the event that ends the rest gets the time
+ * of that tick. Small events after a longer burst may still wait for the countdown of the burst.
  *
  * The clock gives the times in the header, the time of the peak (to within a tick) and the
  * timeline, a bounded list of totals. When the list is full, every second point is dropped and the
@@ -39,7 +39,8 @@
 #include "platform/sys.h"
 
 /* An event of SUSPECT_CYCLES, some 3 microseconds, may have been interrupted. An event of
- * INTERRUPTED_CYCLES, some 50, was interrupted, or is too rare to represent others. */
+ * INTERRUPTED_CYCLES, some 50 microseconds, was interrupted, or is too rare to represent other
+ * events. */
 enum {
     NAME_REFRESH_EVENTS = 64 * LIMIT_TICK_EVENTS,
     TIMED_TICKS = 4,
@@ -47,12 +48,12 @@ enum {
     INTERRUPTED_CYCLES = 150000,
 };
 
-/* The clock is coarse: it advances by 4 to 10 ms. */
+/* These bounds allow for a coarse clock, which advances by 4 to 10 ms. */
 #define TICK_SOON_NS (UINT64_C(8) * 1000 * 1000)
 #define TICK_LATE_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Duration of a rest that permits one event with a tick. A thread that others keep from the
- * processor seems to rest too, and must hardly slow down. */
+/* Duration of idle time for which one event may tick. A thread that waits for the processor seems
+ * to be idle too, and must hardly slow down. */
 #define TICK_CLOSE_NS (UINT64_C(1) * 1000 * 1000)
 
 void
@@ -70,7 +71,7 @@ tick_clock(void)
     core_record_set_time(now_ns - state->start_ns);
 }
 
-/* Drop every second point. Return the number of remaining points. */
+/* Drop every second point of the timeline. Return the number of remaining points. */
 static uint64_t
 thin_out(struct disk_time_point *points)
 {
@@ -162,7 +163,7 @@ tick_end(void)
     history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
-/* Return true if T had the processor since the previous tick, except for less than half of
+/* Return true if T was on the processor since the previous tick, except for less than half of
  * CYCLES. */
 static COLD bool
 was_at_work(const struct thread *t, uint64_t cycles)
@@ -173,7 +174,7 @@ was_at_work(const struct thread *t, uint64_t cycles)
     uint64_t since_cycles = arch_cycles() - t->work_cycles;
 
     since_cycles -= since_cycles > cycles / 2 ? cycles / 2 : since_cycles;
-    // In integers: an exception of a double's arithmetic would be the program's.
+    // Use integers: floating-point arithmetic could raise an exception flag that the program reads.
     return t->work_ns != 0 && clock_cycles > 0 &&
            (unsigned __int128)since_cycles * clock_ns <=
                (unsigned __int128)(sys_work_ns() - t->work_ns) * clock_cycles;
@@ -182,14 +183,14 @@ was_at_work(const struct thread *t, uint64_t cycles)
 uint64_t
 tick_begins(struct thread *t)
 {
-    // In this case T has counted no event since its last tick.
+    // T has counted no event since its last tick, as history_rested requires.
     if (t->tick_events == 1)
         history_rested(t, sys_clock_ns() - state->start_ns,
                        load_relaxed(&state->header->shared.last_ns));
     return t->timed_phase == 0 ? arch_cycles() : 0;
 }
 
-/* Count the timed event, which took CYCLES. */
+/* Count the timed event, which took CYCLES, unless it was interrupted. */
 static void
 tick_count_timed(struct thread *t, uint64_t cycles)
 {
@@ -199,7 +200,8 @@ tick_count_timed(struct thread *t, uint64_t cycles)
     }
 }
 
-/* Prepare to time the event of T's next tick. A sealed process makes no system call (start.c). */
+/* Prepare to time the event of T's next tick. With a reserve the process must not make system calls
+ * (start.c). */
 static void
 expect_timed(struct thread *t)
 {
@@ -207,7 +209,7 @@ expect_timed(struct thread *t)
     t->work_cycles = arch_cycles();
 }
 
-/* Return the number of T's events that tick one by one after a rest of ELAPSED_NS. */
+/* Return the number of T's next events that tick one by one, after idle time of ELAPSED_NS. */
 static uint32_t
 close_ticks_after(const struct thread *t, uint64_t elapsed_ns)
 {
@@ -218,7 +220,7 @@ close_ticks_after(const struct thread *t, uint64_t elapsed_ns)
     return events < TICK_CLOSE_EVENTS ? (uint32_t)events : TICK_CLOSE_EVENTS;
 }
 
-/* Set T's countdown to its next tick. */
+/* Set the number of events until T's next tick. */
 static void
 plan_next(struct thread *t)
 {
@@ -248,8 +250,8 @@ tick(struct thread *t, uint64_t cycles)
     uint64_t before = after - t->tick_events;
     bool doubled = after >= LIMIT_TICK_EVENTS && (after ^ before) > before;
 
-    t->countdown = t->tick_events; // Set first, because a handler may jump out of the following
-                                   // calls.
+    t->countdown = t->tick_events; // Set the countdown first, because a handler may jump out of the
+                                   // following calls.
     if (t->timed_phase == 0)
         tick_count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;

@@ -1,8 +1,7 @@
-/* core_leaves.c: lists the parts of the ledger in the core record.
- *
- * The ledger's top level is 64 MiB of address space, nearly all zeros. Tools that write dumps
- * through a pipe would write it in full, so it is excluded from dumps. Instead each leaf is listed
- * here when it is created, once per 16 MiB of heap; no event takes this path. */
+/* core_leaves.c: lists the parts of the ledger in the core record. The ledger's top level is 64 MiB
+ * of address space, nearly all zeros. Tools that write dumps through a pipe would write all of it,
+ * so dumps exclude it. Instead each leaf is listed when it is created, once per 16 MiB of heap.
+ * Events on the fast path do not execute this code. */
 #include "ledger/ledger_side.h"
 
 #include "base/atomics.h"
@@ -10,7 +9,8 @@
 #include "platform/mem.h"
 #include "platform/state.h"
 
-/* Return chunk I of the list of leaves, created on demand; NULL without memory. */
+/* Return chunk I of the list of leaves, created on first use. Return NULL if memory is
+ * exhausted. */
 static struct core_leaf *
 chunk(struct core_record *r, uint64_t i)
 {

@@ -1,7 +1,9 @@
-/* ledger.c: the flat shadow.
+/* ledger.c: maps addresses of live blocks to their sites and sizes, by a flat shadow of address
+ * space.
  *
- * Address space is divided into granules, small enough that at most one block starts in each: 32
- * bytes with glibc, whose chunks are no smaller, else 16. Each granule has four bytes of shadow:
+ * Address space is divided into granules, small enough that at most one block starts in each. A
+ * granule has 32 bytes with glibc, which is the size of glibc's smallest chunk, else 16 bytes. Each
+ * granule has four bytes of shadow:
  *
  *     31        24 23  22 21                     0
  *     |  slack    | sub |         site           |       0 = no block has started here
@@ -10,17 +12,17 @@
  * allocator gave the block minus the requested size. The allocator provides its size again when the
  * block is freed, so the requested size costs no space. A slack that does not fit
  * (LEDGER_SLACK_SIDE) is in the side table, and so are blocks that are not 16-byte aligned, which
- * may share a granule. A block that has ended leaves its entry with slack ENDED. That distinguishes
- * a second free from the free of a pointer that was never recorded.
+ * may share a granule. When a block ends, its entry stays, with slack ENDED. So a second free can
+ * be distinguished from the free of a pointer that was never recorded.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
  *
- * Behind its entries a leaf has one more byte for each granule, the birth of its block (recent.h),
- * found with the same index. It is meaningless once the block has ended.
+ * After its entries a leaf has one byte for each granule, with the same index: the birth number of
+ * its block (recent.h). The byte has no meaning after the block has ended.
  *
- * One entry has one owner, the thread that holds the block, so plain loads and stores suffice. The
- * heap itself is left exactly as it is, and a pointer that was not recorded finds no entry.
+ * One entry has one owner, the thread that owns the block, so plain loads and stores suffice. The
+ * recorder does not change the heap itself, and a pointer that was not recorded has no entry.
  *
  * A core dump contains the leaves and the side table. core_leaves.c lists them, so that blocks can
  * be distinguished after the process has died. The layout of entries is therefore a promise to
@@ -51,7 +53,8 @@ ledger_start(void)
     return ledger_state()->ledger != NULL;
 }
 
-/* Return the allocator's size of block P, the base of its slack. */
+/* Return the size that the allocator gave to block P. Its slack is the difference from this
+ * size. */
 static inline uint64_t
 room_bytes(const void *p)
 {
@@ -78,7 +81,7 @@ place_make(uintptr_t address)
     return ledger_place(address);
 }
 
-/* Decode E, the entry at AT of the live block at ADDRESS. */
+/* Decode E, which is stored at AT for the live block at ADDRESS. */
 static inline struct ledger_entry
 decode(uint32_t e, uintptr_t address, struct ledger_place at)
 {
@@ -107,9 +110,9 @@ insert(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
         return false;
     slot = ledger_slot_at(at);
     if (unlikely(ledger_is_live(*slot))) {
-        // A free went unseen. If the old block began elsewhere in this granule, its size word is
-        // gone, so its bytes stay counted as live. Otherwise the chunk is the same one, or at least
-        // as good a guess.
+        // The free of the old block went unseen. If the old block began elsewhere in this granule,
+        // its size word is overwritten, so its bytes stay counted as live. Otherwise the new
+        // block's size word is used: the chunk is most likely the same.
         if ((*slot & 3u << LEDGER_SUB_SHIFT) == ledger_sub(address, ledger_state()->granule_shift))
             *ret_old = decode(*slot, address, at);
         else
@@ -186,7 +189,8 @@ ledger_remove(const void *p)
 
     if (likely(e.site != 0) || !ledger_hooked_is_used())
         return e;
-    // Many allocators accept blocks of their hooked functions in free, and the other way round.
+    // Look in the other ledger too: many allocators accept blocks of their hooked functions in
+    // free, and vice versa.
     other = hooked ? remove_from(address & ~LEDGER_HOOKED)
                    : ledger_hooked_remove(address | LEDGER_HOOKED);
     return other.site != 0 ? other : e;

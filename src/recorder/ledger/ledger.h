@@ -1,6 +1,6 @@
-/* ledger.h: live block -> site and requested size, without touching the heap. See ledger.c; this
- * header has the code that nearly every event needs. Thread-safe in an event, a signal handler's
- * included, for blocks that the caller owns. */
+/* ledger.h: maps each live block to its site and requested size, without changing the heap. This
+ * header has the code that nearly every event needs; see ledger.c. Thread-safe in an event, for
+ * blocks that the caller owns; the event may be in a signal handler. */
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
@@ -10,43 +10,46 @@
 #include "ledger/ledger_state.h"
 #include "platform/state.h"
 
-/* Create the top level when recording starts. Return false without memory. */
+/* Create the top level when recording starts. Return false if memory is exhausted. */
 bool ledger_start(void);
 
-/* Insert block P, whose BIRTH is a number of recent.h. *RET_OLD gets the live entry that was still
- * there, if any: a block whose free went unseen. Return false without memory: the block is then not
- * recorded. */
+/* Insert block P with BIRTH, a birth number of recent.h. If a live entry is still at P, its free
+ * went unseen: store that entry in *RET_OLD. Return false if memory is exhausted; the block is then
+ * not recorded. */
 bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
                    struct ledger_entry *ret_old);
 
 /* Clear the trace of an ended block at P, where no block lives now. */
 void ledger_clear_freed(const void *p);
 
-/* Remove the entry of P, which ends, and return it; its site is 0 if P was not recorded. Call while
- * P still belongs to the caller. */
+/* Remove the entry of P, which ends, and return the entry. Its site is 0 if P was not recorded.
+ * Call while P still belongs to the caller. */
 struct ledger_entry ledger_remove(const void *p);
 
-/* Return the site of the block that lives at P or lived there last; 0 = unknown. */
+/* Return the site of the block that is live at P or was last live at P. Return 0 if it is
+ * unknown. */
 uint32_t ledger_site(const void *p);
 
-/* Like ledger_insert, for a pointer whose size word cannot be trusted (it is not the one that the
- * allocator returned), and for a sample, whose SITE has the bits of ledger_entry.h above it. */
+/* Like ledger_insert, for two kinds of blocks. The first has no trustworthy size word, because the
+ * allocator did not return this pointer. The second is a sample, whose SITE has the bits of
+ * ledger_entry.h above it. */
 bool ledger_insert_odd(const void *p, uint64_t size_bytes, uint32_t site, uint8_t birth,
                        struct ledger_entry *ret_old);
 
-/* Return true if no allocator may be asked about a sample: it may be libc's while another allocator
- * is the real one. */
+/* Return true if no allocator can report a sample's size: the sample may be a block of libc while
+ * another allocator is the real allocator. */
 static inline bool
 ledger_doubts_samples(void)
 {
     return ledger_state()->usable == USABLE_CALL;
 }
 
-/* Return the approximate size of P, which is not in the ledger; 0 = unknown. */
+/* Return the approximate size in bytes of P, which is not in the ledger; 0 = unknown. */
 uint64_t ledger_usable(const void *p);
 
-/* Return an upper bound of the size of glibc's block P, from the chunk's size word in front of it,
- * whose low three bits are flags. The block may use a word or two less, always the same number. */
+/* Return an upper bound of the size in bytes of glibc's block P. The chunk's size word in front of
+ * P has this size, with flags in its low three bits. The usable size is smaller by a constant of
+ * one or two words. */
 static inline uint64_t
 ledger_glibc_room(const void *p)
 {
@@ -55,7 +58,7 @@ ledger_glibc_room(const void *p)
 
 /* The position of a granule's entry and birth. */
 struct ledger_place {
-    uint32_t *leaf; // NULL = nowhere.
+    uint32_t *leaf; // NULL = the granule has no leaf.
     size_t index;
 };
 
@@ -65,14 +68,15 @@ ledger_slot_at(struct ledger_place at)
     return &at.leaf[at.index];
 }
 
-/* Return the place of the block's birth, for granules of 2^GRANULE_SHIFT bytes. */
+/* Return the address of the block's birth byte, for granules of 2^GRANULE_SHIFT bytes. */
 static inline uint8_t *
 ledger_birth_at(struct ledger_place at, uint32_t granule_shift)
 {
     return (uint8_t *)(at.leaf + ((size_t)1 << (LEDGER_SPAN_BITS - granule_shift))) + at.index;
 }
 
-/* Return the position of the granule at ADDRESS; its leaf is NULL if none exists yet. */
+/* Return the position of the granule at ADDRESS. Its leaf is NULL if the leaf does not exist
+ * yet. */
 static inline struct ledger_place
 ledger_place(uintptr_t address)
 {
@@ -84,7 +88,7 @@ ledger_place(uintptr_t address)
                                  within >> ledger_state()->granule_shift};
 }
 
-/* Return the entry of the granule at ADDRESS; NULL if none exists yet. */
+/* Return the entry of the granule at ADDRESS, or NULL if its leaf does not exist yet. */
 static inline uint32_t *
 ledger_slot(uintptr_t address)
 {
@@ -108,8 +112,8 @@ ledger_sub(uintptr_t address, uint32_t granule_shift)
     return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
 }
 
-/* Return the number of 16-byte units of address space that may hold direct blocks: 0 unless the
- * allocator is glibc's. */
+/* Return the number of 16-byte units of address space that may contain direct blocks. Return 0
+ * unless the allocator is glibc's. */
 static inline uint64_t
 ledger_direct_units(void)
 {
@@ -118,33 +122,33 @@ ledger_direct_units(void)
                : 0;
 }
 
-/* A direct entry, the most frequent case: of a block of glibc's that is aligned like malloc's and
- * whose slack fits. */
+/* A direct entry, the most frequent case. Its block is glibc's, is aligned like malloc's blocks,
+ * and has a slack that fits into the entry. */
 struct ledger_direct {
-    struct ledger_place at; // Its leaf is NULL if the block is not direct.
+    struct ledger_place at; // The leaf is NULL if the block is not direct.
     uint32_t entry;
 };
 
 /* Return the direct entry for the new block P of SITE, not stored yet. LEDGER is the top level,
- * UNITS is ledger_direct_units; P may be NULL. */
+ * UNITS is the result of ledger_direct_units. P may be NULL. */
 static inline struct ledger_direct
 ledger_direct_new(uint32_t **ledger, uint64_t units, const void *p, uint64_t size_bytes,
                   uint32_t site)
 {
     struct ledger_direct none = {{0}, 0}, d = none;
-    // The rotation moves the bits that must be 0 to the top.
+    // The rotation moves the bits that must be 0 to the top, so one comparison checks them all.
     uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60, slack;
 
     if (unlikely(unit - 1 >= units))
         return none;
     d.at.leaf = load_acquire(&ledger[unit >> (LEDGER_SPAN_BITS - 4)]);
     d.at.index = (uintptr_t)p >> LEDGER_GLIBC_SHIFT & LEDGER_GLIBC_INDEX;
-    // A live entry there is a block whose free went unseen.
+    // A live entry here belongs to a block whose free went unseen.
     if (unlikely(d.at.leaf == NULL) ||
         unlikely(load_relaxed(&d.at.leaf[d.at.index]) - 1 < LEDGER_ENDED - 1))
         return none;
-    // As in ledger_glibc_room. A block smaller than requested would be the allocator's error; as an
-    // unsigned number its slack is huge.
+    // Compute the slack as in ledger_glibc_room. If the allocator returned a block smaller than
+    // requested, the slack is a huge unsigned number and fails the comparison.
     slack = (((const uint64_t *)p)[-1] & ~UINT64_C(7)) - size_bytes;
     if (unlikely(slack >= LEDGER_SLACK_SIDE))
         return none;
@@ -153,12 +157,14 @@ ledger_direct_new(uint32_t **ledger, uint64_t units, const void *p, uint64_t siz
     return d;
 }
 
-/* Return the direct entry of the live block P, with the same LEDGER and UNITS. */
+/* Return the direct entry of the live block P, with LEDGER and UNITS as above. */
 static inline struct ledger_direct
 ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
 {
     struct ledger_direct none = {{0}, 0}, d = none;
-    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60; // As in ledger_direct_new.
+    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60; // The rotation moves the bits that must
+                                                            // be 0 to the top, as in
+                                                            // ledger_direct_new.
 
     if (unlikely(unit - 1 >= units))
         return none;
@@ -167,7 +173,7 @@ ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
     if (unlikely(d.at.leaf == NULL))
         return none;
     d.entry = load_relaxed(&d.at.leaf[d.at.index]);
-    // The first comparison excludes entries that are not live, and those in the side table.
+    // The first comparison excludes entries that are not live, and entries in the side table.
     if (unlikely(d.entry - 1 >= ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) ||
         unlikely((d.entry & 3u << LEDGER_SUB_SHIFT) !=
                  (uint32_t)((uintptr_t)p & LEDGER_GLIBC_SUB) << (LEDGER_SUB_SHIFT - 3)))
@@ -175,14 +181,14 @@ ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
     return d;
 }
 
-/* Return the place of the birth of the block with a direct entry at AT. */
+/* Return the address of the birth byte of the block with a direct entry at AT. */
 static inline uint8_t *
 ledger_direct_birth(struct ledger_place at)
 {
     return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
 }
 
-/* Return the requested size of the block P, whose direct entry is or was ENTRY. */
+/* Return the requested size in bytes of the block P, whose direct entry is or was ENTRY. */
 static inline uint64_t
 ledger_direct_size(uint32_t entry, const void *p)
 {

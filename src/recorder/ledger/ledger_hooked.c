@@ -1,21 +1,21 @@
 /* ledger_hooked.c: the ledger for blocks of allocators that are hooked by name (hooks_dynamic.c).
  *
- * The allocator of such a block cannot report its size, and two blocks may be in one granule of
- * malloc's ledger. So these blocks have a separate ledger, flat like the other one, with eight
- * bytes for each 16 of address space, which have the full site and size:
+ * The allocator of such a block cannot report its size, and two such blocks may be in one granule
+ * of malloc's ledger. So these blocks have a separate flat ledger. Each entry has eight bytes for
+ * 16 bytes of address space, and contains the full site and size:
  *
  *     63                32 31                      0
  *     |       size        |          site          |       0 = no block ever started here
  *
- * After its entries, a leaf has one byte for each entry, the birth of the block (recent.h).
+ * After its entries, a leaf has one byte for each entry: the birth number of the block (recent.h).
  *
- * SIZE_SIDE: the size is 4 GiB or more, and in the side table. SIZE_ENDED: the block was freed.
- * Blocks that are not 16-byte aligned may share a granule, so they are entirely in the side table.
+ * SIZE_SIDE: the size is 4 GiB or more, and the side table has it. SIZE_ENDED: the block was freed.
+ * Blocks that are not 16-byte aligned may share a granule, so the side table has their site and
+ * size.
  *
  * Other parts of the recorder identify such a block by a key: its address, with a bit set that is
  * above all addresses (ledger_hooked_key). No fast path mistakes a key for an address from malloc.
- * So a wrapper and the malloc that it calls may return the same address, and both blocks are
- * recorded.
+ * So if a wrapper and the malloc that it calls return the same address, both blocks are recorded.
  *
  * As in ledger.c, an entry has one owner, the thread that owns the block, and leaves are never
  * unmapped. */
@@ -42,8 +42,8 @@ ledger_hooked_is_live(uint64_t e)
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
 
-/* Return the memory at *PLACE. If it is NULL, allocate SIZE_BYTES with MAKE, and set *RET_NEW to
- * true. Return NULL without memory. */
+/* Return the memory at *PLACE. If *PLACE is NULL, allocate SIZE_BYTES with MAKE, and set *RET_NEW
+ * to true. Return NULL if memory is exhausted. */
 static void *
 ledger_hooked_take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
 {
@@ -76,7 +76,7 @@ in_leaf(uint64_t *leaf, uintptr_t address)
     return &leaf[(address & ((1u << LEDGER_SPAN_BITS) - 1)) >> GRANULE_SHIFT];
 }
 
-/* Return the address of the birth of the block at ADDRESS, whose entry is in SLOT. */
+/* Return the address of the birth byte of the block at ADDRESS, whose entry is in SLOT. */
 static inline uint8_t *
 birth_at(uint64_t *slot, uintptr_t address)
 {
@@ -144,7 +144,7 @@ ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uint8_t 
     if (unlikely(address & 15))
         return ledger_side_insert(key, size_bytes, site, birth, false, ret_old);
     if (unlikely(ledger_hooked_is_live(load_relaxed(slot))))
-        *ret_old = says(load_relaxed(slot), key, slot); // Its free was not seen.
+        *ret_old = says(load_relaxed(slot), key, slot); // The free of the old block was not seen.
     if (unlikely(size == SIZE_SIDE) &&
         !ledger_side_insert(key, size_bytes, site, birth, false, &none)) {
         store_relaxed(slot, UINT64_C(0));

@@ -14,7 +14,7 @@ bool ledger_hooked_insert(uintptr_t key, uint64_t size_bytes, uint32_t site, uin
 struct ledger_entry ledger_hooked_remove(uintptr_t key);
 void ledger_hooked_clear_freed(uintptr_t key);
 
-/* Return true if the hooked ledger was ever used. */
+/* Return true if a block was ever inserted into the hooked ledger. */
 static inline bool
 ledger_hooked_is_used(void)
 {
@@ -24,7 +24,7 @@ ledger_hooked_is_used(void)
 /* --- ledger_prefault.c: prefaults pages of the ledger that a growing heap will need. */
 
 /* Prefault pages of the ledger, if any, that the heap of P is about to need. P is a recent block of
- * the thread, from malloc. A is the thread's record of earlier calls. Async-signal-safe. */
+ * the thread, from malloc. A stores the thread's observations between calls. Async-signal-safe. */
 void ledger_prefault(struct ledger_prefaulted *a, const void *p);
 
 #endif

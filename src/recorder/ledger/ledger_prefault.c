@@ -5,18 +5,18 @@
  * replace it. Both faults together cost three times as much as prefaulting the page with others in
  * advance. A heap of 64 MiB has 2,600 such pages.
  *
- * Prefaulted pages use memory at once, so there must be no more of them than the heap will use. The
- * prefaulted range follows only a heap that was seen to grow. It is no further ahead than half the
- * growth, and no further than PREFAULT_MAX_BYTES, which needs 80 KiB of ledger. One block in some
- * hundred is examined, one at each tick. A block below the highest one gives no information,
- * because its slot was used before. A distant block begins a new range, but only if the ledger
- * after it is not yet populated. Otherwise blocks from all over a large heap would look like a heap
- * that grows in leaps.
+ * Prefaulted pages use memory at once, so their number must not exceed the need of the heap. Pages
+ * are prefaulted only for a heap that was seen to grow. The prefaulted range is at most half the
+ * observed growth, and at most PREFAULT_MAX_BYTES, ahead of the heap; that needs 80 KiB of ledger.
+ * Each tick examines one block, about one block in a hundred. A block below the highest one gives
+ * no information, because its slot was used before. A distant block begins a new range, but only if
+ * the ledger after it is not yet populated. Without this condition, blocks from all over a large
+ * heap would look like a heap that grows in leaps.
  *
- * A call of the program waits for this. It must not be noticeably slower than other calls, and a
- * page costs a microsecond. So pages are prefaulted in small steps, two or three pages for each
- * STEP_BYTES of the heap. If the heap grows by more between two ticks, one step covers that
- * growth. */
+ * A call of the program waits while pages are prefaulted. The call must not be noticeably slower
+ * than other calls, and a page takes a microsecond. So pages are prefaulted in small steps, two or
+ * three pages for each STEP_BYTES of the heap. If the heap grows by more between two ticks, one
+ * step covers that growth. */
 #include "ledger/ledger_hooked.h"
 
 #include "ledger/ledger.h"
@@ -24,15 +24,15 @@
 #include "platform/mem.h"
 #include "platform/state.h"
 
-/* Distances in the program's address space. */
+/* Distances in the program's address space, in bytes. */
 #define FAR_BELOW_BYTES ((uintptr_t)64 << 20)
 #define FAR_ABOVE_BYTES ((uintptr_t)2 << 20)
 #define PREFAULT_MAX_BYTES ((uintptr_t)512 << 10)
 #define PREFAULT_MIN_BYTES ((uintptr_t)64 << 10)
 #define STEP_BYTES ((uintptr_t)64 << 10)
 
-/* Return the end of the range to prefault, which begins at START, if the heap's highest block is at
- * ADDRESS. */
+/* Return the end of the range to prefault. The range begins at START, and the heap's highest block
+ * is at ADDRESS. */
 static uintptr_t
 end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t address, uintptr_t step)
 {
@@ -45,7 +45,7 @@ end_of_step(const struct ledger_prefaulted *a, uintptr_t start, uintptr_t addres
     return end < last ? end : last;
 }
 
-/* Return true if the ledger after ADDRESS is populated. */
+/* Return true if the part of the ledger after ADDRESS is populated. */
 static bool
 is_used_behind(uintptr_t address)
 {

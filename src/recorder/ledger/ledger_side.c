@@ -1,14 +1,16 @@
-/* ledger_side.c: a table from pointers to {size, site}, for four kinds of blocks: blocks whose
- * slack exceeds a byte, blocks that share a granule, blocks of allocators that cannot report a
- * block's size, and samples, whose entry records their selection.
+/* ledger_side.c: maps pointers to {size, site}, for four kinds of blocks: blocks whose slack
+ * exceeds a byte, blocks that share a granule, blocks of allocators that cannot report a block's
+ * size, and samples, whose entry also stores the recording mode.
  *
- * It is a sequence of tables, each four times the size of the previous one. A key may be in any of
- * them, within one window of WINDOW slots that starts at its hash. So a lookup reads at most one
- * window per table, mostly one or two cache lines of one table, and entries are never moved.
+ * The side table is a sequence of hash tables, each four times the size of the previous one. A key
+ * may be in any of them, within one window of WINDOW slots that starts at its hash. So a lookup
+ * reads at most one window per table, mostly one or two cache lines of one table, and entries are
+ * never moved.
  *
- * No locks: a CAS of its key from EMPTY or GONE claims a slot. The value needs none, because a
- * block has one owner from before its insertion until after its removal. Two entries for one key
- * cannot arise, because the insertion first removes an old one, and only the owner inserts. */
+ * No locks are needed. A CAS of a slot's key from EMPTY or GONE claims the slot. The value is
+ * stored without a CAS, because a block has one owner from before its insertion until after its
+ * removal. Two entries for one key cannot arise, because an insertion first removes an old entry,
+ * and only the owner inserts. */
 #include "ledger/ledger_side.h"
 
 #include "base/atomics.h"
@@ -29,8 +31,8 @@ enum {
 struct side_slot {
     uint64_t key;   // The block's address, KEY_EMPTY or KEY_GONE.
     uint64_t value; // Size in the low SIZE_BITS bits, site above them.
-    uint64_t how;   // The bits above a sample's site, 0 for other blocks; from HOW_BITS on the
-                    // birth; at CORE_HOW_ODD_SHIFT the flag "odd".
+    uint64_t how;   // Bits above a sample's site, 0 for other blocks; from HOW_BITS on the birth
+                    // number; at CORE_HOW_ODD_SHIFT the flag "odd".
 };
 
 struct side {
@@ -72,7 +74,7 @@ claim(struct side *s, uint64_t key, uint64_t hash, uint64_t value, uint64_t how)
     return false;
 }
 
-/* Return table I, created on demand; NULL without memory. */
+/* Return table I, created on first use. Return NULL if memory is exhausted. */
 static struct side *
 table(uint32_t i)
 {
@@ -133,8 +135,8 @@ ledger_side_remove(uintptr_t block)
             uint64_t value = load_acquire(&slot->value);
             uint64_t how = slot->how;
 
-            // A longjmp may interrupt a later claim before it stores its value. It must not expose
-            // this value.
+            // Clear the value: a longjmp may interrupt a later claim before it stores its value,
+            // and must not expose this one.
             store_relaxed(&slot->value, UINT64_C(0));
             store_release(&slot->key, (uint64_t)KEY_GONE);
             return (struct ledger_entry){.site = (uint32_t)(value >> SIZE_BITS) |

@@ -1,6 +1,6 @@
-/* ledger_side.h: the ledger's side table, for the few blocks that four bytes cannot describe. The
- * contracts are those of ledger_insert_odd and ledger_remove. Thread-safe in an event, even in a
- * signal handler, for blocks that the caller owns. */
+/* ledger_side.h: the ledger's side table, for the few blocks that an entry of four bytes cannot
+ * describe. The functions have the contracts of ledger_insert_odd and ledger_remove. Thread-safe in
+ * an event, even in a signal handler, for blocks that the caller owns. */
 #ifndef LEDGER_LEDGER_SIDE_H
 #define LEDGER_LEDGER_SIDE_H
 
@@ -13,8 +13,8 @@ bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uin
 struct ledger_entry ledger_side_remove(uintptr_t block);
 
 /* --- core_leaves.c: lists the parts of the ledger for core dumps, in the record of
- * format/core_record.h. Thread-safe and async-signal-safe within an event. Without a core record,
- * the functions have no effect. */
+ * format/core_record.h. Thread-safe and async-signal-safe in an event. Without a core record, the
+ * functions have no effect. */
 
 /* Register LEAF, a new leaf of the ledger for the span that contains ADDRESS. */
 void core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf);

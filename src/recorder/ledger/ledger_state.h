@@ -1,4 +1,4 @@
-/* ledger_state.h: the state for the ledger, a part of platform/state.h. */
+/* ledger_state.h: the part of platform/state.h for the ledger. */
 #ifndef LEDGER_LEDGER_STATE_H
 #define LEDGER_LEDGER_STATE_H
 
@@ -8,10 +8,10 @@
 struct ledger_state {
     uint32_t **ledger;        // Top level; ledger.c.
     uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
-    uint32_t granule_shift;   // 5 with glibc, else 4.
+    uint32_t granule_shift;   // Log2 of a granule's bytes: 5 with glibc, else 4.
     uint32_t usable;          // enum usable_mode.
     struct side *side[12];    // Atomic: tables of growing size; ledger_side.c.
-    struct core_record *core; // Lists the leaves for core dumps: core_leaves.c. NULL = none.
+    struct core_record *core; // List of leaves for core dumps: core_leaves.c. NULL = none.
 };
 static_assert(sizeof(struct ledger_state) <= STATE_LEDGER_BYTES, "platform/state.h reserves it");
 
