@@ -354,8 +354,8 @@ file_map_memory(unsigned char *where, uint64_t size_bytes)
     return true;
 }
 
-/* Return the number of bytes by which a table with MAPPED_BYTES mapped grows. Near a memory limit
- * it grows little, so that no table uses memory that others need. */
+/* Return the next growth in bytes of a table with MAPPED_BYTES mapped. Near a memory limit it grows
+ * little, so that no table uses memory that others need. */
 static uint64_t
 growth_bytes(uint64_t mapped_bytes)
 {

@@ -62,7 +62,7 @@ struct disk_string file_string(const char *text, size_t size_bytes);
 /* --- file_copy.c: copies a profile in memory (state->in_memory) to its file. Has no effect on
  * other profiles. */
 
-/* Occasions on which file_copy updates the file. */
+/* Occasions for file_copy to update the file. */
 enum file_copy { FILE_COPY_FIRST, FILE_COPY_DUE, FILE_COPY_LAST };
 
 /* Update the file. FIRST: the first update. DUE: update if an update is due, possibly by only one

@@ -47,8 +47,8 @@ enum {
     COPY_WALL_SHARE = 10,
 };
 
-/* A copy of up to AT_ONCE_BYTES is made in one step. A larger copy takes several steps, each of
- * which copies pieces until STEP_NS have passed. Until the copy is complete, its steps use at most
+/* A copy of up to AT_ONCE_BYTES is made in one step. A larger copy takes several steps. Each step
+ * copies pieces until STEP_NS have passed. Until the copy is complete, its steps use at most
  * 1/STEP_SHARE of the time. */
 enum { AT_ONCE_BYTES = 1 << 20, PIECE_BYTES = 64 << 10, STEP_NS = 500000, STEP_SHARE = 10 };
 

@@ -38,8 +38,7 @@
  * bytes decide: if they changed more before the last tick than since, the change preceded the rest.
  * If a snapshot is requested during a rest, a timeline snapshot with the earlier time is taken
  * first, and the requested one then has its true time: times rise with ids. A thread that ticks at
- * each event need not guess: before the event that ends a rest, its values equal those of the last
- * tick.
+ * each event need not guess: before the event that ends a rest, its values equal the last tick's.
  *
  * docs/internals/history.md has the proof and the figures. */
 #include "account/history.h"

@@ -40,8 +40,8 @@ void history_note(struct disk_counter *c);
 /* Take a snapshot because the selected signal was received. Async-signal-safe. */
 void history_signal(void);
 
-/* --- epoch.c: the number by which counters detect that they must save their values. Both functions
- * are thread-safe and async-signal-safe. */
+/* --- epoch.c: the number that counters compare to detect that they must save their values. Both
+ * functions are thread-safe and async-signal-safe. */
 
 /* Raise the epoch. First store the new value in *ANNOUNCED, the header's peak_epoch or
  * snapshot_epoch, which identifies the reason. */

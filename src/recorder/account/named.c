@@ -13,7 +13,8 @@
  * concurrently, one record may remain unpublished, or the text may be stored twice. Either case
  * wastes a few bytes.
  *
- * Record 1, "other functions", represents all frames for which no record or no id is free. */
+ * Record 1, "other functions", represents all frames that get no record or no id, because the table
+ * is full. */
 #include "account/label.h"
 
 #include <string.h>

@@ -220,7 +220,7 @@ level_table(uint32_t level)
 
     if (table != NULL)
         return table;
-    // Prefault the whole table: hashing soon touches all of its pages.
+    // Prefault the whole table: hashing soon touches all pages.
     if (size_bytes > mem_left() / LEVEL_LEFT_SHARE)
         return NULL;
     table = mem_private(size_bytes);

@@ -13,7 +13,7 @@ struct stack_frame {
     uint64_t slot;  // Address of the word with the return address.
     uint64_t frame; // Return address and module, as in struct disk_node.
     uint64_t rbp;   // Value of rbp in this frame.
-    // Address of the word from which rbp was restored; 0 = rbp is the same as in the inner frame.
+    // Address of the word that rbp was restored from; 0 = rbp is the same as in the inner frame.
     uint64_t rbp_slot;
     // Address of the word that contains the CFA, for a function that realigned its stack; 0 = the
     // rule computes the CFA.

@@ -24,9 +24,9 @@
  * change is a few plain stores of this thread. A process killed in between leaves at most one
  * half-applied event per thread.
  *
- * If a signal handler interrupts one of these functions, its events are recorded like those of
- * another thread, with a second struct thread. This is possible because no shared data is locked
- * while a signal can arrive (reentry.c). */
+ * If a signal handler interrupts one of these functions, its events are recorded like another
+ * thread's, with a second struct thread. This is possible because no shared data is locked while a
+ * signal can arrive (reentry.c). */
 #include "event/event.h"
 
 #include "access/counted_blocks.h"
@@ -210,7 +210,7 @@ alloc_not_leaf(void *p, size_t size_bytes, struct arch_caller caller)
     return alloc_at(p, size_bytes, t, target, alloc_miss);
 }
 
-/* The conditions repeat those of fast_path_is_open, then those of stack_is_leaf. */
+/* The conditions repeat fast_path_is_open, then stack_is_leaf. */
 HOT void *
 event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
 {

@@ -27,7 +27,7 @@ struct event_state {
     /* tick.c */
     uint64_t interval_ns;   // Time between two points of the timeline.
     uint64_t next_point_ns; // Atomic: elapsed time when the timeline's next point is due.
-    uint64_t dated_epoch;   // Peak epoch to which the peak time in the header belongs.
+    uint64_t dated_epoch;   // Epoch of the peak whose time the header has.
     uint32_t timeline_busy; // Atomic: 1 while a thread is changing the timeline.
 };
 static_assert(sizeof(struct event_state) <= STATE_EVENT_BYTES, "platform/state.h reserves it");

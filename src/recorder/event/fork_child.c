@@ -114,7 +114,7 @@ fork_child_waits(void)
     }
     lost = event_state()->fork_child_events;
     memset(state, 0, sizeof *state);
-    mem_wipe_pool(); // Wipe the pool, to which the interrupted event has written.
+    mem_wipe_pool(); // Wipe the pool, because the interrupted event has written to it.
     event_state()->fork_child_events = lost;
     return false;
 }

@@ -45,7 +45,7 @@ gate_is_plain(void)
     return reentry_is_idle() && likely(tls.exact);
 }
 
-/* Decide about a call for SIZE_BYTES from SLOT for which no credit is left. */
+/* Decide about a call for SIZE_BYTES from SLOT that exceeds the thread's credit. */
 static inline enum gate
 gate_what(uint64_t size_bytes, uint64_t slot)
 {

@@ -17,10 +17,10 @@
  * The handlers are hidden from the program. The functions that return dispositions are intercepted,
  * and return the default instead of a handler of the recorder. A program that sets a disposition
  * replaces the recorder's handler, and is not guarded from then on. A program that starts with
- * SIGBUS ignored is not guarded, nor is a thread that blocks SIGBUS. The only state is the
- * handler's address, so fork and exec need no special treatment. A child made by vfork has separate
- * handlers. If recording starts in such a child, its parent lacks the recorder's handlers, and
- * installs them at its next event (guard_install_pending). */
+ * SIGBUS ignored is not guarded. A thread that blocks SIGBUS is not guarded either. The only state
+ * is the handler's address, so fork and exec need no special treatment. A child made by vfork has
+ * separate handlers. If recording starts in such a child, its parent lacks the recorder's handlers,
+ * and installs them at its next event (guard_install_pending). */
 #include "event/guard.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
  *     - the counter needs no new bounds.
  *
  * A free takes the fast path if the object has a word in the shadow, and its site is cached in the
- * same way. So two lookups in the thread's own tables replace three: those of the instance, the
- * live values and the thread's counters.
+ * same way. So two lookups in the thread's own tables replace lookups of the instance, the live
+ * values and the thread's counters.
  *
  *     stack, name, size class ──► place ──► site ──► counter, instance, live values
  *                                    address ──► word ──┘

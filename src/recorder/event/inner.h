@@ -1,4 +1,4 @@
-/* inner.h: records inner events, in which a function of the real allocator has called back into the
+/* inner.h: records inner events: a function of the real allocator has called back into the
  * recorder. See inner.c. Requires that reentry_begin found REENTRY_CALLED_BACK.
  * Async-signal-safe. */
 #ifndef EVENT_INNER_H

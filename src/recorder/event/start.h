@@ -12,8 +12,8 @@
  * signals blocked. */
 bool start_recording(void);
 
-/* Return true if the state could not be allocated, in this process or in a process from which it
- * was forked. The state is not allocated later, unless another thread has already allocated it. */
+/* Return true if the state could not be allocated, in this process or in an ancestor that forked
+ * it. The state is not allocated later, unless another thread has already allocated it. */
 bool start_has_failed(void);
 
 /* Prepare for a program that forbids every system call. Requires a reserve, which contains all

@@ -8,9 +8,9 @@
  *    shrinks in proportion when a tick comes late.
  *  - A thread whose live bytes have changed by TICK_BYTES ticks at once. Such a change goes through
  *    peak_flush.
- * So in a program with few events each event ticks. In a rest (an idle period) the values are those
- * of the last tick. So a snapshot that is taken before the event that ends the rest gets the time
- * of that tick. Small events after a longer burst may still wait for the countdown of the burst.
+ * So in a program with few events each event ticks. In a rest (an idle period) the values are the
+ * last tick's. So a snapshot that is taken before the event that ends the rest gets the time of
+ * that tick. Small events after a longer burst may still wait for the countdown of the burst.
  *
  * The clock gives the times in the header, the time of the peak (to within a tick) and the
  * timeline, a bounded list of totals. When the list is full, every second point is dropped and the
@@ -52,8 +52,8 @@ enum {
 #define TICK_SOON_NS (UINT64_C(8) * 1000 * 1000)
 #define TICK_LATE_NS (UINT64_C(16) * 1000 * 1000)
 
-/* Duration of idle time for which one event may tick. A thread that waits for the processor seems
- * to be idle too, and must hardly slow down. */
+/* Duration of idle time that permits one event with a tick. A thread that waits for the processor
+ * seems to be idle too, and must hardly slow down. */
 #define TICK_CLOSE_NS (UINT64_C(1) * 1000 * 1000)
 
 void

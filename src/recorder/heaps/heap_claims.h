@@ -1,4 +1,4 @@
-/* heap_claims.h: the instances that have objects in one piece of the shadow.
+/* heap_claims.h: records which instances have objects in one piece of the shadow.
  *
  * A piece has a few claims, and an object's word contains the number of one of them. A claim
  * combines the number of an instance and its count of resets, so resetting an instance makes all
@@ -15,8 +15,8 @@
 
 enum { HEAP_CLAIMS = 6 };
 
-/* Claims without an instance. BUSY: a thread is about to wipe the words of the claim. SEVERAL: more
- * than one instance. */
+/* Values of a claim without an instance. BUSY: a thread is about to wipe the words of the claim.
+ * SEVERAL: several instances share the piece. */
 #define HEAP_CLAIM_BUSY UINT64_C(1)
 #define HEAP_CLAIM_SEVERAL UINT64_C(2)
 
@@ -34,7 +34,7 @@ heap_claim_is_current(uint64_t claim)
     return h != NULL && load_acquire(&h->objects.claim) == claim;
 }
 
-/* Return the number of CLAIM in CLAIMS; HEAP_CLAIMS if it is missing. */
+/* Return the number of CLAIM in CLAIMS, or HEAP_CLAIMS if it is missing. */
 static inline uint32_t
 heap_claims_find(const uint64_t claims[HEAP_CLAIMS], uint64_t claim)
 {
@@ -44,7 +44,7 @@ heap_claims_find(const uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     return HEAP_CLAIMS;
 }
 
-/* Store CLAIM in a free place of CLAIMS. Return its number; HEAP_CLAIMS if no place is free. */
+/* Store CLAIM in a free place of CLAIMS. Return its number, or HEAP_CLAIMS if no place is free. */
 static inline uint32_t
 heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
 {
@@ -58,8 +58,8 @@ heap_claims_add(uint64_t claims[HEAP_CLAIMS], uint64_t claim)
     return HEAP_CLAIMS;
 }
 
-/* Mark the stale claims of CLAIMS as busy, and return a bit for each. The caller must wipe their
- * words and then call heap_claims_reuse. */
+/* Mark the stale claims of CLAIMS as busy, and return a bit for each. The caller must wipe the
+ * claims' words and then call heap_claims_reuse. */
 static inline uint32_t
 heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
 {
@@ -75,8 +75,8 @@ heap_claims_mark_stale(uint64_t claims[HEAP_CLAIMS])
     return gone;
 }
 
-/* Assign the number of the first claim in GONE, which must not be 0, to CLAIM, and free the other
- * numbers in GONE. Return the number of CLAIM. */
+/* Assign the number of the first claim in GONE to CLAIM, and free the other numbers in GONE. GONE
+ * must not be 0. Return the number of CLAIM. */
 static inline uint32_t
 heap_claims_reuse(uint64_t claims[HEAP_CLAIMS], uint32_t gone, uint64_t claim)
 {

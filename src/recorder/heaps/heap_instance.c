@@ -1,20 +1,20 @@
 /* heap_instance.c: the instances of the program's own heaps.
  *
- * Each heap that the program creates is an instance here. It may create millions, one for each
- * request; the instance of a destroyed heap is reused.
+ * Each heap that the program creates is an instance here. The program may create millions of heaps,
+ * one for each request; the instance of a destroyed heap is reused.
  *
- * The program's handle is no address but a set of numbers: the name, the number of frames to skip,
- * the instance, and a count of the instance's uses. So the name survives in a child made by fork,
- * which sees all private memory as zeros. There the instance starts empty, and frees of blocks that
- * were live before the fork count as inherited. A handle whose count differs from its instance's
- * belongs to a destroyed heap. */
+ * The program's handle consists of numbers: the name, the number of frames to skip, the instance,
+ * and a count of the instance's uses. So a handle is valid in a child made by fork, which sees all
+ * private memory as zeros. In the child the instance starts empty, and frees of blocks that were
+ * live before the fork count as inherited. A handle whose count differs from its instance's belongs
+ * to a destroyed heap. */
 #include "heaps/heap_instance.h"
 
 #include "heaps/heaps_state.h"
 #include "platform/mem.h"
 
-/* Number of indexes in use so far. A process constant, so that a child reuses no index that it
- * inherited. */
+/* Number of indexes in use so far. Constant across fork, so that a child does not reuse an index
+ * that it inherited. */
 static uint32_t instance_count;
 
 static struct heap_instance *
@@ -36,7 +36,7 @@ instance_at(uint32_t index)
     return &chunk[number % HEAP_CHUNK];
 }
 
-/* Set the claim of O, the objects of instance INDEX. Idempotent. */
+/* Set the claim of O, the objects of instance INDEX. Calling this twice has no further effect. */
 static void
 begin_claims(struct heap_objects *o, uint32_t index)
 {
@@ -67,8 +67,8 @@ heap_instance_inherit(uint64_t handle)
     return owner == handle ? h : NULL;
 }
 
-/* Return a new head of the free list. It has a count above the index, against the ABA problem:
- * between a thread's read and its CAS, an instance may be taken and freed again. */
+/* Return a new head of the free list. Its count, above the index, prevents the ABA problem: between
+ * a thread's read and its CAS, an instance may be taken and freed again. */
 static uint64_t
 free_head(uint64_t before, uint32_t index_plus_1)
 {

@@ -12,38 +12,39 @@ struct thread;
 
 enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 
-/* An instance's objects by address; see heap_objects.c. Empty if all members except the claim are
- * zero. */
+/* The objects of an instance by address; see heap_objects.c. An instance is empty if all members
+ * except the claim are zero. */
 struct heap_objects {
     uint64_t claim;     // Atomic: claim of the present objects; 0 = never used.
     uint32_t untracked; // Atomic: 1 if the table may have objects that no region records.
     uint32_t number;    // Atomic: hint, the number of the claim in the region used last.
     // Atomic: a bit for each tier in which this instance has ever claimed a region.
     uint32_t used_tiers;
-    uint32_t sparse_used;   // Atomic: the same for the levels of heap_sparse.c.
-    uint32_t sparse_latest; // Atomic: hint, the level of the object found last.
-    // Atomic, by tier: an address in the latest claimed region, and in the one before; 0 = none.
+    uint32_t sparse_used;   // Atomic: like used_tiers, for the levels of heap_sparse.c.
+    uint32_t sparse_latest; // Atomic: hint, the level of the object that was found last.
+    // Atomic, by tier: an address in the region claimed last, and in the region claimed before it;
+    // 0 = none.
     uint64_t latest[5], before[5];
     struct heap_map table;
 };
 
 struct heap_instance {
     uint64_t owner; // Atomic: the handle; 0 = never used, HEAP_NOBODY = free.
-    const struct thread *thread; // Atomic: the thread of the first event, and usually of most
-                                 // events.
+    const struct thread *thread; // Atomic: the owner, which is the thread of the first event and
+                                 // usually of most events.
     struct heap_objects objects;
     struct heap_lives lives; // Empty for an instance that is never reset.
-    uint32_t next_free; // Index plus 1.
+    uint32_t next_free; // Index plus 1 of the next free instance.
     uint32_t uses;
-    bool inherited; // Created before the fork that made this process.
+    bool inherited; // True if the instance was created before the fork that made this process.
 };
 
-/* The instances. Private memory of the process. */
+/* The instances of this process, in private memory. */
 struct heap_instances {
     struct heap_quota quotas[5]; // Indexed by tier of heap_objects.c.
     uint64_t evicted_bytes;      // Atomic; heap_quota.h.
-    uint64_t free; // Atomic: in the low half, index plus 1 of the first free instance; above it a
-                   // count (heap_instance.c).
+    uint64_t free; // Atomic: in the low half, index plus 1 of the first free instance; in the high
+                   // half, a count (heap_instance.c).
     struct heap_instance *chunks[HEAP_CHUNKS]; // Atomic: arrays of HEAP_CHUNK instances.
 };
 
@@ -52,21 +53,21 @@ enum { HEAP_CLAIM_TURN_BITS = 40 };
 
 /* Fields of a handle, from the lowest bit up. */
 enum {
-    HANDLE_NAME_BITS = 10, // 0 to HEAP_NAMES, which is "other heaps".
+    HANDLE_NAME_BITS = 10, // Number of the name, 0 to HEAP_NAMES; HEAP_NAMES = "other heaps".
     HANDLE_SKIP_BITS = 8,
-    HANDLE_INDEX_BITS = 24, // Index plus 1, so that no handle is NULL.
+    HANDLE_INDEX_BITS = 24, // Index plus 1, so that no handle is 0.
     HANDLE_LASTS_BITS = 1,
     HANDLE_USE_BITS = 21,
     HANDLE_SKIP = HANDLE_NAME_BITS,
     HANDLE_INDEX = HANDLE_SKIP + HANDLE_SKIP_BITS,
-    HANDLE_LASTS = HANDLE_INDEX + HANDLE_INDEX_BITS, // The instance is never reset.
+    HANDLE_LASTS = HANDLE_INDEX + HANDLE_INDEX_BITS, // Set if the instance is never reset.
     HANDLE_USE = HANDLE_LASTS + HANDLE_LASTS_BITS,
 };
 static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAME_BITS &&
                   HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,
               "a handle is full");
 
-#define HEAP_NOBODY UINT64_C(1) // Never a handle: its index would be 0.
+#define HEAP_NOBODY UINT64_C(1) // Not a valid handle: its index field is 0.
 
 static inline uint32_t
 heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
@@ -75,7 +76,7 @@ heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
 }
 
 /* Take a free instance, store it in *RET_H and return its index. Return HEAP_CHUNKS * HEAP_CHUNK if
- * all are in use, or without memory. */
+ * all instances are in use or memory is exhausted. */
 uint32_t heap_instance_take(struct heap_instance **ret_h);
 
 /* Return true if all possible instances are in use. */
@@ -84,11 +85,12 @@ bool heap_instances_are_used_up(void);
 /* Free H, the instance of HANDLE. Requires that no thread uses it. */
 void heap_instance_give_back(struct heap_instance *h, uint64_t handle);
 
-/* Slow path of heap_instance, for a HANDLE from before a fork: return its instance. Return NULL
- * without memory, or if the instance never existed or was destroyed. */
+/* Slow path of heap_instance, for a HANDLE from before a fork. Return its instance. Return NULL if
+ * memory is exhausted, or if the instance never existed or was destroyed. */
 struct heap_instance *heap_instance_inherit(uint64_t handle);
 
-/* Return the instance with NUMBER, its index plus 1; NULL if its chunk was never allocated. */
+/* Return the instance with NUMBER, its index plus 1. Return NULL if its chunk was never
+ * allocated. */
 static inline struct heap_instance *
 heap_instance_peek(uint32_t number)
 {
@@ -117,7 +119,7 @@ heap_instance(uint64_t handle)
     return likely(h != NULL) ? h : heap_instance_inherit(handle);
 }
 
-/* Return true if the live objects of HANDLE's instance are also summed by stack. A heap that may be
+/* Return true if the live objects of HANDLE's instance are also summed by site. A heap that may be
  * reset needs these sums. */
 static inline bool
 heap_has_lives(uint64_t handle)

@@ -1,9 +1,8 @@
 /* heap_names.c: the names of the program's own heaps.
  *
  * A program may create millions of heaps, but with few names, and the profile has one record per
- * name. The texts are process constants, so a child made by fork has the same names; it creates its
- * records at first use. When the table of names is full, all further names share one more name,
- * "other heaps". */
+ * name. The texts stay constant across fork, so a child has the same names; it creates its records
+ * at first use. When the table of names is full, all further names share the name "other heaps". */
 #include "heaps/heap_names.h"
 
 #include <string.h>
@@ -21,8 +20,9 @@ enum { NAME_BYTES_MAX = 127, POOL_BYTES = 128 << 10, NAME_OTHER = HEAP_NAMES, RE
 
 static const char other_heaps[] = "other heaps";
 static uint32_t places[HEAP_NAMES];
-static unsigned char collected[HEAP_NAMES + 1]; // Atomic: not 0 if the heaps with this name are
-                                                // collected. A process constant, for children.
+static unsigned char collected[HEAP_NAMES + 1]; // Atomic: nonzero if a collector ends the objects
+                                                // of the heaps with this name. Constant across
+                                                // fork.
 static unsigned char pool[POOL_BYTES];
 static struct name_set names = {
     .places = places, .place_count = HEAP_NAMES, .pool = pool, .pool_bytes = POOL_BYTES};
@@ -36,8 +36,8 @@ heap_names_start(void)
     return heaps_state()->heap_names != NULL && heaps_state()->heaps != NULL;
 }
 
-/* Create the nodes of N below "other". They keep the bytes of this heap separate even when the tree
- * is full. */
+/* Create the nodes of N below "other". They count the bytes of this heap separately even if the
+ * tree is full. */
 static void
 make_others(struct heap_name *n)
 {
@@ -51,7 +51,7 @@ make_others(struct heap_name *n)
     }
 }
 
-/* Create the record of the name NUMBER and return its index; 0 if there is no room. */
+/* Create the record of name number NUMBER and return its index. Return 0 if there is no room. */
 static COLD uint32_t
 heap_names_make_record(uint32_t number)
 {
@@ -73,7 +73,7 @@ heap_names_make_record(uint32_t number)
         r->name = file_string(text, size_bytes);
     r->created_ns = sys_clock_ns() - state->start_ns;
     r->flags = load_relaxed(&collected[number]) != 0 ? DISK_HEAP_COLLECTED : 0;
-    // If another thread was faster, this record stays unpublished.
+    // If another thread has published a record first, this record stays unpublished.
     if (!cas_acq_rel(&n->record, &none, (uint32_t)id))
         return none;
     store_release(&r->id, (uint32_t)id);

@@ -10,17 +10,18 @@ struct heap_name {
     uint32_t other[2]; // Atomic: nodes below "other", for objects and for backing.
 };
 
-/* Create the table of names when recording starts. Return false without memory. */
+/* Create the table of names when recording starts. Return false if memory is exhausted. */
 bool heap_names_start(void);
 
-/* Return the number of NAME (NULL: ""); the number of "other heaps" if the table is full. Numbers
- * stay valid for the life of the program and its children. */
+/* Return the number of NAME (NULL: ""). If the table is full, return the number of "other heaps".
+ * Numbers stay valid for the life of the program and its children. */
 uint32_t heap_name_number(const char *name);
 
-/* Return the name with NUMBER in this process, after creating its record. */
+/* Return the name with NUMBER in this process. Create its record if it has none. */
 struct heap_name *heap_name(uint32_t number);
 
-/* Mark the heaps with this name as collected, also in children: a collector ends their objects. */
+/* Record that a collector ends the objects of the heaps with this name. Also applies to
+ * children. */
 void heap_name_collects(uint32_t number);
 
 #endif

@@ -1,6 +1,6 @@
-/* heap_objects.c: the objects of the program's own heaps, by address.
+/* heap_objects.c: stores the objects of the program's own heaps by address.
  *
- * Objects have addresses in the process, mostly near one another. So they are stored like malloc's
+ * Objects have addresses in the process, and most are near others. So they are stored like malloc's
  * blocks (ledger.c), in a flat shadow of the address space: neighbours share a cache line, and
  * entries are never moved. A sparse heap needs a coarser shadow than a dense one. So there are five
  * tiers, whose granules are 64, 256, 1024, 4096 and 16384 bytes long:
@@ -19,25 +19,27 @@
  * each. A count or size that does not fit in the word is stored in the instance's hash table
  * (heap_table.c).
  *
- * Choice of the tier. Begin with the finest tier whose granule is not much shorter than the object.
- * If the insertion would touch a new page, examine the region that this heap claimed last: if few
- * of its words are used, try the next coarser tier. The same test decides if a way is worth another
- * page. The last region may mislead, so a page also needs a slot (heap_quota.c). If no tier is
- * worth a page, the object is sparse (heap_sparse.c). If there is no room for it there, it occupies
- * any free word, from the coarsest tier on. So touched pages are mostly full, and an object costs 8
- * to 16 bytes in practice (internals/heaps.md). A wrong guess costs only memory, because a lookup
- * tries all tiers that have a claim of the heap.
+ * Choice of the tier. The insertion begins with the finest tier whose granule is not much shorter
+ * than the object. If it would touch a new page, it examines the region that this heap claimed
+ * last: if few words of that region are used, it tries the next coarser tier. The same test decides
+ * if a way is worth another page. The last region may not be typical, so a page also needs a slot
+ * (heap_quota.c). If no tier is worth a page, the object is stored as a sparse object
+ * (heap_sparse.c). If heap_sparse.c has no room, the object occupies any free word, from the
+ * coarsest tier on. So touched pages are mostly full, and an object costs 8 to 16 bytes in practice
+ * (internals/heaps.md). A wrong choice costs only memory, because a lookup tries all tiers that
+ * have a claim of the heap.
  *
  * Before this choice, the insertion looks for a free place that costs no memory: in the tiers that
  * are coarse enough for the size, finest first, then among the sparse objects (insert_begun).
  *
- * Fast path. Only words of the finest tier are read inline. Larger objects need one more call
- * (heap_objects_insert_coarse, heap_free_begun), with separate code for each tier. An object of the
- * finest tier may hide an older one at the same address in a coarser tier, whose end was not seen.
- * So a region of the finest tier has a bit for each granule, set if an object may be elsewhere; the
- * inline part does not handle such granules. The bit is set in two cases: by a thread that has
- * stored an object elsewhere, and by a thread that claims the region, after marking its pages as
- * begun. The later of two such threads sees the effect of the earlier one.
+ * Fast path. Inline code reads only words of the finest tier. Larger objects need one more call
+ * (heap_objects_insert_coarse, heap_free_begun), with separate code for each tier. An object in the
+ * finest tier may hide an older object at the same address in a coarser tier, if the end of the
+ * older object was not seen. So a region of the finest tier has a bit for each granule, which is
+ * set if an object of the granule may be in another tier; the inline code does not handle such
+ * granules. Two kinds of threads set the bit: a thread that has stored an object in another tier,
+ * and a thread that claims the region, after marking its pages as begun. The later of two such
+ * threads sees the effect of the earlier one.
  *
  * Instances. An address has a meaning only within its instance: the first object of an arena begins
  * at the start of the arena's chunk, which may be an object of another heap, and a program may use
@@ -45,20 +47,21 @@
  * there, and a word contains the index of a claim. A reset gives the instance a new number, so all
  * its claims become stale at once. A stale word counts as free. Before the place of a stale claim
  * is reused, all words of stale claims are wiped from the region, so no other instance inherits a
- * word. Objects that find no free claim or no free word are in the hash table alone; the region of
+ * word. If no claim or no word is free, an object is stored in the hash table alone; the region of
  * the coarsest tier records the table's instance.
  *
  * Threads. An object has one owner from before its insertion until after its removal, so a plain
  * store removes it. Two instances may insert at one place concurrently, so an insertion is a CAS.
- * The CAS has no lock prefix while there is one thread. A claim is marked HEAP_CLAIM_BUSY before it
- * is reused. After inserting a word, a thread checks that its claim is still there, and otherwise
- * removes the word. The claim is gone only if another thread resets the heap at the same time.
+ * While the program has one thread, the CAS has no lock prefix. A claim is marked HEAP_CLAIM_BUSY
+ * before it is reused. After inserting a word, a thread checks that its claim is still in the
+ * region, and otherwise removes the word. The claim is missing only if another thread resets the
+ * heap at the same time.
  *
  * Memory. Each page is charged (mem_charge) before it is touched, so a memory limit is exact to the
- * page. An object that finds no room is refused, and the caller counts the loss. A page that was
- * not charged is not read either, because the kernel would count it as resident. Rejected: a hash
- * table of all objects needs 16 bytes per object, but only if entries move when it grows, and a
- * signal handler may interrupt a move at any instruction. A single tier with as many ways needs 8
+ * page. If there is no room, the object is refused, and the caller counts the loss. A page that was
+ * not charged must not be read either, because the kernel would count it as resident. Rejected: a
+ * hash table of all objects needs 16 bytes per object, but only if entries move when it grows, and
+ * a signal handler may interrupt a move at any instruction. A single tier with as many ways needs 8
  * bytes per object where objects are dense, but up to a page per object where they are not.
  *
  * A child made by fork sees zeros, as in all the recorder's private memory. With a reserve of
@@ -78,11 +81,13 @@ enum {
     REGION_PAGE_UNITS = 8, // Number of units whose regions share a page.
     UNIT_GRANULES = 512,
     LEAF_UNITS = (1 << HEAP_LEAF_BITS) / UNIT_GRANULES,
-    UNIT_FILLED_BYTES = 15,     // Bytes per word at which a unit is full enough.
-    FINE_QUOTA_PAGES = 96, // Limit for the pages of all units with a slot, in the first tier
-    COARSE_QUOTA_PAGES = 48, // and in each other tier.
+    UNIT_FILLED_BYTES = 15,     // A unit with at most this number of bytes per word is full enough.
+    FINE_QUOTA_PAGES = 96, // Maximum total of pages of all units of the first tier that have a
+                           // slot.
+    COARSE_QUOTA_PAGES = 48, // Maximum total of pages of all units of each other tier that have a
+                             // slot.
     COARSE_WAYS = 32, // Number of ways of a granule, in all tiers but the first.
-    DENSE_WORDS = 50, // A region with this number of first words is worth its memory.
+    DENSE_WORDS = 50, // A region with this number of words in the first way is worth its memory.
     WAY_WORDS = 54,   // If one way has this number of words, the next way is worth a page.
 };
 
@@ -101,7 +106,7 @@ heap_objects_empty(struct heap_objects *o)
     if (load_relaxed(&o->table.levels[0]) != NULL)
         heap_map_empty(&o->table);
     store_relaxed(&o->untracked, 0u);
-    // The next objects may be elsewhere, and closer together or further apart.
+    // After a reset, objects may be at other addresses, and closer together or further apart.
     for (uint32_t tier = 0; tier < HEAP_TIERS; tier++) {
         store_relaxed(&o->latest[tier], UINT64_C(0));
         store_relaxed(&o->before[tier], UINT64_C(0));
@@ -122,11 +127,11 @@ leaf_make(uint32_t tier, uintptr_t address)
                            sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
-    // The top-level page with the pointer to the leaf may be untouched so far.
+    // Charge the top-level page with the pointer to the leaf too: it may be untouched so far.
     return heap_memory_once(&top[address >> span_bits], sizeof **top, LEAF_BYTES);
 }
 
-/* Charge page PAGE and set its bit in BITS. Return false if the memory limit has no room. */
+/* Charge page PAGE and set its bit in BITS. Return false if that would exceed the memory limit. */
 static bool
 begin_page(uint64_t *bits, uint32_t page)
 {
@@ -141,7 +146,8 @@ begin_page(uint64_t *bits, uint32_t page)
     return true;
 }
 
-/* Prepare the words of WAY for the region at ADDRESS in LEAF. Return false without memory. */
+/* Prepare the words of WAY for the region at ADDRESS in LEAF. Return false if memory is
+ * exhausted. */
 static bool
 begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -152,7 +158,8 @@ begin_way(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
     return begin_page(leaf->pages[way], heap_page_of_words(tier, address));
 }
 
-/* Prepare the region at ADDRESS in LEAF, and its first words. Return false without memory. */
+/* Prepare the region at ADDRESS in LEAF, and its first words. Return false if memory is
+ * exhausted. */
 static bool
 begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -163,8 +170,8 @@ begin_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 
 /* --- Quota ------------------------------------------------------------------------------------ */
 
-/* Return the slot's key of the unit at ADDRESS. A unit is the set of granules whose words share a
- * page. */
+/* Return the key of the slot for the unit at ADDRESS. A unit is the set of granules whose words
+ * share a page. */
 static uint64_t
 heap_objects_unit_of(uint32_t tier, uintptr_t address)
 {
@@ -203,7 +210,8 @@ unit_words(struct heap_leaf *leaf, uint64_t unit, uint32_t way)
     return words;
 }
 
-/* Return the number of units that have begun, among COUNT units of LEAF from number FIRST on. */
+/* Return the number of units that have touched memory, among COUNT units of LEAF from number FIRST
+ * on. */
 static uint32_t
 units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
 {
@@ -214,8 +222,8 @@ units_begun(const struct heap_leaf *leaf, uint32_t first, uint32_t count)
     return begun;
 }
 
-/* Return the cost of UNIT in bytes beyond UNIT_FILLED_BYTES for each of its words. Units share the
- * cost of their leaf, and of the page with their regions. */
+/* Return the waste of UNIT in bytes: its cost minus UNIT_FILLED_BYTES for each of its words. Units
+ * share the cost of their leaf, and of the page with their regions. */
 static uint64_t
 unit_waste(uint64_t unit)
 {
@@ -234,7 +242,7 @@ unit_waste(uint64_t unit)
     return cost_bytes > words * UNIT_FILLED_BYTES ? cost_bytes - words * UNIT_FILLED_BYTES : 0;
 }
 
-/* Return true if the units with a slot in TIER have so few pages that one more is affordable. */
+/* Return true if the units with a slot in TIER have so few pages that a further page is allowed. */
 static bool
 is_page_affordable(uint32_t tier)
 {
@@ -250,8 +258,8 @@ is_page_affordable(uint32_t tier)
     return pages < (tier == 0 ? FINE_QUOTA_PAGES : COARSE_QUOTA_PAGES);
 }
 
-/* Return true if WAY of the unit at ADDRESS may be used, even if that touches a new page. LEAF may
- * be NULL. */
+/* Return true if WAY of the unit at ADDRESS may be used, even if its use touches a new page. LEAF
+ * may be NULL. */
 static bool
 is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
 {
@@ -265,8 +273,8 @@ is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Replace *CURRENT by WORD at PLACE. If *PLACE has changed, store its value in *CURRENT and return
- * false. */
+/* Replace *CURRENT by WORD at PLACE. If the word at PLACE differs from *CURRENT, store it in
+ * *CURRENT and return false. */
 static inline bool
 heap_objects_exchange(uint64_t *place, uint64_t *current, uint64_t word)
 {
@@ -301,8 +309,8 @@ wipe(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region, ui
     }
 }
 
-/* Reuse the place of a stale claim in the region at ADDRESS in LEAF for CLAIM. Return its number;
- * NOBODY if no claim is stale. */
+/* Reuse the place of a stale claim in the region at ADDRESS in LEAF for CLAIM. Return CLAIM's
+ * number, or NOBODY if no claim is stale. */
 static COLD uint32_t
 take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -313,12 +321,13 @@ take_stale(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t cl
         return NOBODY;
     wipe(leaf, tier, region, address, gone);
     if (gone == (1u << HEAP_CLAIMS) - 1)
-        store_relaxed(&region->ways, 0u); // All words in those ways were wiped.
+        store_relaxed(&region->ways, 0u); // Reset the number of ways, because all words of those
+                                          // ways were wiped.
     return heap_claims_reuse(region->claims, gone, claim);
 }
 
-/* Add CLAIM to the region at ADDRESS in LEAF. Return its number; NOBODY if other instances occupy
- * all places. */
+/* Add CLAIM to the region at ADDRESS in LEAF. Return its number, or NOBODY if other instances
+ * occupy all places. */
 static uint32_t
 claim_anew(struct heap_leaf *leaf, uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -340,8 +349,8 @@ heap_objects_put(uint64_t *place, const struct heap_region *region, uint64_t wor
             return false;
         if (!heap_objects_exchange(place, &current, word))
             continue;
-        // Paired with take_stale: either it sees the word, or this thread sees that the claim is
-        // gone.
+        // Paired with take_stale: either take_stale sees the word, or this thread sees that the
+        // claim is gone.
         if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
             return true;
         heap_objects_exchange(place, &word, 0);
@@ -369,7 +378,7 @@ heap_objects_count_words(struct heap_leaf *leaf, uint32_t tier, uint32_t way, ui
 }
 
 /* Return true if WAY is worth a page at ADDRESS in LEAF, because the previous way is dense. O has
- * no words there yet, so the region that O claimed before decides. */
+ * no words at ADDRESS yet, so the region that O claimed before decides. */
 static bool
 is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uint32_t way,
              uintptr_t address)
@@ -383,8 +392,8 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
            heap_objects_count_words(sample, tier, way - 1, before) >= WAY_WORDS;
 }
 
-/* Store WORD in a way of the granule at ADDRESS in LEAF; if COMPACT, only in a way that is worth
- * its memory. Return false if no such way has a free word. */
+/* Store WORD in a way of the granule at ADDRESS in LEAF. If COMPACT, use only ways that are worth
+ * their memory. Return false if no such way has a free word. */
 static bool
 put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, uintptr_t address,
            uint64_t word, uint64_t claim, bool compact)
@@ -399,8 +408,8 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
                               !is_affordable(leaf, tier, way, address) ||
                               !begin_way(leaf, tier, way, address)))
             return false;
-        // Raise the number of ways before storing the word, so that a thread that frees the object
-        // finds it.
+        // Raise the number of ways before storing the word, so that the thread that frees the
+        // object finds the word.
         while (way > current && !cas_acq_rel(&region->ways, &current, way))
             ;
         if (heap_objects_put(heap_word(leaf, tier, way, address), region, word, claim))
@@ -409,8 +418,8 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
     return false;
 }
 
-/* Return the place of the object at ADDRESS in a tier that belongs to the instance with CLAIM; NULL
- * if there is none. */
+/* Return the place of the object at ADDRESS in a tier that belongs to the instance with CLAIM.
+ * Return NULL if there is none. */
 static uint64_t *
 heap_objects_find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 {
@@ -433,7 +442,7 @@ heap_objects_find_in(uint32_t tier, uintptr_t address, uint64_t claim)
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
-/* Return the region of the last tier at ADDRESS; NULL if it was never used. */
+/* Return the region of the last tier at ADDRESS, or NULL if it was never used. */
 static struct heap_region *
 last_region(uintptr_t address)
 {
@@ -481,7 +490,7 @@ is_tabled(const struct heap_objects *o, uintptr_t address, uint64_t claim)
         return false;
     region = last_region(address);
     current = region != NULL ? load_relaxed(&region->other_tier) : 0;
-    // The claim belongs to an instance that was reset since.
+    // The instance of the claim was reset since.
     if (unlikely(current > HEAP_CLAIM_TURN_MASK) && !heap_claim_is_current(current))
         cas_acq_rel(&region->other_tier, &current, UINT64_C(0));
     return current == claim || current == HEAP_CLAIM_SEVERAL;
@@ -495,8 +504,8 @@ granule_number(uintptr_t address)
     return address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1);
 }
 
-/* Examine the objects in the granule at ADDRESS of a coarse TIER. Return a bit for each granule of
- * the first tier's region at START where one of them begins. */
+/* Return a bit for each granule of the first tier's region at START, set if an object begins there.
+ * Examine only the objects in the granule at ADDRESS of a coarse TIER. */
 static uint64_t
 granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
 {
@@ -517,7 +526,7 @@ granules_of(uint32_t tier, uintptr_t address, uintptr_t start)
     return bits;
 }
 
-/* Record, in the first tier's region at ADDRESS, the granules with objects in other tiers. Call
+/* Set the bits of the first tier's region at ADDRESS for granules with objects in other tiers. Call
  * before the region gets a claim: later insertions into other tiers set their bits themselves. */
 static void
 find_in_other_tier(struct heap_region *region, uintptr_t address)
@@ -547,9 +556,8 @@ note_other_tier(uintptr_t address)
                    UINT64_C(1) << granule_number(address));
 }
 
-/* Clear the bit of ADDRESS if no other tier has an object there. Does nothing with several threads:
- * between the clearing and the new search, one of them could look for its object and miss the
- * bit. */
+/* Clear the bit of ADDRESS if no other tier has an object at ADDRESS. Has no effect with several
+ * threads: before the bit is set again, one of them could look for its object and miss the bit. */
 static void
 clear_other_tier(uintptr_t address)
 {
@@ -588,8 +596,8 @@ is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
     return (leaf != NULL && heap_is_begun(leaf, tier, address)) || !is_sparse(o, tier);
 }
 
-/* Return the finest tier, TIER or coarser, that is worth its memory for an object of O at ADDRESS;
- * HEAP_TIERS if none is. */
+/* Return the finest tier, TIER or coarser, that is worth its memory for an object of O at ADDRESS.
+ * Return HEAP_TIERS if no tier is. */
 static uint32_t
 tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
 {
@@ -598,7 +606,7 @@ tier_of(const struct heap_objects *o, uintptr_t address, uint32_t tier)
     return tier;
 }
 
-/* Insert B at ADDRESS in TIER. Return false without room or memory. */
+/* Insert B at ADDRESS in TIER. Return false if there is no room or memory is exhausted. */
 static bool
 insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
           uint64_t claim, bool compact)
@@ -634,9 +642,9 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     return true;
 }
 
-/* Return the tier to try in round I for an object whose best tier is FIRST. First come the coarser
- * tiers if they are worth it. Then come all tiers from the coarsest on, because coarse ways need
- * the least memory. */
+/* Return the tier to try in round I for an object whose best tier is FIRST. The first rounds try
+ * the coarser tiers, if they are worth their memory. The later rounds try all tiers from the
+ * coarsest on, because coarse ways need the least memory. */
 static uint32_t
 tier_to_try(uint32_t i, uint32_t first)
 {
@@ -646,7 +654,7 @@ tier_to_try(uint32_t i, uint32_t first)
 }
 
 /* Insert B at ADDRESS in a tier from FIRST on, else among the sparse objects, else in the table.
- * Return false without memory. */
+ * Return false if memory is exhausted. */
 static bool
 insert_in_any(struct heap_objects *o, uint32_t first, uintptr_t address, struct heap_block b,
               uint64_t claim)
@@ -692,8 +700,9 @@ is_in_other_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, uint6
     return is_tabled(o, address, claim);
 }
 
-/* Find a free word for B at ADDRESS in TIER that needs no memory. Return its place, its region, and
- * the number of O's claim there. Return NULL if none is free, or if O has an object there. */
+/* Find a free word for B at ADDRESS in TIER that needs no new memory. Return its place, its region,
+ * and the number of O's claim in the region. Return NULL if no word is free, or if O has an object
+ * at ADDRESS. */
 static INLINE uint64_t *
 begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
             uint64_t claim, const struct heap_region **ret_region, uint32_t *ret_number)
@@ -709,9 +718,9 @@ begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct hea
                : NULL;
 }
 
-/* Insert B at ADDRESS where that needs no memory: in TIER, the finest for its size, in a coarser
- * one, or among the sparse objects. Return false, with nothing done, if there is no room, or if O
- * has an object at ADDRESS. */
+/* Insert B at ADDRESS where that needs no new memory: in TIER, the finest for its size, in a
+ * coarser tier, or among the sparse objects. If there is no room, or if O has an object at ADDRESS,
+ * have no effect and return false. */
 static bool
 insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
              uint64_t claim)
@@ -737,8 +746,8 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
     return true;
 }
 
-/* Insert B at ADDRESS in TIER, if that needs no memory and O has objects in this tier alone. Return
- * false if nothing was done. */
+/* Insert B at ADDRESS in TIER, if that needs no new memory and O has objects in this tier alone.
+ * Otherwise have no effect and return false. */
 static INLINE bool
 insert_in_only_tier(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b)
 {

@@ -1,5 +1,5 @@
-/* heap_objects.h: the objects of the program's own heaps, by address; see heap_objects.c. This
- * header has the code that nearly every event needs.
+/* heap_objects.h: stores the objects of the program's own heaps by address; see heap_objects.c.
+ * This header has the code that nearly every event needs.
  *
  * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_OBJECTS_H
@@ -17,25 +17,27 @@
 
 enum {
     HEAP_TIERS = 5,
-    HEAP_LEAF_BITS = 18, // Log2 of the granules of a leaf.
+    HEAP_LEAF_BITS = 18, // Log2 of the number of granules of a leaf.
     HEAP_REGION_WORDS = 64,
     HEAP_WAY_GROUPS = 6, // Number of groups of further ways; each has twice as many ways as the
                          // previous one.
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
-    HEAP_LINE_BITS = 3, // Log2 of the words in a cache line.
+    HEAP_LINE_BITS = 3, // Log2 of the number of words in a cache line.
     HEAP_PAGE_LINES = 64,
-    HEAP_FINE_BYTES = 112, // Larger objects go to a coarser tier than the first.
+    HEAP_FINE_BYTES = 112, // Maximum size in bytes of objects in the first tier; larger ones go to
+                           // a coarser tier.
     // Layout of an object's word, from the lowest bit up. A used word is never 0, because its site
     // is not 0.
     HEAP_WORD_BIRTH = LEDGER_SITE_BITS,
     HEAP_WORD_CLAIM = HEAP_WORD_BIRTH + 8,
-    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Offset in the granule; count and size follow.
+    HEAP_WORD_SUB = HEAP_WORD_CLAIM + 3, // Shift of the offset in the granule; count and size
+                                         // follow.
 };
 static_assert(HEAP_CLAIMS <= 8, "a word");
 
-/* Return the size of a tier's granules, and below the widths of a word's fields, as numbers of
- * bits. */
+/* Return the log2 of a tier's granule size in bytes. The functions below return the widths of a
+ * word's fields in bits. */
 static inline uint32_t
 heap_granule_bits(uint32_t tier)
 {
@@ -54,7 +56,7 @@ heap_word_bytes_shift(uint32_t tier)
     return HEAP_WORD_SUB + heap_granule_bits(tier) + heap_count_bits(tier);
 }
 
-/* Return the size field of a word whose count and size are in the table. */
+/* Return the value of the size field if count and size are in the table. */
 static inline uint64_t
 heap_word_bytes_max(uint32_t tier)
 {
@@ -75,8 +77,8 @@ static_assert(sizeof(struct heap_region) == 64, "a line of the cache");
 
 struct heap_leaf {
     uint64_t *further[HEAP_WAY_GROUPS]; // Atomic; NULL = not allocated.
-    // Atomic: bits of the pages charged so far (mem_charge): pages of the regions, then of each
-    // way.
+    // Atomic: a bit for each page that was charged (mem_charge): the pages of the regions, then the
+    // pages of each way.
     uint64_t region_pages[1];
     uint64_t pages[HEAP_WAYS][8];
     struct heap_region regions[1 << HEAP_LEAF_BITS >> 6] __attribute__((aligned(HEAP_PAGE_BYTES)));
@@ -86,17 +88,17 @@ static_assert(sizeof(struct heap_region) * (1 << HEAP_LEAF_BITS >> 6) / HEAP_PAG
                   sizeof(uint64_t) * (1 << HEAP_LEAF_BITS) / HEAP_PAGE_BYTES == 8 * 64,
               "a bit for each page");
 
-/* Insert block B at P, not NULL. If a block was still live there, store it in *RET_OLD; otherwise
- * set its site to 0. Return false without memory, or if P is not an address. */
+/* Insert block B at P, not NULL. If a block was still live at P, store it in *RET_OLD; otherwise
+ * set the site of *RET_OLD to 0. Return false if memory is exhausted, or if P is not an address. */
 bool heap_objects_insert_slow(struct heap_objects *o, const void *p, struct heap_block b,
                               struct heap_block *ret_old);
 
-/* Insert B, larger than HEAP_FINE_BYTES, at P, not NULL, if this needs no memory and all objects of
- * O are in the tier for that size. Return false if nothing was done; then call
- * heap_objects_insert_slow. */
+/* Insert B, larger than HEAP_FINE_BYTES, at P, not NULL, if this needs no new memory and all
+ * objects of O are in the tier for that size. Otherwise have no effect and return false; the caller
+ * must then call heap_objects_insert_slow. */
 bool heap_objects_insert_coarse(struct heap_objects *o, const void *p, struct heap_block b);
 
-/* Remove the block at P and return it; its site is 0 if there was none. */
+/* Remove the block at P and return it. Its site is 0 if there was none. */
 struct heap_block heap_objects_remove_slow(struct heap_objects *o, const void *p);
 
 /* Remove all blocks, in a time that does not depend on their number. */
@@ -131,7 +133,8 @@ heap_region(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return &leaf->regions[address >> heap_granule_bits(tier) >> 6 & (countof(leaf->regions) - 1)];
 }
 
-/* Return the number of the page in a way that contains the words of the granule at ADDRESS. */
+/* Return the number of the page, within a way, that contains the words of the granule at
+ * ADDRESS. */
 static inline uint32_t
 heap_page_of_words(uint32_t tier, uintptr_t address)
 {
@@ -144,8 +147,8 @@ heap_page_is_begun(const uint64_t *bits, uint32_t page)
     return load_acquire(&bits[page / 64]) >> page % 64 & 1;
 }
 
-/* Return true if the region at ADDRESS and its first words were charged. If not, they are zero and
- * must not even be read: the kernel counts a page that was read as resident. */
+/* Return true if the region at ADDRESS and its first words were charged. If not, their memory is
+ * zero and must not even be read: the kernel counts a page that was read as resident. */
 static inline bool
 heap_is_begun(const struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -164,11 +167,11 @@ heap_word(struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address
         return &leaf->first[granule];
     group = 31 - (uint32_t)__builtin_clz(way);
     further = load_acquire(&leaf->further[group]);
-    // In a child that a handler has forked in the meantime, the region has one way.
+    // If a handler has forked in the meantime, the region has one way in the child.
     if (unlikely(further == NULL))
         return &leaf->first[granule];
-    // The arrays of the ways are a power of two apart. Without this, the words of one granule would
-    // share a set of the cache.
+    // Spread the words over the cache: the arrays of the ways are a power of two apart, so all
+    // words of one granule would share a set of the cache.
     granule ^= (size_t)(way % HEAP_PAGE_LINES) << HEAP_LINE_BITS;
     return &further[(size_t)(way - (1u << group)) << HEAP_LEAF_BITS | granule];
 }
@@ -228,7 +231,7 @@ heap_word_is_at(uint32_t tier, uint64_t word, uintptr_t address)
 }
 
 /* Return true if WORD of REGION is an object at ADDRESS and belongs to the instance with CLAIM.
- * False for a word of 0, because its site is 0. */
+ * Return false for a word of 0, because its site is 0. */
 static inline bool
 heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uint64_t claim,
              uintptr_t address)
@@ -238,7 +241,7 @@ heap_word_is(uint32_t tier, uint64_t word, const struct heap_region *region, uin
 }
 
 /* Replace CURRENT by WORD at PLACE in REGION. CLAIM is WORD's claim. Return false if another thread
- * has changed PLACE or removed the claim. */
+ * has changed the word at PLACE or removed the claim. */
 static inline bool
 heap_word_put(uint64_t *place, uint64_t current, const struct heap_region *region, uint64_t word,
               uint64_t claim)
@@ -247,15 +250,16 @@ heap_word_put(uint64_t *place, uint64_t current, const struct heap_region *regio
         return likely(arch_cas_alone(place, &current, word));
     if (unlikely(!cas_seq_cst(place, &current, word)))
         return false;
-    // Paired with take_stale: either it sees the word, or this thread sees that the claim is gone.
+    // Paired with take_stale: either take_stale sees the word, or this thread sees that the claim
+    // is gone.
     if (likely(load_seq_cst(&region->claims[heap_word_claim(word)]) == claim))
         return true;
     cas_seq_cst(place, &word, UINT64_C(0));
     return false;
 }
 
-/* Return the number of CLAIM, which belongs to O, in REGION; HEAP_CLAIMS if it is missing. Mostly
- * it is the same number as in the region used before. */
+/* Return the number of CLAIM, which belongs to O, in REGION, or HEAP_CLAIMS if it is missing. Try
+ * the number in the region used before first, because it is mostly the same. */
 static inline uint32_t
 heap_claim_number(struct heap_objects *o, const struct heap_region *region, uint64_t claim)
 {
@@ -284,8 +288,8 @@ heap_word_is_free(uint64_t current, const struct heap_region *region, uint64_t c
     return of != claim && of >> HEAP_CLAIM_TURN_BITS == claim >> HEAP_CLAIM_TURN_BITS;
 }
 
-/* Return the place of the first object of any instance at ADDRESS in a tier; NULL if there is
- * none. */
+/* Return the place of the first object of any instance at ADDRESS in a tier. Return NULL if there
+ * is none. */
 static INLINE uint64_t *
 heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
 {
@@ -305,8 +309,8 @@ heap_objects_at(struct heap_leaf *leaf, uint32_t tier, uintptr_t address)
     return NULL;
 }
 
-/* Return a free place for an object at ADDRESS in a tier. Return NULL if the ways in use have none,
- * or if the instance with CLAIM has an object at ADDRESS. */
+/* Return a free place for an object at ADDRESS in a tier. Return NULL if no way in use has a free
+ * place, or if the instance with CLAIM has an object at ADDRESS. */
 static INLINE uint64_t *
 heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap_region *region,
                         uintptr_t address, uint64_t claim)
@@ -327,8 +331,8 @@ heap_objects_free_place(struct heap_leaf *leaf, uint32_t tier, const struct heap
     return free;
 }
 
-/* Fast path: insert B at P, not NULL, in the first tier. Return false if nothing was done; the
- * caller must then call heap_objects_insert_slow. */
+/* Fast path: insert B at P, not NULL, in the first tier. If this is impossible, have no effect and
+ * return false; the caller must then call heap_objects_insert_slow. */
 static INLINE bool
 heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_block b)
 {
@@ -347,7 +351,7 @@ heap_objects_insert_first(struct heap_objects *o, const void *p, struct heap_blo
     number = heap_claim_number(o, region, claim);
     if (unlikely(number == HEAP_CLAIMS))
         return false;
-    // An older object at this address, whose end was not seen, may be in another tier.
+    // Another tier may have an older object at this address, whose end was not seen.
     if (unlikely((load_relaxed(&region->other_tier) >>
                       (address >> heap_granule_bits(0) & (HEAP_REGION_WORDS - 1)) & 1) |
                  load_relaxed(&o->untracked)))

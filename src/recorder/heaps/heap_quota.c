@@ -1,21 +1,21 @@
 /* heap_quota.c: bounds the memory of pieces that may stay mostly empty.
  *
  * Objects of a dense heap are cheapest in a piece of memory that is laid out for many objects. The
- * first object of a piece cannot show if others will follow. So a piece needs a *slot* before it
- * allocates memory, and there are few slots of each kind:
+ * first object of a piece does not show whether others will follow. So a piece needs a *slot*
+ * before it allocates memory, and there are few slots for each kind of piece:
  *
  *     piece A: full       ──► its slot is free for the next piece
  *     piece B: half empty ──► it keeps its slot until it is full
  *
- * If no slot is free, the piece is refused, and its object goes to a coarser kind. So all but
- * HEAP_QUOTA_SLOTS pieces of a kind have been full, for any arrangement of the objects.
+ * If no slot is free, the piece is refused, and its object goes to a coarser kind of piece. So for
+ * any arrangement of the objects, all but HEAP_QUOTA_SLOTS pieces of a kind have been full.
  *
- * Eviction. If sparse objects kept all slots, a dense heap that comes later would get none. So
- * the piece that wastes least loses its slot, as long as the total waste of such pieces stays
+ * Eviction. If sparse objects kept all slots, a later dense heap would get none. So a new piece
+ * takes the slot of the piece that wastes least, as long as the total waste of evicted pieces stays
  * below a 64th of the charged memory.
  *
- * A refusal is repeated without measuring until more memory was charged, because measuring takes
- * time.
+ * After a refusal, further requests are refused without measuring until more memory was charged,
+ * because measuring takes time.
  */
 #include "heaps/heap_quota.h"
 
@@ -23,8 +23,8 @@
 
 enum { EVICTED_SHARE = 64, RETRY_BYTES = 4096 };
 
-/* Return the number of the slot whose piece wastes least, its waste in *RET_WASTED, and the piece
- * in *RET_PIECE. */
+/* Return the number of the slot whose piece wastes least. Store that waste in bytes in *RET_WASTED,
+ * and the piece in *RET_PIECE. */
 static uint32_t
 find_cheapest(const struct heap_quota *s, heap_waste_fn *waste, uint64_t *ret_wasted,
               uint64_t *ret_piece)
@@ -63,7 +63,7 @@ heap_quota_take(struct heap_quota *s, uint64_t piece, heap_waste_fn *waste,
         return false;
     }
     if (!cas_acq_rel(&s->open[i], &current, piece))
-        return false; // Another thread was faster.
+        return false; // Another thread has taken the slot first.
     if (wasted > 0)
         add_relaxed(evicted_bytes, wasted);
     return true;

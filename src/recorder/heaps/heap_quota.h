@@ -7,14 +7,14 @@
 
 enum { HEAP_QUOTA_SLOTS = 8 };
 
-/* The slots of one kind of piece. All zero = none taken. */
+/* The slots for one kind of piece. Zeros = all slots are free. */
 struct heap_quota {
-    uint64_t open[HEAP_QUOTA_SLOTS]; // Atomic: pieces with a slot, which were not full at the last
-                                     // check; 0 = free.
+    uint64_t open[HEAP_QUOTA_SLOTS]; // Atomic: pieces with a slot. At the last check they were not
+                                     // full. 0 = free.
     uint64_t refused_at;             // Atomic: state->charged at the latest refusal; 0 = none.
 };
 
-/* Return the bytes that PIECE wastes at present; 0 if it has enough objects. */
+/* Return the number of bytes that PIECE wastes at present, or 0 if it has enough objects. */
 typedef uint64_t heap_waste_fn(uint64_t piece);
 
 /* Return true if PIECE, not 0, has a slot in S. Async-signal-safe. */
@@ -28,7 +28,7 @@ heap_quota_has(const struct heap_quota *s, uint64_t piece)
 }
 
 /* Give PIECE, not 0, a slot in S. Return false if PIECE must not allocate memory now. WASTE
- * measures the pieces of S. *EVICTED_BYTES sums the waste of pieces that lost their slot.
+ * measures the waste of a piece of S. *EVICTED_BYTES is the total waste of evicted pieces.
  * Thread-safe and async-signal-safe. */
 bool heap_quota_take(struct heap_quota *s, uint64_t piece, heap_waste_fn *waste,
                      uint64_t *evicted_bytes);

@@ -1,4 +1,4 @@
-/* heap_regions.c: the regions and lines of heap_sparse.c.
+/* heap_regions.c: allocates and finds the regions and lines of heap_sparse.c.
  *
  * Regions and lines have 64 bytes and are numbered. Both come from pools, which are filled page by
  * page, so that a region far from all others costs 64 bytes instead of a page. A directory for each
@@ -6,17 +6,19 @@
  *
  *     directory   tables of 512, 2048, … entries; entry: address / length (39) | number (25)
  *
- * An entry occupies the first free place in three buckets of eight, else in the next table. The
- * first bucket depends on the neighbourhood, so adjacent regions share a cache line. Entries are
- * never removed, so a search ends at the first free place. A table is created when the earlier
- * tables have no free place for an entry. They are then at most three quarters full, so the
- * directory needs up to 26 bytes per region (SPARSE_REGION_BYTES), and fewer on average.
+ * An entry occupies the first free place in three buckets of eight entries, else in the next table.
+ * The high bits of the region's number select the first bucket, so adjacent regions share a cache
+ * line. Entries are never removed, so a search ends at the first free place. A table is created
+ * when the earlier tables have no free place for an entry. They are then at most three quarters
+ * full, so the directory needs up to 26 bytes per region (SPARSE_REGION_BYTES), and fewer on
+ * average.
  *
- * A search for a region that does not exist mostly ends at a bit, selected by the hash of its
- * number. Each level has 512 such bits, so a lookup in a level with few regions is cheap.
+ * A filter of 512 bits per level shows that most missing regions do not exist. The hash of a
+ * region's number selects the bit, which is clear if no such region exists. So a lookup in a level
+ * with few regions is cheap.
  *
- * Two threads that create the same region meet at one place of the directory, because both search
- * in the same order. The region of the slower thread is lost.
+ * If two threads create the same region, both try to fill the same place of the directory, because
+ * they search in the same order. The memory of the slower thread's region is lost.
  *
  * Pages are charged (mem_charge) before they are touched. Nothing is ever released.
  */
@@ -31,7 +33,7 @@
 #include "platform/state.h"
 
 enum {
-    PIECE_BYTES = 64, // Size of a line or a region.
+    PIECE_BYTES = 64, // Size in bytes of a piece: a line or a region.
     PIECE_PAGE_BYTES = 4096,
     POOL_SEGMENTS = 512,
     LINE_SEGMENT_BITS = 20, // Log2 of the number of lines in a segment.
@@ -51,14 +53,15 @@ static_assert(ARCH_ADDRESS_BITS - SPARSE_FINEST_BITS + NUMBER_BITS <= 64 &&
               "an entry of the directory holds both");
 
 struct pool {
-    uint64_t used;                // Atomic: number of pieces in use; number 0 means none.
+    uint64_t used;                // Atomic: number of pieces in use. No piece has number 0.
     void *segments[POOL_SEGMENTS]; // Atomic.
 };
 
 struct heap_sparse {
     struct pool lines, regions;
     uint64_t *tables[SPARSE_LEVELS][DIRECTORY_TABLES]; // Atomic.
-    uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: a bit per hash of a region.
+    uint64_t present[SPARSE_LEVELS][PRESENT_WORDS];    // Atomic: filter bits, set if a region with
+                                                       // that hash may exist.
     struct heap_quota quotas[SPARSE_LEVELS];
     uint64_t evicted_bytes; // Atomic; heap_quota.h.
 };
@@ -80,7 +83,7 @@ piece_at(struct pool *p, uint32_t segment_bits, uint32_t number)
     return segment + (size_t)(number & ((1u << segment_bits) - 1)) * PIECE_BYTES;
 }
 
-/* Return the number of an unused piece of P; 0 without memory. */
+/* Return the number of an unused piece of P, or 0 if memory is exhausted. */
 static uint32_t
 piece_take(struct pool *p, uint32_t segment_bits)
 {
@@ -130,7 +133,7 @@ table_entries(uint32_t table)
     return (size_t)FIRST_ENTRIES << (TABLE_SHIFT * table);
 }
 
-/* Return the first place of bucket number BUCKET for KEY, in the table ENTRIES with the number
+/* Return the first place of bucket number BUCKET for KEY in ENTRIES, the entries of table number
  * TABLE. */
 static uint64_t *
 directory_bucket(uint64_t *entries, uint32_t table, uint64_t key, uint32_t bucket)
@@ -140,8 +143,8 @@ directory_bucket(uint64_t *entries, uint32_t table, uint64_t key, uint32_t bucke
     return &entries[(hash & (table_entries(table) - 1)) / BUCKET_ENTRIES * BUCKET_ENTRIES];
 }
 
-/* Return the place of KEY in table number TABLE at ENTRIES, or the free place for it; NULL if there
- * is neither. */
+/* Return the place of KEY in ENTRIES, the entries of table number TABLE, or a free place for KEY.
+ * Return NULL if there is neither. */
 static uint64_t *
 find_place(uint64_t *entries, uint32_t table, uint64_t key)
 {
@@ -165,7 +168,7 @@ region_of(struct heap_sparse *sparse, uint64_t entry)
                     (uint32_t)(entry & ((UINT64_C(1) << NUMBER_BITS) - 1)));
 }
 
-/* Return the word of SPARSE with the bit that is set if LEVEL may have a region with KEY, and the
+/* Return the word of SPARSE with the bit that is set if LEVEL may have a region with KEY. Store the
  * bit in *RET_BIT. */
 static inline uint64_t *
 present_word(struct heap_sparse *sparse, uint32_t level, uint64_t key, uint64_t *ret_bit)
@@ -220,8 +223,9 @@ sparse_region_find(uint32_t level, uintptr_t address)
     return NULL;
 }
 
-/* Find the region with KEY in table TABLE of LEVEL, or create it. Return its entry; 0 if there is
- * no place. *MADE caches the number of an unused region: 0 = none yet, all ones = no memory. */
+/* Find the region with KEY in table TABLE of LEVEL, or create it. Return its entry, or 0 if the
+ * table has no place. *MADE caches the number of an unused region: 0 = none yet, all ones = memory
+ * is exhausted. */
 static uint64_t
 make_in(struct heap_sparse *sparse, uint32_t level, uint32_t table, uint64_t key, uint32_t *made)
 {
@@ -258,7 +262,7 @@ sparse_region_make(uint32_t level, uintptr_t address)
 
     if (address >> ARCH_ADDRESS_BITS || (sparse = sparse_make()) == NULL)
         return NULL;
-    // Set the bit before an object is there.
+    // Set the filter bit before an object is in the region.
     present = present_word(sparse, level, address >> sparse_region_bits(level), &bit);
     if ((load_relaxed(present) & bit) == 0)
         or_seq_cst(present, bit);

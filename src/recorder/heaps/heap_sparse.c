@@ -1,8 +1,8 @@
-/* heap_sparse.c: objects of the program's own heaps that are far apart.
+/* heap_sparse.c: stores objects of the program's own heaps that are far apart.
  *
  * The shadow (heap_objects.c) has a word for every granule, so it wastes most of a page where
- * objects are far apart or at random distances. Here only objects need memory: an entry has 12
- * bytes, and five entries share a cache line with the number of the next line. A region of the
+ * objects are far apart or at random distances. In this file only objects need memory: an entry has
+ * 12 bytes, and a cache line contains five entries and the number of the next line. A region of the
  * address space has four chains of such lines. A hash of the address selects the chain.
  *
  *     address ──► level ──► directory ──► region ──► chain: line ──► line
@@ -15,12 +15,13 @@
  *
  * Levels. A region with its entry in the directory (heap_regions.c) costs 90 bytes and, on average,
  * half a line for each chain. With 96 objects this is 15 bytes per object. There are eleven levels,
- * with regions of 256 bytes to 256 MiB. An object goes to the finest level that has a region of its
- * heap with room. A new region is claimed in the finest level that has a slot for it
- * (heap_quota.c), otherwise in the coarsest level. A chain has room for 100 objects; an object
- * that finds it full goes to the next finer level. Objects are never moved, so a lookup tries all
- * levels. It begins with the level of the object found last, and skips levels without a region
- * there (sparse_levels_present). An insertion uses the first free entry that its lookup has passed.
+ * with regions of 256 bytes to 256 MiB. An object goes to the finest level with a region of its
+ * heap that has room. A new region is claimed in the finest level that has a slot for it
+ * (heap_quota.c), otherwise in the coarsest level. A chain has room for 100 objects; if it is full,
+ * the object goes to the next finer level. Objects are never moved, so a lookup tries all levels.
+ * It begins with the level of the object that was found last, and skips levels without a region at
+ * the address (sparse_levels_present). An insertion uses the first free entry that its lookup has
+ * passed.
  *
  * Bound. A region is claimed with a slot, below a full region, or in the coarsest level. All
  * regions with a slot fill up, except for a constant number. Four new regions with a line in each
@@ -29,11 +30,11 @@
  * wasted: objects at a mean distance of more than 2 MiB may cost more than 16 bytes each, and 154
  * if they are 256 MiB apart.
  *
- * Claims and threads are as in the shadow: heap_claims.h. A CAS of its key to KEY_BUSY reserves a
- * free entry. The entry is then filled in and published by its key. After publishing an entry, a
- * thread checks that its claim is still there, and otherwise removes the entry. Objects have one
- * owner, but a program may reset a heap that other threads use. So an entry is removed by a CAS,
- * after its word was read.
+ * Claims and threads are as in the shadow: heap_claims.h. To reserve a free entry, a thread sets
+ * its key to KEY_BUSY by a CAS. The thread then fills in the entry and publishes it by storing its
+ * key. After that, the thread checks that its claim is still in the region, and otherwise removes
+ * the entry. Objects have one owner, but a program may reset a heap that other threads use. So an
+ * entry is removed by a CAS, after its word was read.
  *
  * Lines are never released, but their entries are reused. A line is lost if two threads append to
  * one chain concurrently, or if a handler jumps out of an append.
@@ -54,7 +55,8 @@
 
 enum {
     CHAIN_LINES = 20,
-    REGION_FILLED_BYTES = 15, // Bytes per object at which a region is full enough.
+    REGION_FILLED_BYTES = 15, // A region with at most this number of bytes per object is full
+                              // enough.
     KEY_CLAIM = 28,
     WORD_BIRTH = LEDGER_SITE_BITS,
     WORD_BYTES = WORD_BIRTH + 8,
@@ -114,7 +116,8 @@ heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i
         return false;
     store_relaxed(&l->words[i], word);
     exchange_seq_cst(&l->keys[i], key);
-    // Paired with wipe_region: either it sees the key, or this thread sees that the claim is gone.
+    // Paired with wipe_region: either wipe_region sees the key, or this thread sees that the claim
+    // is gone.
     if (likely(load_seq_cst(&r->claims[key_claim(key)]) == claim))
         return true;
     cas_seq_cst(&l->keys[i], &key, UINT32_C(0));
@@ -122,7 +125,7 @@ heap_sparse_put_entry(struct sparse_region *r, struct sparse_line *l, uint32_t i
 }
 
 /* Store KEY and WORD in the chain that begins at *LINK and has at most LIMIT lines. Return false if
- * it is full, or without memory. */
+ * the chain is full or memory is exhausted. */
 static bool
 put_in_chain(struct sparse_region *r, uint32_t *link, uint32_t limit, uint32_t key, uint64_t word,
              uint64_t claim)
@@ -161,8 +164,9 @@ wipe_region(struct sparse_region *r, uint32_t gone)
 /* An entry of a region. */
 struct spot {
     struct sparse_region *region;
-    struct sparse_line *line; // NULL = none.
-    uint32_t entry, key;      // KEY belongs to the object, or would belong to an object there.
+    struct sparse_line *line; // NULL = no entry.
+    uint32_t entry, key;      // KEY of the object, or of an object that would be stored in this
+                              // entry.
 };
 
 /* Find the entry with KEY in the chain of R at ADDRESS. Return true and store it in *RET_FOUND.
@@ -196,7 +200,8 @@ search_chain(struct sparse_region *r, uintptr_t address, uint32_t key, struct sp
     return false;
 }
 
-/* Find the object at ADDRESS of the instance with CLAIM in LEVEL. Results as of search_chain. */
+/* Find the object at ADDRESS of the instance with CLAIM in LEVEL. Returns the same as
+ * search_chain. */
 static bool
 search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret_found)
 {
@@ -208,7 +213,7 @@ search_level(uint32_t level, uintptr_t address, uint64_t claim, struct spot *ret
 }
 
 /* Find the object of O at ADDRESS in the levels that O uses, beginning with the level of the object
- * found last. Results as of search_chain. */
+ * that was found last. Returns the same as search_chain. */
 static bool
 search(struct heap_objects *o, uintptr_t address, struct spot *ret_found)
 {
@@ -259,7 +264,7 @@ heap_sparse_remove(struct heap_objects *o, uintptr_t address)
 
 /* --- Where an object goes --------------------------------------------------------------------- */
 
-/* Return the slot's key of the region of LEVEL at ADDRESS. */
+/* Return the key of the slot for the region of LEVEL at ADDRESS. */
 static uint64_t
 quota_key_of(uint32_t level, uintptr_t address)
 {
@@ -267,8 +272,8 @@ quota_key_of(uint32_t level, uintptr_t address)
     return round_down(address, (uintptr_t)1 << sparse_region_bits(level)) | (level + 1);
 }
 
-/* Return the cost of the region of QUOTA_KEY in bytes beyond REGION_FILLED_BYTES for each of its
- * objects. */
+/* Return the waste in bytes of the region of QUOTA_KEY: its cost minus REGION_FILLED_BYTES for each
+ * of its objects. */
 static uint64_t
 region_waste(uint64_t quota_key)
 {
@@ -288,8 +293,8 @@ region_waste(uint64_t quota_key)
     return r != NULL && cost_bytes > filled_bytes ? cost_bytes - filled_bytes : 0;
 }
 
-/* Return the number of O's CLAIM in R of LEVEL, adding the claim if it is missing; HEAP_CLAIMS if
- * other instances occupy all places. */
+/* Return the number of O's CLAIM in R of LEVEL. Add the claim if it is missing. Return HEAP_CLAIMS
+ * if other instances occupy all places. */
 static uint32_t
 claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, uint64_t claim)
 {
@@ -298,7 +303,7 @@ claim_region(struct heap_objects *o, struct sparse_region *r, uint32_t level, ui
     if (number != HEAP_CLAIMS)
         return number;
     if ((load_relaxed(&o->sparse_used) >> level & 1) == 0)
-        or_seq_cst(&o->sparse_used, 1u << level); // Set before an object is there.
+        or_seq_cst(&o->sparse_used, 1u << level); // Set the bit before an object is in the region.
     number = heap_claims_add(r->claims, claim);
     if (number == HEAP_CLAIMS && (gone = heap_claims_mark_stale(r->claims)) != 0) {
         wipe_region(r, gone);
@@ -324,7 +329,7 @@ heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_b
                                  load_acquire(&o->claim));
 }
 
-/* Insert B at ADDRESS into R of LEVEL, where CLAIM has NUMBER. */
+/* Insert B at ADDRESS into R of LEVEL. NUMBER is the number of CLAIM in R. */
 static bool
 insert_entry(struct sparse_region *r, uint32_t level, uintptr_t address, struct heap_block b,
              uint32_t number, uint64_t claim)
@@ -376,8 +381,8 @@ heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block 
     return false;
 }
 
-/* Return the bits of heap_sparse_granules for one chain of the region at REGION. NUMBER is its
- * first line. */
+/* Return the bits of heap_sparse_granules for one chain of the region that begins at REGION. NUMBER
+ * is the number of the chain's first line. */
 static uint64_t
 granules_in(uint32_t number, uintptr_t region, uintptr_t start, uintptr_t granule_bytes)
 {
@@ -407,7 +412,7 @@ heap_sparse_granules(uintptr_t start, uintptr_t granule_bytes)
     for (uint32_t level = 0; level < SPARSE_LEVELS; level++) {
         uintptr_t region_bytes = (uintptr_t)1 << sparse_region_bits(level), at = start;
 
-        // Regions of the finest levels are shorter than the 64 granules.
+        // Clip the range, because regions of the finest levels are shorter than the 64 granules.
         for (; at - start < 64 * granule_bytes; at += region_bytes) {
             struct sparse_region *r = sparse_region_find(level, at);
             uintptr_t first = round_down(at, region_bytes);

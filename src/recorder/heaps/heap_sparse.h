@@ -1,4 +1,4 @@
-/* heap_sparse.h: objects of the program's own heaps that are far apart; see heap_sparse.c.
+/* heap_sparse.h: stores objects of the program's own heaps that are far apart; see heap_sparse.c.
  *
  * All functions are thread-safe and async-signal-safe. */
 #ifndef HEAPS_HEAP_SPARSE_H
@@ -8,18 +8,18 @@
 #include "heaps/heap_instance.h"
 #include "heaps/heap_table.h"
 
-/* Insert block B at ADDRESS, where O must have none. Return false without memory or room, or if B
- * has several objects. */
+/* Insert block B at ADDRESS, where O must not have a block. Return false if memory is exhausted, if
+ * there is no room, or if B has several objects. */
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
-/* Insert block B at ADDRESS in an entry that needs no memory. Return false, with nothing done, if O
- * has an object there, if no entry is free, or if B does not fit into an entry. */
+/* Insert block B at ADDRESS in an entry that needs no new memory. If O has an object at ADDRESS, if
+ * no entry is free, or if B does not fit into an entry, have no effect and return false. */
 bool heap_sparse_insert_free(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
-/* Return true if O has an object at ADDRESS among the sparse ones. */
+/* Return true if O has a sparse object at ADDRESS. */
 bool heap_sparse_has(struct heap_objects *o, uintptr_t address);
 
-/* Remove the block of O at ADDRESS and return it; its site is 0 if there is none. */
+/* Remove the sparse block of O at ADDRESS and return it. Its site is 0 if there is none. */
 struct heap_block heap_sparse_remove(struct heap_objects *o, uintptr_t address);
 
 /* Return a bit for each of the 64 granules of GRANULE_BYTES from START on, set if an object of any

@@ -1,29 +1,31 @@
-/* heap_table.c: tables of one instance of a heap: address -> block, and site -> live values. The
- * first holds only blocks that find no place in the shadow of the address space (heap_objects.c).
+/* heap_table.c: implements the tables of one heap instance: the map (address -> block) and the live
+ * values (site -> live values). The map contains only blocks that do not fit into the shadow of the
+ * address space (heap_objects.c).
  *
  * Both are sequences of open-addressing hash tables, each several times the size of the previous
  * one. Entries are never moved. The arena of one request fits in the first levels, a few kilobytes.
  *
  * The map's levels consist of buckets of eight words, one cache line each. An entry is in one of
  * four buckets; it is in the second only if the first was full at its insertion, and so on. The
- * neighbourhood of the address selects the first bucket, so that consecutive blocks are in lines
- * that were just read. A new entry goes into the last level in use, and if all its buckets there
- * are full, a level is added. So nearly all entries are in the last level, where a search begins.
- * Entries from before the heap grew are in earlier levels, and become fewer.
+ * high bits of the address select the first bucket, so that consecutive blocks are in lines that
+ * were just read. A new entry goes into the last level in use. If all its buckets in this level are
+ * full, a level is added. So nearly all entries are in the last level, where a search begins.
+ * Earlier levels contain the entries from before the heap grew, whose number falls.
  *
  * An entry's word is complete, so one CAS claims a slot:
  *
  *     63                      16 15         0
  *     |      address + 1        | clearing  |     address + 1: 0 = gone, 1 = being filled in
  *
- * "clearing" counts the resets of the map. A word of another clearing is a free slot. Like a slot
- * that was never used, it ends the search of a bucket and proves that the later buckets were not
- * needed. So a reset only increments the counter, and the map starts again at its first level. When
- * the 16 bits wrap around, all words are cleared, once in 65535 resets.
+ * "clearing" counts the resets of the map. A slot whose word has another clearing is free. Like a
+ * slot that was never used, it ends the search of a bucket, and proves that the insertions since
+ * the reset did not need the later buckets. So a reset only increments the counter, and the map
+ * starts again at its first level. When the 16 bits wrap around, all words are cleared, once in
+ * 65535 resets.
  *
  * A slot is filled in before its word shows the address. A block has one owner from before its
- * insertion until after its removal, so two threads never insert one address concurrently. If a
- * program allocates one address twice nevertheless, one entry hides the other. */
+ * insertion until after its removal, so two threads never insert one address concurrently. If the
+ * program reports two allocations of one address, one entry hides the other. */
 #include "heaps/heap_table.h"
 
 #include "base/atomics.h"
@@ -37,7 +39,8 @@ enum {
     BUCKET = 8,
     NEIGHBOURHOOD_BYTES = 128,
     LIVE_FIRST = 16,
-    LIVE_WINDOW = 8, // With 16, tables fill up to nine tenths, and a search takes twice as long.
+    LIVE_WINDOW = 8, // Number of slots per window. With 16, tables would fill up to nine tenths,
+                     // but a search would take twice as long.
     MAP_ATTEMPTS = 4, // Number of buckets that an entry may be in.
     MAP_SHIFT = 1,
     LIVE_SHIFT = 2,
@@ -55,7 +58,7 @@ static_assert(HEAP_MAP_LEVELS <= 1 << TOP_BITS && TOP_BITS + CLEARING_BITS <= 32
 #define ADDRESS_MAX ((UINT64_C(1) << 47) - 1)
 static_assert(ADDRESS_MAX + 1 < UINT64_C(1) << (64 - CLEARING_BITS), "a word holds address + 1");
 
-/* The blocks follow the words, so that a search reads little memory. */
+/* The blocks are stored after the words, so that a search reads little memory. */
 struct heap_map_level {
     uint64_t mask; // Number of places minus one.
     uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
@@ -69,7 +72,7 @@ static_assert(sizeof(struct heap_map_level) == LINE_BYTES &&
 
 /* A piece of memory that is divided into small tables. */
 struct heap_slab {
-    uint64_t used; // Atomic; may exceed the capacity.
+    uint64_t used; // Atomic: number of used bytes; may exceed the capacity.
     uint64_t reserved[LINE_BYTES / sizeof(uint64_t) - 1];
     unsigned char memory[];
 };
@@ -116,8 +119,8 @@ heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes)
     return current;
 }
 
-/* Return the level at PLACE, created on demand with COUNT slots of PLACE_BYTES; NULL without
- * memory. */
+/* Return the level at PLACE, created on first use with COUNT slots of PLACE_BYTES each. Return NULL
+ * if memory is exhausted. */
 static void *
 level_make(void **place, size_t count, size_t place_bytes)
 {
@@ -129,7 +132,7 @@ level_make(void **place, size_t count, size_t place_bytes)
     current = heap_memory(LINE_BYTES + count * place_bytes);
     if (current == NULL)
         return NULL;
-    *current = count - 1; // Levels of both kinds begin with their mask.
+    *current = count - 1; // The mask is the first member of levels of both kinds.
     return cas_acq_rel(place, &none, (void *)current) ? current : none;
 }
 
@@ -141,9 +144,9 @@ map_blocks(struct heap_map_level *level)
 
 enum { NOWHERE = UINT32_MAX };
 
-/* Return the first slot of the bucket for WORD and ATTEMPT. The first attempt hashes the
- * neighbourhood of the address, because neighbours are often allocated and freed together. The
- * others hash the address itself. */
+/* Return the first slot of the bucket for WORD and ATTEMPT. The first attempt hashes the high bits
+ * of the address, because neighbours are often allocated and freed together. The other attempts
+ * hash the whole address. */
 static uint32_t
 heap_table_bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t attempt)
 {
@@ -154,7 +157,7 @@ heap_table_bucket_of(const struct heap_map_level *level, uint64_t word, uint32_t
     return (uint32_t)(hash & level->mask) / BUCKET * BUCKET;
 }
 
-/* Return the slot of the block with WORD; NOWHERE if it is not in this level. */
+/* Return the slot of the block with WORD, or NOWHERE if it is not in this level. */
 static uint32_t
 map_find(const struct heap_map_level *level, uint64_t word)
 {
@@ -173,7 +176,7 @@ map_find(const struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* Claim a slot for WORD; return NOWHERE if its buckets are full. */
+/* Claim a slot for WORD. Return NOWHERE if its buckets are full. */
 static uint32_t
 map_claim(struct heap_map_level *level, uint64_t word)
 {
@@ -194,7 +197,7 @@ map_claim(struct heap_map_level *level, uint64_t word)
     return NOWHERE;
 }
 
-/* Store B. If a reset is concurrent with events, a slot may be assigned to a writing thread while
+/* Store B in its slot. If a reset is concurrent with events, one thread may write a slot while
  * another thread still reads it. The reader detects this by its CAS of the word. */
 static void
 heap_table_put_block(struct heap_block *current, struct heap_block b)
@@ -219,7 +222,7 @@ map_word(const struct heap_map *m, const void *address)
            (load_acquire(&m->cleared) % CLEARINGS + 1);
 }
 
-/* Return the last level of M with entries of CLEARING; 0 if there are none. */
+/* Return the last level of M with entries of CLEARING, or 0 if there are none. */
 static uint32_t
 map_top(const struct heap_map *m, uint64_t clearing)
 {
@@ -228,16 +231,15 @@ map_top(const struct heap_map *m, uint64_t clearing)
     return top >> TOP_BITS == clearing ? top & ((1 << TOP_BITS) - 1) : 0;
 }
 
-/* Raise the top of M to level I, which gets an entry of CLEARING. Call before publishing the
- * entry. */
+/* Raise the top of M to level I, which is about to get an entry of CLEARING. Call before publishing
+ * the entry. */
 static void
 raise_top(struct heap_map *m, uint64_t clearing, uint32_t i)
 {
     uint32_t top = load_acquire(&m->top);
 
-    // The present top belongs to an earlier clearing, or is lower. If a reset has overtaken the
-    // insertion, its entry is invalid. A thread that raises the top after this check makes the CAS
-    // fail.
+    // Replace a top that belongs to an earlier clearing, or is lower. If a reset has overtaken the
+    // insertion, its entry is invalid. If a thread raises the top after this check, the CAS fails.
     while ((top >> TOP_BITS != clearing || (top & ((1 << TOP_BITS) - 1)) < i) &&
            load_acquire(&m->cleared) % CLEARINGS + 1 == clearing &&
            !cas_acq_rel(&m->top, &top, (uint32_t)clearing << TOP_BITS | i))
@@ -314,8 +316,9 @@ heap_map_empty(struct heap_map *m)
         map_clear(m);
 }
 
-/* Add SITE in the first free slot of its windows, searching from the first level on, so that two
- * threads do not add it twice. A lookup starts at the last level, where most entries are. */
+/* Add SITE in the first free slot of its windows. Search from the first level on, so that two
+ * threads do not add SITE twice. A lookup starts at the last level instead, where most entries
+ * are. */
 static struct heap_live *
 live_make(struct heap_lives *l, uint32_t site)
 {
@@ -387,8 +390,8 @@ heap_live_next(struct heap_lives *l, uint64_t *i)
     return NULL;
 }
 
-/* Return the sum of OWN and OTHERS, and make the sum zero. Only OTHERS is written, so the owner may
- * continue with its additions, which are not atomic. */
+/* Return the sum of OWN and OTHERS, and subtract it from OTHERS, so that the sum becomes zero. The
+ * owner may continue to add to OWN, because OWN is not written. */
 static int64_t
 heap_table_take(const int64_t *own, int64_t *others)
 {

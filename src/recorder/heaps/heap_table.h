@@ -1,4 +1,4 @@
-/* heap_table.h: tables of one of the program's own heaps; see heap_table.c.
+/* heap_table.h: the hash tables of one of the program's own heaps; see heap_table.c.
  *
  * Thread-safe and async-signal-safe. Zeroed memory is an empty table. Memory is reused but never
  * released, so an instance occupies as much memory as at its largest size. */
@@ -10,9 +10,9 @@
 
 enum { HEAP_MAP_LEVELS = 24, HEAP_LIVE_LEVELS = 10 };
 
-/* Live blocks by address, only those for which heap_objects.c has no other place. */
+/* Live blocks by address. Contains only blocks that do not fit into the shadow (heap_objects.c). */
 struct heap_map {
-    uint32_t cleared;              // Number of resets; entries older than the latest one are
+    uint32_t cleared;              // Number of resets. Entries from before the latest reset are
                                    // invalid.
     uint32_t top;                  // Atomic: the number of a reset, and the last level with entries
                                    // since that reset.
@@ -25,18 +25,18 @@ struct heap_block {
     uint64_t count, size_bytes;
 };
 
-/* Insert BLOCK at ADDRESS, where there must be none. Return false without memory, or if ADDRESS is
- * too large. */
+/* Insert BLOCK at ADDRESS, where there must not be a block. Return false if memory is exhausted, or
+ * if ADDRESS is too large. */
 bool heap_map_insert(struct heap_map *m, const void *address, struct heap_block block);
 
-/* Remove the block at ADDRESS and return it; its site is 0 if there is none. */
+/* Remove the block at ADDRESS and return it. Its site is 0 if there is none. */
 struct heap_block heap_map_remove(struct heap_map *m, const void *address);
 
-/* Remove all blocks, in constant time (except for one call in 65535). */
+/* Remove all blocks in constant time. One call in 65535 takes longer. */
 void heap_map_empty(struct heap_map *m);
 
-/* Live objects and bytes at one site, as two sums. One is for the heap's own thread, which alone
- * writes it and needs no atomic addition. The other is for all other threads. */
+/* Live objects and bytes at one site, in two sums. Only the heap's own thread writes the first sum,
+ * so it needs no atomic addition. All other threads add to the second sum. */
 struct heap_live {
     uint32_t site; // Atomic; 0 = unused.
     uint32_t reserved;
@@ -67,7 +67,7 @@ struct heap_lives {
     void *levels[HEAP_LIVE_LEVELS]; // struct heap_live_level
     uint32_t used;                  // Atomic: number of levels that may have entries.
     struct heap_live_level *last;   // Atomic: the last of these levels, which has nearly all
-                                    // entries; may be outdated.
+                                    // entries. May be outdated.
 };
 
 struct heap_live_level {
@@ -85,14 +85,15 @@ heap_live_hash(uint32_t site)
 /* Slow path of heap_live_at. */
 struct heap_live *heap_live_find(struct heap_lives *l, uint32_t site);
 
-/* Return the entry of SITE if it is in its first slot of the last level, as most are; else NULL. */
+/* Return the entry of SITE if it is in its first slot of the last level, where most entries are;
+ * else NULL. */
 static inline struct heap_live *
 heap_live_first(struct heap_lives *l, uint32_t site)
 {
     struct heap_live_level *level = load_acquire(&l->last);
     struct heap_live *p;
 
-    // If a handler has forked meanwhile, a pointer that was set reads as NULL in the child
+    // If a handler has forked in the meantime, a pointer that was set reads as NULL in the child
     // (event/fork_child.c).
     if (unlikely(level == NULL))
         return NULL;
@@ -100,7 +101,7 @@ heap_live_first(struct heap_lives *l, uint32_t site)
     return likely(load_acquire(&p->site) == site) ? p : NULL;
 }
 
-/* Return the entry of SITE, created on demand; NULL without memory. */
+/* Return the entry of SITE, created on first use. Return NULL if memory is exhausted. */
 static inline struct heap_live *
 heap_live_at(struct heap_lives *l, uint32_t site)
 {
@@ -109,19 +110,20 @@ heap_live_at(struct heap_lives *l, uint32_t site)
     return likely(p != NULL) ? p : heap_live_find(l, site);
 }
 
-/* Return the first entry in use from number *I on, and store the following number in *I; NULL after
- * the last. A full walk examines all slots, a few times the number of sites. */
+/* Return the first used entry from number *I on, and store the following number in *I. Return NULL
+ * after the last entry. A full walk examines all slots, whose number is a few times the number of
+ * sites. */
 struct heap_live *heap_live_next(struct heap_lives *l, uint64_t *i);
 
 /* Remove all entries. Their values must be zero. */
 void heap_live_clear(struct heap_lives *l);
 
-/* Return SIZE_BYTES of zeroed private memory for a table. It is never released. Return NULL without
- * memory. */
+/* Return SIZE_BYTES of zeroed private memory for a table, or NULL if memory is exhausted. The
+ * memory is never released. */
 void *heap_memory(size_t size_bytes);
 
-/* Return the SIZE_BYTES of zeroed memory that the atomic pointer *PLACE points to. If it is NULL,
- * allocate them and charge CHARGED_BYTES. Return NULL without memory, and if all memory was
+/* Return *PLACE, an atomic pointer to SIZE_BYTES of zeroed memory. If it is NULL, allocate the
+ * memory and charge CHARGED_BYTES. Return NULL if memory is exhausted, or if all memory was
  * reserved in advance. */
 void *heap_memory_once(void *place, size_t size_bytes, size_t charged_bytes);
 

@@ -1,4 +1,4 @@
-/* heaps_state.h: the state for the program's own heaps, a part of platform/state.h. */
+/* heaps_state.h: the part of platform/state.h for the program's own heaps. */
 #ifndef HEAPS_HEAPS_STATE_H
 #define HEAPS_HEAPS_STATE_H
 

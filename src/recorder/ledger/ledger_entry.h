@@ -61,7 +61,7 @@ struct ledger_entry {
 
 /* The observed growth of a thread's heap. Zeros at the start. */
 struct ledger_prefaulted {
-    uintptr_t first; // Start of the address range in which the heap grew.
+    uintptr_t first; // Start of the address range where the heap grew.
     uintptr_t top;   // Address of the highest block seen in that range.
     uintptr_t made;  // The ledger is prefaulted for blocks below this address.
     uintptr_t looks; // Number of blocks examined since `top` was set.

@@ -1,17 +1,17 @@
 /* bounds.c: finds where stacks are, and which of their words a walk may read.
  *
  * The main thread's stack ends where the kernel put the program's arguments and may grow down to
- * its limit. Another thread's stack ends at its thread control block if glibc allocated it. A read
- * of /proc/thread-self/maps by raw system calls confirms this. The read gets slower with more
- * threads, so it is repeated only until it has shown where glibc stores the bounds in the control
- * block.
+ * its limit. Another thread's stack ends at its thread control block if glibc allocated it. Raw
+ * system calls read /proc/thread-self/maps to confirm these bounds. Reading gets slower with more
+ * threads, so it stops when it has shown where glibc stores the bounds in the control block.
  *
- * A thread's own stack is mapped from the running function up to its end while the thread lives. A
- * walk that begins there reads it without a check.
+ * While a thread is alive, its own stack is mapped from the running function up to the stack's end.
+ * A walk that begins on the thread's own stack reads it without a check.
  *
  * Any other stack (a coroutine's, a signal handler's) may have disappeared since the latest event.
  * The program may have unmapped it by a raw system call and mapped a smaller one in its place. So
- * no event trusts an earlier one: each walk proves the pages that it reads.
+ * no event trusts the bounds from an earlier event: each walk proves that the pages are readable
+ * before it reads them.
  *
  *     here                slot                                          a hole, or the limit
  *     | recorder's frames | caller's frames ...    :                    :
@@ -20,10 +20,10 @@
  *
  * The recorder runs on the pages up to the caller's return address, so these are mapped. Most walks
  * need no more. When a frame reaches further, sys_is_readable proves each further page, including
- * those in between. So no frame reaches across a guard page into another stack, and wrong unwind
- * tables and wild frame pointers end at the first hole. Limits bound the work of a walk.
+ * those in between. So no frame reaches across a guard page into another stack. A walk by wrong
+ * unwind tables or wild frame pointers ends at the first hole. Limits bound the number of pages.
  *
- * A signal may have interrupted yet another stack, so the proof starts again there. On the thread's
+ * If a signal has interrupted a third stack, the proof starts again on that stack. On the thread's
  * own stack, the whole part outwards from the memo's innermost frame is mapped.
  *
  * Limit: a page that another thread unmaps between its proof and its read still faults. This can
@@ -59,11 +59,12 @@ enum {
 static bool
 find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
 {
-    char *buffer = t->text; // Not on the stack, which may be a signal handler's small one.
+    char *buffer = t->text; // A buffer outside the stack, which may be a signal handler's small
+                            // one.
     size_t kept = 0;
     uint64_t off = 0;
     bool found = false;
-    bool in_rest = false; // The text continues a line that is longer than the buffer.
+    bool in_rest = false; // True if the text continues a line that is longer than the buffer.
     int fd = sys_open("/proc/thread-self/maps", O_RDONLY, 0);
 
     while (fd >= 0 && !found) {
@@ -97,7 +98,8 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
         kept = (size_t)(end - line);
         if (kept >= sizeof t->text - 1) {
             kept = 0;
-            in_rest = true; // A path may be that long, and contain text that looks like an address.
+            in_rest = true; // Skip the rest of a long line: a path may be that long, and contain
+                            // text that looks like an address.
         }
         __builtin_memmove(buffer, line, kept);
     }
@@ -106,9 +108,9 @@ find_mapping(struct thread *t, uint64_t address, uint64_t *ret_low, uint64_t *re
     return found;
 }
 
-/* Number of bytes that the main stack may grow, from the limit at the time when the kernel laid out
- * the address space. A limit raised later has no effect: the addresses below may be in use by
- * then. */
+/* Return the number of bytes that the main stack may grow. The kernel lays out the address space by
+ * the limit at the time of exec. A limit raised later has no effect: the addresses below may be in
+ * use by then. */
 static uint64_t growth_bytes;
 
 __attribute__((constructor)) static void
@@ -123,8 +125,8 @@ note_growth(void)
 void
 bounds_process_begins(void)
 {
-    note_growth(); // The first event may come before the constructors.
-    // The bytes of AT_RANDOM are above the first frame, in the mapping of the stack.
+    note_growth(); // The first event may precede the constructors.
+    // The bytes of AT_RANDOM are above the first frame, in the stack's mapping.
     stack_state()->stack_top = round_down(process_value(AT_RANDOM), 8);
     stack_state()->stack_limit =
         stack_state()->stack_top > growth_bytes ? stack_state()->stack_top - growth_bytes : 0;
@@ -175,8 +177,8 @@ is_block_of(const struct stack_block *b, uint64_t slot, uint64_t pointer)
 }
 
 /* Return the address of the control block's words at POINTER + OFF if they are certainly mapped,
- * else NULL. If glibc allocated the stack, they are in the page of POINTER. A foreign block may end
- * anywhere. */
+ * else NULL. If glibc allocated the stack, the words are in the page of POINTER. A control block
+ * that glibc did not allocate may end anywhere. */
 static const struct stack_block *
 bounds_block_at(uint64_t pointer, uint32_t off)
 {
@@ -188,8 +190,7 @@ bounds_block_at(uint64_t pointer, uint32_t off)
     return (const struct stack_block *)(uintptr_t)at;
 }
 
-/* Find the words of the control block with the bounds of T's stack, which is known to begin at
- * LOW. */
+/* Find the words of the control block that contain the bounds of T's stack, which begins at LOW. */
 static void
 learn_block_off(struct thread *t, uint64_t low)
 {
@@ -216,7 +217,8 @@ is_in_block(struct thread *t, uint64_t slot)
     return true;
 }
 
-/* Return the end of the readable pages from FROM, the start of a page, at most END. */
+/* Return the end of the readable pages that begin at FROM, the start of a page. The result is at
+ * most END. */
 static uint64_t
 readable_until(uint64_t from, uint64_t end)
 {
@@ -226,7 +228,8 @@ readable_until(uint64_t from, uint64_t end)
 }
 
 /* Return true if SLOT is a short distance below the control block, or below the known part of the
- * stack, with only readable pages in between. A fallback without /proc, as in a bare chroot. */
+ * stack, with only readable pages in between. This is a fallback if /proc is missing, as in a bare
+ * chroot. */
 static bool
 is_shortly_below(const struct thread *t, uint64_t slot)
 {
@@ -236,8 +239,8 @@ is_shortly_below(const struct thread *t, uint64_t slot)
            readable_until(round_down(slot, PAGE_BYTES), end) == end;
 }
 
-/* Return true if SLOT is on T's stack: the part of the control block's mapping below the block. The
- * main thread's control block is in another mapping. */
+/* Return true if SLOT is on T's stack, which is the part of the control block's mapping below the
+ * block. The main thread's control block is in another mapping. */
 static COLD bool
 seek_own_stack(struct thread *t, uint64_t slot)
 {
@@ -260,7 +263,7 @@ bounds_own_stack(struct thread *t, uint64_t slot)
 {
     if (t->thread_pointer != 0 && is_in_block(t, slot))
         return true;
-    // The main thread's first event was on another stack.
+    // The stack is unknown if the main thread's first event was on another stack.
     if (t->stack_high == 0 && on_main_stack(slot)) {
         take_main_stack(t);
         return true;
@@ -283,7 +286,7 @@ bounds_extend(struct unwind_reach *reach, uint64_t address)
 {
     struct bounds *b = (struct bounds *)((char *)reach - offsetof(struct bounds, reach));
 
-    // The red zone of an interrupted function may begin in the page below.
+    // Include the page below, where the red zone of an interrupted function may begin.
     if (address < reach->low) {
         if (!prove(b, reach->low - PAGE_BYTES))
             return false;
@@ -330,8 +333,8 @@ bounds_begin(struct bounds *b, struct thread *t, uint64_t sp, uint64_t slot)
         b->own_low = bounds_is_own(t, inner) ? inner : t->stack_high;
 }
 
-/* Set *RET to the bounds for a function that overflows the thread's own stack: its rsp, SP, is
- * below the mapped part. Search the lowest mapped page. */
+/* Set *RET to the bounds for a function that has overflowed the thread's own stack, so that its
+ * rsp, SP, is below the mapped part. Search the lowest mapped page. */
 static COLD bool
 bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
 {
@@ -355,9 +358,9 @@ bounds_of_overflow(struct bounds *b, uint64_t sp, struct unwind_bounds *ret)
     return page >= b->own_low && page < t->stack_high;
 }
 
-/* Set *RET to the readable bounds at SP. For an interrupted function they include the red zone,
- * which may still have its saved registers: between the pop of a register and the return, the
- * tables locate that register there. */
+/* Set *RET to the readable bounds at SP. The bounds for an interrupted function include the red
+ * zone, which may still contain its saved registers: between the pop of a register and the return,
+ * the tables locate that register in the red zone. */
 bool
 bounds_at(struct bounds *b, uint64_t sp, bool exact, bool uncertain, struct unwind_bounds *ret)
 {

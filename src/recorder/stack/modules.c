@@ -1,13 +1,14 @@
-/* modules.c: permanent ids for the objects that contain code.
+/* modules.c: assigns permanent ids to the objects that contain code.
  *
- * A module is one loading of an object at one place. It is recorded, with its build id and path,
+ * A module is an object that was loaded at one address. It is recorded, with its build id and path,
  * when its first frame is seen, so its frames can be resolved after it is unloaded. An object that
- * is loaded again at the same place gets its old id. So the table does not grow in a program that
- * loads and unloads in a loop.
+ * is loaded again at the same address gets its old id. So the table does not grow in a program that
+ * loads and unloads an object in a loop.
  *
- * Unloading is noticed in two ways: dlclose is intercepted, and a new module that overlaps an old
- * one proves that the old one was unloaded without dlclose (libc unloads some itself). In both
- * cases state->generation rises, which makes every cached rule and memo stale.
+ * The recorder detects an unloaded module in two ways. It intercepts dlclose. And a new module that
+ * overlaps an old one proves that the old one was unloaded without dlclose (libc unloads some
+ * objects itself). In both cases state->generation rises, which makes every cached rule and memo
+ * stale.
  *
  * Another thread may unload a library at any time. So the sweep after a dlclose asks the dynamic
  * linker only for the addresses of objects, and reads no object. A frame's object is read when the
@@ -51,8 +52,8 @@ find_live(const struct unwind_object *o)
     return 0;
 }
 
-/* Read the build id from the notes of the object mapped at O, if its headers are in the usual
- * place. */
+/* Read the build id from the notes of the object mapped at O. Finds it only if its headers are in
+ * the usual place. */
 static void
 read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *m)
 {
@@ -89,7 +90,7 @@ read_build_id(const struct unwind_object *o, uint64_t bias, struct disk_module *
     }
 }
 
-/* Store the absolute path of the object, from the dynamic linker's link map. */
+/* Store the absolute path of the object, as the dynamic linker's link map gives it. */
 static void
 object_path(const struct link_map *map, char *ret_path, size_t path_bytes)
 {
@@ -129,8 +130,7 @@ same_object(const struct disk_module *a, const struct disk_module *b, const char
            a->build_id_bytes == b->build_id_bytes &&
            memcmp(a->build_id, b->build_id, sizeof a->build_id) == 0 &&
            a->path.bytes == path_bytes &&
-           // The file is shared: an offset written by another process must not point outside the
-           // table.
+           // Other processes can write to the file: an offset must not lead outside the table.
            a->path.off + (uint64_t)path_bytes <= load_acquire(&strings->mapped_bytes) &&
            memcmp(strings->base + a->path.off, path, path_bytes) == 0;
 }
@@ -171,15 +171,16 @@ displace(const struct unwind_object *o)
         new_generation();
 }
 
-/* Record O, or reuse the record of an unloaded module at its place. Return the id; 0 if there is no
- * room. Only one thread at a time may call this. */
+/* Record O, or reuse the record of an unloaded module at its address. Return the id, or 0 if there
+ * is no room. Only one thread at a time may call this. */
 static uint32_t
 modules_record(const struct unwind_object *o)
 {
     const struct link_map *map = o->link_map;
     struct disk_module found = {.start = o->start, .end = o->end, .bias = map->l_addr};
     struct table *t = &state->tables[DISK_MODULES];
-    static char path[PATH_BYTES]; // Not on the stack, which may be a signal handler's small one.
+    static char path[PATH_BYTES]; // A buffer outside the stack, which may be a signal handler's
+                                  // small one.
     uint64_t id;
 
     displace(o);
@@ -255,7 +256,7 @@ modules_sweep(void)
         struct module_range *m = &stack_state()->modules[i];
         uint64_t start;
 
-        // Another thread may be unmapping the object, so it is not read here.
+        // Do not read the object, because another thread may be unmapping it.
         if (load_relaxed(&m->gone) ||
             (unwind_identity(m->start, &start) == m->link_map && start == m->start))
             continue;

@@ -1,4 +1,4 @@
-/* path_ids.c: ids for paths without a node, and the nodes that count their blocks.
+/* path_ids.c: assigns ids to paths without a node, and finds the nodes that count their blocks.
  *
  * For each frame of the memo, stack.c stores the node of the path that ends there. The node has two
  * uses: it leads to the node of the next inner frame, and it proves that a path is unchanged,
@@ -10,12 +10,12 @@
  *       the merged paths (language_path.c), so nodes of C frames alone would fill the tree without
  *       ever having a site.
  *
- * They get *ids* instead, from a cache whose key is (id of the outer path, frame). A cache miss
- * creates a new id. Equal ids mean equal paths, by induction: as long as an id is in use, it
- * represents one such pair. The converse does not hold: if its cache entry was displaced, one path
- * may have several ids, and stacks that build on it are walked once more. So the cache can be
- * small, or even missing. An id is not reused before the thread has dropped its memo and variant
- * stacks.
+ * Such paths get *ids* instead of nodes, from a cache whose key is (id of the outer path, frame). A
+ * cache miss creates a new id. Equal ids mean equal paths, by induction: as long as an id is in
+ * use, it represents one such pair. The converse does not hold. If a path's cache entry was
+ * displaced, the path may have several ids, and stacks that extend it are walked once more. So the
+ * cache can be small, or even missing. An id is not reused before the thread has dropped its memo
+ * and variant stacks.
  *
  * The blocks of a stack without room are counted at its innermost frames (nodes_shorten), which are
  * available after a walk. */
@@ -27,7 +27,8 @@
 
 enum { PLACES = 1 << 14 };
 
-/* From this id on the thread is marked stale, to start again. One event needs some 2,000 ids. */
+/* When a thread's ids reach this number, the thread is marked stale, so that it drops its ids and
+ * starts again. One event needs some 2,000 ids. */
 #define ID_LAST (3 * PATH_IDS_FIRST)
 
 struct path_ids {
@@ -57,7 +58,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
         return path_ids_new_id(t);
     p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
-        // Mark as unused until it is complete: a handler may jump out of here.
+        // Mark the entry as unused until it is complete, because a handler may jump out of here.
         p->id = 0;
         signal_fence();
         p->frame = frame;
@@ -76,7 +77,7 @@ path_ids_assign(struct thread *t, uint32_t first, uint32_t last)
             f->node = id_of(t, f - 1 != t->memo ? f[-1].node : t->memo_root, f->frame);
 }
 
-/* Append F to FRAMES. Return false if FRAMES is then full. */
+/* Append F to FRAMES. Return false if FRAMES is full afterwards. */
 static inline bool
 path_ids_take(struct nodes_frame *frames, uint32_t *count, const struct stack_frame *f)
 {

@@ -1,14 +1,14 @@
-/* rules.c: two levels of cache before the unwind tables.
+/* rules.c: caches unwind rules in two levels, so that the unwind tables are rarely read.
  *
- * The first level belongs to the thread: direct-mapped, no synchronisation, one load on a hit. The
- * second level is shared. It has rules that the first level displaced or that another thread
- * compiled, so these cost a cache miss instead of a walk through .eh_frame.
+ * The first level belongs to the thread. It is direct-mapped, needs no synchronisation, and costs
+ * one load on a hit. The second level is shared. It has rules that the first level displaced or
+ * that another thread compiled. Such a rule costs a cache miss instead of a walk through .eh_frame.
  *
- * A second-level slot consists of two words, with two halves beside it. One half is the rule's
- * generation; its low bits are also in the key. So a rise of state->generation (code was unloaded)
- * makes all rules stale without touching them. A writer clears the key, writes the other parts,
- * then stores the key with release order. A reader reads the other parts between two reads of the
- * key. In a full bucket, one slot is replaced.
+ * A second-level slot consists of two words, key and rule, and two half words. One half word is the
+ * rule's generation. The generation's low bits are also in the key. So a rise of state->generation
+ * (code was unloaded) makes all rules stale without touching them. A writer clears the key, writes
+ * the other parts, then stores the key with release order. A reader reads the other parts between
+ * two reads of the key. If a bucket is full, a new rule replaces one of its slots.
  *
  * Few programs need all buckets, and touching them costs page faults. So new rules go to the first
  * few buckets until these are half full; then more are used. Rules are never moved. */
@@ -24,7 +24,8 @@
 
 enum {
     BUCKET_SLOTS = 4,
-    BUCKETS_FIRST_SHIFT = 8, // Log2 of the initial number of buckets; each step quadruples it.
+    BUCKETS_FIRST_SHIFT = 8, // Log2 of the initial number of buckets. Each step multiplies the
+                             // number by four.
     BUCKETS_SHIFT = 14,
     BUCKETS_STEP = 2,
     KEY_BUSY = 1
@@ -38,7 +39,7 @@ struct rule_slot {
 
 struct rule_bucket {
     struct rule_slot slots[BUCKET_SLOTS];
-    // By slot index; written before the slot's key.
+    // Indexed by slot; written before the slot's key.
     uint32_t modules[BUCKET_SLOTS], generations[BUCKET_SLOTS];
 };
 
@@ -48,7 +49,8 @@ rules_start(void)
     stack_state()->rules = mem_private(sizeof(struct rule_bucket) << BUCKETS_SHIFT);
     if (stack_state()->rules == NULL)
         return false;
-    // Rules are scattered over the first buckets, so even a short program needs all their pages.
+    // Prefault the first buckets: rules are scattered over them, so even a short program needs all
+    // their pages.
     mem_touch(stack_state()->rules, stack_state()->rules + (1u << BUCKETS_FIRST_SHIFT));
     return true;
 }
@@ -165,7 +167,8 @@ rules_fill(struct rule_entry *e, uint64_t ra)
     if (ra >> DISK_ADDRESS_BITS || !unwind_find_object(ra - 1, &object)) {
         e->rule = (struct unwind_rule){.kind = RULE_NO_TABLE};
         e->frame = ra & DISK_ADDRESS_MASK;
-        return; // Not shared: code may be loaded there at any time without notice.
+        return; // Do not share the rule: code may be loaded at this address at any time without
+                // notice.
     }
     e->frame = ra | (uint64_t)modules_id(&object) << DISK_ADDRESS_BITS;
     e->rule = unwind_compile(ra - 1, &object);

@@ -1,35 +1,36 @@
-/* stack.c: from the return address of malloc to a node of the call tree, cheaply.
+/* stack.c: finds the call tree's node for the stack of an event, mostly without a full walk.
  *
- * A thread remembers its last stack, outermost frame first:
+ * A thread stores its last stack in its memo, outermost frame first:
  *
  *     memo:    [1] _start … [j] parse … [n] xmalloc's caller           {slot, frame, rbp, node}
  *     checks:  the stack words that prove it: each frame's return address and, where a frame
  *              further out is found through rbp, the word that rbp was restored from, and the word
  *              in which a function that realigned its stack keeps its CFA
  *
- * A new event walks outwards by rules only until it meets a remembered frame (same slot, same
- * return address and, if it matters, same rbp). Then it reads the checks of the frames outside it.
- * If all hold, the rest of the stack is unchanged, and so is its node. For a frame whose rule
- * starts from rsp, the next slot depends on nothing but (slot, return address). Where the rule
- * starts from rbp, a check covers that value as well. A realigned function may have the same slot
- * and rbp when its caller's stack begins elsewhere, so its CFA is compared as well. By induction,
- * the result is exact, as far as the unwind tables are right. If a check fails, the frames inside
- * it are still good, and the walk continues at the one that changed.
+ * A new event walks outwards by rules only until it meets a frame of the memo: same slot, same
+ * return address and, if the frame depends on it, same rbp. Then it reads the checks of the frames
+ * outside that frame. If all checks hold, the rest of the stack is unchanged, and so is its node.
+ * For a frame whose rule starts from rsp, the next slot depends only on (slot, return address).
+ * Where the rule starts from rbp, a check covers the value of rbp as well. A realigned function may
+ * have the same slot and rbp when its caller's stack begins elsewhere, so its CFA is compared as
+ * well. By induction, the result is exact if the unwind tables are right. If a check fails, the
+ * frames inside the changed frame are reused, and the walk continues at the changed frame.
  *
- * Not every stack is worth remembering: programs alternate between places that share all but their
- * innermost frames. A short walk leaves the memo as it is. Its checks are kept beside the memo as a
- * variant stack, anchored in the remembered frame that the walk met. When the same stack occurs
- * again, these checks prove it without rules or the call tree. Programs repeat themselves, so there
- * are three lookups: the variant stack that last followed the same few stacks at the same place,
- * then the latest one at that place, then a hash of the innermost frames. A stack that occurs many
- * times in a row, or whose walk was long, replaces the memo.
+ * Not every stack should replace the memo: programs alternate between stacks that share all but
+ * their innermost frames. A short walk leaves the memo unchanged. The walk's checks are stored
+ * beside the memo as a variant stack, which begins at the joining frame: the memo frame that the
+ * walk met. When the same stack occurs again, these checks prove it without rules or the call tree.
+ * Three lookups predict the variant stack. The first returns the variant that last followed the
+ * same few stacks at the same innermost frame. The second returns the latest variant at that frame.
+ * The third hashes the innermost frames. A stack that occurs many times in a row, or whose walk was
+ * long, replaces the memo.
  *
  * No word of the stack is ever modified. The memo and the variant stacks cover the thread's own
- * stack only. coroutines.c has another memo for other stacks. Where no rule fits, as on signal
- * stacks, walk.c walks the whole stack and leaves the memo alone.
+ * stack only. On any other stack (signal stacks, coroutines), and where no rule applies, walk.c
+ * walks the whole stack and leaves the memo unchanged.
  *
- * Reads are safe: remembered slots lie on the thread's own stack, further out than the frame that
- * is executing; each step must move outwards and stay inside the stack. */
+ * Reads are safe: the memo's slots are on the thread's own stack, further out than the executing
+ * frame. Each step must move outwards and stay inside the stack. */
 #include "stack/stack.h"
 
 #include "account/account_state.h"
@@ -43,9 +44,9 @@
 #include "stack/walk.h"
 
 enum {
-    KEY_FRAMES = 6, // Innermost frames in the hash of a variant stack.
+    KEY_FRAMES = 6, // Number of innermost frames in the hash of a variant stack.
     KEY_NOT_KNOWN = STACK_VARIANTS,
-    KEY_REMEMBER, // No key: the memo must hold the stack.
+    KEY_REMEMBER, // Pseudo key: store the stack in the memo, not as a variant.
 };
 
 /* A counter that no block fits. */
@@ -65,11 +66,11 @@ target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 
 /* Why a walk ended. */
 enum outcome {
-    JOINED,   // Met the memo at `join`.
-    COMPLETE, // Reached the outermost frame.
+    JOINED,   // The walk met the memo at `join`.
+    COMPLETE, // The walk reached the outermost frame.
     BROKEN,
     TOO_DEEP,
-    NOT_HERE, // Only walk_full can do it.
+    NOT_HERE, // Only walk_full can walk this stack.
 };
 
 struct walk {
@@ -79,8 +80,8 @@ struct walk {
     uint64_t rbp_slot;        // The word that rbp was restored from on the way here, or 0.
     struct stack_frame *next; // The next free place in t->walked.
     struct stack_frame *end;
-    struct stack_frame *join; // The remembered frame that the walk has reached, or t->memo.
-    bool used_rbp;            // Some step may have used a rule of another kind than RULE_RSP.
+    struct stack_frame *join; // The memo frame that the walk has reached, or t->memo.
+    bool used_rbp;            // True if some step may have used a rule other than RULE_RSP.
 };
 
 static inline uint32_t
@@ -89,8 +90,8 @@ walked_count(const struct walk *w)
     return (uint32_t)(w->next - w->t->walked);
 }
 
-/* A remembered frame outside w->join has changed. Reuse the frames inside it, and move W to the
- * changed frame. */
+/* Reuse the memo frames inside the changed frame, and move W to the changed frame. Requires that a
+ * memo frame outside w->join has changed. */
 static NOINLINE void
 keep_good(struct walk *w)
 {
@@ -101,7 +102,7 @@ keep_good(struct walk *w)
         check--;
     while (changed->check_start >= check)
         changed--;
-    w->used_rbp = true; // Some of the reused frames may have used it.
+    w->used_rbp = true; // Some of the reused frames may have used rbp.
     for (const struct stack_frame *f = w->join; f > changed; f--) {
         if (f != w->join) {
             w->rbp_slot = f->rbp_slot;
@@ -120,8 +121,8 @@ keep_good(struct walk *w)
     w->join = changed - 1;
 }
 
-/* Return true if remembered frame F, when it keeps its CFA in a word, still leads to the frame that
- * is remembered outside it. */
+/* Return true if memo frame F still leads to the next outer frame of the memo. Compares the CFA, if
+ * F keeps its CFA in a word. */
 static inline bool
 same_cfa(const struct thread *t, const struct stack_frame *f)
 {
@@ -129,12 +130,12 @@ same_cfa(const struct thread *t, const struct stack_frame *f)
            stack_word(f->cfa_slot) == f[-1].slot + 8;
 }
 
-/* Rule for code without unwind information: follow the frame pointer, if its value is plausible. */
+/* Rule for code without unwind information: follow the frame pointer if its value is plausible. */
 static const struct unwind_rule guess = {.kind = RULE_RBP, .cfa_offset = 16, .rbp_words = -2};
 
-/* The step out of the last walked frame by RULE left the stack. In a loaded object without unwind
- * information that is the end of the stack (the dynamic linker's first instructions). Anywhere else
- * the walk has failed. */
+/* Return the outcome after the step out of the last walked frame by RULE left the stack. In a
+ * loaded object without unwind information the stack ends there (the dynamic linker's first
+ * instructions). Anywhere else the walk has failed. */
 static COLD enum outcome
 breaks_off(const struct walk *w, const struct unwind_rule *rule)
 {
@@ -146,22 +147,22 @@ breaks_off(const struct walk *w, const struct unwind_rule *rule)
     return COMPLETE;
 }
 
-/* Return the CFA that a function that realigned its stack keeps in the word at FROM
- * (RULE_RBP_DEREF); 0 if FROM is not a word of the stack. */
+/* Return the CFA that a function with a realigned stack keeps in the word at FROM (RULE_RBP_DEREF).
+ * Return 0 if FROM is not a word of the stack. */
 static inline uint64_t
 deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
 {
     return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
 }
 
-/* Return true if ADDRESS is a word of the stack further out than SLOT, and no further than HIGH. */
+/* Return true if ADDRESS is a word of the stack further out than SLOT, and at most HIGH. */
 static inline bool
 is_further_out(uint64_t address, uint64_t slot, uint64_t high)
 {
     return address - slot - 1 < high - slot && (address & 7) == 0;
 }
 
-/* Return true if the remembered frame F equals the current frame of W, which is FRAME. */
+/* Return true if the memo frame F equals FRAME, the current frame of W. */
 static inline bool
 stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
@@ -169,9 +170,10 @@ stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame
            same_cfa(w->t, f);
 }
 
-/* W is at the slot of w->join, and its frame is FRAME. Return true if w->join is the same frame and
- * no frame outside it has changed. If one has changed, and the frames inside it can be reused, move
- * W to the innermost changed frame, set *RET_MOVED and return false. */
+/* Compare the memo with W, which is at the slot of w->join; its frame is FRAME. Return true if
+ * w->join is the same frame and no frame outside it has changed. If a frame has changed, and the
+ * frames inside it can be reused, move W to the innermost changed frame, set *RET_MOVED and return
+ * false. Otherwise just return false. */
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
@@ -189,19 +191,20 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     return false;
 }
 
-/* The caller's frame. */
+/* The frame of the caller, reached by one step. */
 struct outer {
     uint64_t slot, rbp;
     uint64_t rbp_slot; // The word that rbp was restored from, or 0.
 };
 
-/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP. Return false if that
- * leaves the stack, which ends at HIGH. */
+/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP. Return false if the
+ * step leaves the stack, which ends at HIGH. */
 static inline bool
 step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
          struct outer *ret)
 {
-    // The rule leads outwards by whole words, and rbp lies between: see struct rule_entry.
+    // The rule moves outwards by a multiple of 8 bytes, and rbp is saved in between: see struct
+    // rule_entry.
     ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
     ret->rbp = rbp;
     ret->rbp_slot = 0;
@@ -233,7 +236,8 @@ step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t h
     return true;
 }
 
-/* Like step_rsp, for kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+/* Like step_rsp, for kind RULE_RBP_DEREF. Store the address of the word that contains the CFA in
+ * *RET_CFA_SLOT. */
 static NOINLINE bool
 step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
            uint64_t *ret_cfa_slot, struct outer *ret)
@@ -248,7 +252,7 @@ step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t
     return true;
 }
 
-/* Append the frame of W, whose rule is E, to the walked ones. */
+/* Append the frame of W, whose rule is E, to the walked frames. */
 static inline struct stack_frame *
 put_walked(struct walk *w, const struct rule_entry *e)
 {
@@ -320,8 +324,9 @@ step_other(struct walk *w, const struct rule_entry *e, enum outcome *ret)
     return true;
 }
 
-/* Walk from *SHARED outwards until the walk meets the memo or the stack ends. Works on a copy,
- * which the compiler can keep in registers, and writes it back around calls that change it. */
+/* Walk from *SHARED outwards until the walk meets the memo or the stack ends. The function works on
+ * a copy of *SHARED, which the compiler can keep in registers. It writes the copy back before calls
+ * that change it, and reads it again after them. */
 static INLINE enum outcome
 stack_walk_out(struct walk *shared)
 {
@@ -371,8 +376,8 @@ stack_walk_out(struct walk *shared)
     return outcome;
 }
 
-/* Store F in the memo, at M, one place further in than its caller. NODE is the node of its path.
- * Append its checks at C and return their end. */
+/* Store F in the memo at M, one place further in than its caller. NODE is the node of F's path.
+ * Append F's checks at C and return the end of the checks. */
 static inline struct stack_check *
 stack_remember(const struct thread *t, struct stack_frame *m, struct stack_check *c,
                const struct stack_frame *f, uint32_t node)
@@ -397,8 +402,8 @@ stack_remember(const struct thread *t, struct stack_frame *m, struct stack_check
     return c;
 }
 
-/* Remember the walked frames, from the outermost in. PARENT is the node of the innermost frame that
- * is remembered now. Return the node of the new innermost one. */
+/* Add the walked frames to the memo, from the outermost in. PARENT is the node of the innermost
+ * frame in the memo before the call. Return the node of the innermost frame after it. */
 static uint32_t
 remember_walked(struct walk *w, uint32_t parent)
 {
@@ -417,8 +422,8 @@ remember_walked(struct walk *w, uint32_t parent)
     return parent;
 }
 
-/* The walk met the memo along another path than before, so rbp may have been restored from another
- * word. Update the frame where they met, drop those inside it, and return its node. */
+/* Update the memo frame at which the walk met the memo, because rbp may have been restored from
+ * another word than before. Drop the frames inside it, and return its node. */
 static inline uint32_t
 rejoin(struct walk *w)
 {
@@ -446,16 +451,16 @@ root_of(enum outcome outcome)
     return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
 }
 
-/* Return the parent for nodes of C frames under ROOT: none in a thread whose stacks get frames of a
- * language. */
+/* Return the parent for nodes of C frames under ROOT. There is none in a thread whose stacks get
+ * frames of a language. */
 static inline uint32_t
 parent_at(const struct thread *t, uint32_t root)
 {
     return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* The stack is deeper than the memo. Drop outer cached frames, so that half of the memo is
- * free when W's frames have been added. Return the node of the innermost remembered frame. */
+/* Drop outer frames of the memo, because the stack is deeper than the memo. Afterwards half of the
+ * memo is free, even with W's frames. Return the node of the memo's innermost frame. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {
@@ -483,7 +488,7 @@ cut_memo(struct walk *w)
     return parent;
 }
 
-/* Make the innermost remembered frame, whose node is NODE, the leaf, and return its target. */
+/* Make the innermost frame of the memo, whose node is NODE, the leaf. Return its target. */
 static inline struct stack_target *
 remember_leaf(struct thread *t, uint32_t node)
 {
@@ -501,8 +506,8 @@ remember_leaf(struct thread *t, uint32_t node)
 }
 
 /* Return the first of the two places in t->variant_at for the stack that called from CALLER. The
- * key ends at a rule that is not in the thread's cache, so it may differ next time, which costs
- * only time. */
+ * key covers frames only up to a rule that is not in the thread's cache. So it may differ next
+ * time, which costs only time. */
 static inline uint32_t
 variant_key(struct thread *t, struct arch_caller caller)
 {
@@ -528,7 +533,7 @@ variant_key(struct thread *t, struct arch_caller caller)
 }
 
 /* Append the checks of W's frames, from the outermost in, to the N checks of P. Return the new
- * number of checks; 0 if there is no room, or a frame keeps its CFA in a word. */
+ * number of checks. Return 0 if there is no room, or if a frame keeps its CFA in a word. */
 static inline uint32_t
 checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n, bool *needs_rbp)
 {
@@ -548,7 +553,7 @@ checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n, bool
     return n;
 }
 
-/* Like checks_of_walked, when the join frame and all inside it need no rbp. */
+/* Like checks_of_walked, if the joining frame and all frames inside it do not need rbp. */
 static inline uint32_t
 direct_checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t n)
 {
@@ -562,7 +567,7 @@ direct_checks_of_walked(struct stack_variant *p, const struct walk *w, uint32_t 
 }
 
 /* Fill in P, except for its slot and target, from W, a walk that met the memo or ended without
- * meeting it. Return false if there is no room, or a frame keeps its CFA in a word. */
+ * meeting it. Return false if there is no room, or if a frame keeps its CFA in a word. */
 static inline bool
 fill_variant(struct stack_variant *p, const struct walk *w, struct arch_caller caller)
 {
@@ -576,7 +581,7 @@ fill_variant(struct stack_variant *p, const struct walk *w, struct arch_caller c
         n = direct_checks_of_walked(p, w, n);
     else
         n = checks_of_walked(p, w, n, &needs_rbp);
-    if (unlikely(n == 0)) // No frame, or too many.
+    if (unlikely(n == 0)) // W has no frame, or too many.
         return false;
     for (; n % CHECK_GROUP != 0; n++)
         p->checks[n] = p->checks[0];
@@ -592,7 +597,7 @@ fill_variant(struct stack_variant *p, const struct walk *w, struct arch_caller c
     return join->cfa_slot == 0;
 }
 
-/* Store P's root and which checks are return addresses, for language_natives.c. */
+/* Store P's root, and a bit for each check that is a return address, for language_natives.c. */
 static COLD void
 note_frames(struct stack_variant *p, const struct walk *w, uint32_t root)
 {
@@ -608,7 +613,7 @@ note_frames(struct stack_variant *p, const struct walk *w, uint32_t root)
     }
 }
 
-/* The stack that called from CALLER is variant stack I: predict it in the same context. */
+/* Predict variant stack I, which called from CALLER, for the next event in the same context. */
 static inline void
 foresee(struct thread *t, uint32_t i, struct arch_caller caller)
 {
@@ -616,9 +621,9 @@ foresee(struct thread *t, uint32_t i, struct arch_caller caller)
     t->latest[stack_innermost(caller)] = (uint16_t)i;
 }
 
-/* Return the index for a variant stack with KEY. If one of the two places for KEY is free, this is
- * a new index. Else it is that of the variant stack there with the older version of the memo, or of
- * either if the versions are equal. */
+/* Return the index for a variant stack with KEY. If one of the two places for KEY is free, the
+ * index is new. Otherwise replace one of the two variant stacks: the one with the older version of
+ * the memo, or either if the versions are equal. */
 static inline uint32_t
 take_variant_place(struct thread *t, uint32_t key)
 {
@@ -631,7 +636,7 @@ take_variant_place(struct thread *t, uint32_t key)
             return (t->history & 1) != 0 ? i : other;
         return seen < other_seen ? i : other;
     }
-    // In this order: a handler that jumps out of here leaves no variant stack without a place.
+    // Keep this order: if a handler jumps out of here, every variant stack still has a place.
     key ^= i != 0;
     t->variant_at[key] = (uint16_t)(t->variant_count + 1);
     signal_fence();
@@ -639,9 +644,9 @@ take_variant_place(struct thread *t, uint32_t key)
 }
 
 /* Store the stack of W as a variant stack and return its target. NODE is the parent of the
- * outermost walked frame. Return NULL if the memo must hold the stack: the walk was long, a frame
- * keeps its CFA in a word, or KEY is KEY_REMEMBER. A variant stack costs less, and leaves the memo
- * for stacks that return to it. */
+ * outermost walked frame. Return NULL if the stack must go into the memo: the walk was long, a
+ * frame keeps its CFA in a word, or KEY is KEY_REMEMBER. A variant stack costs less than a change
+ * of the memo, which other stacks still use. */
 static INLINE struct stack_target *
 stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node,
            uint32_t root)
@@ -654,7 +659,7 @@ stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32
         return NULL;
     i = take_variant_place(t, key != KEY_NOT_KNOWN ? key : variant_key(t, caller));
     p = &t->variants[i];
-    // Unused until it is complete: a handler may jump out of here.
+    // Mark the variant as unused until it is complete, because a handler may jump out of here.
     p->slot = 0;
     signal_fence();
     if (!fill_variant(p, w, caller))
@@ -723,8 +728,8 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
 
-/* Return true if W met the rest of a memo that was cut, and the stack is now so short that the
- * omitted outer frames fit again. */
+/* Return true if the memo lacks outer frames, W met the memo, and the stack is so short that the
+ * omitted frames fit again. */
 static inline bool
 is_cut_short(const struct walk *w, enum outcome outcome)
 {
@@ -793,8 +798,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(&w, parent));
 }
 
-/* Return the target of variant stack I, which called from CALLER. Return NULL if the memo must take
- * it over. */
+/* Return the target of variant stack I, which called from CALLER. Return NULL if the stack must go
+ * into the memo instead. */
 static inline struct stack_target *
 passes(struct thread *t, uint32_t i, struct arch_caller caller)
 {

@@ -1,5 +1,5 @@
-/* stack.h: the present stack as a node of the call tree. See stack.c. Call in an event, from the
- * thread that owns T. */
+/* stack.h: finds the call tree's node for the present stack. See stack.c. Call in an event, from
+ * the thread that owns T. */
 #ifndef STACK_STACK_H
 #define STACK_STACK_H
 
@@ -7,8 +7,8 @@
 #include "platform/arch_x86_64.h"
 
 
-/* Slow path of stack_target, when the leaf and the prediction do not match. Valid until the next
- * call. */
+/* Slow path of stack_target, if the leaf and the prediction do not match. The result is valid until
+ * the next call. */
 struct stack_target *stack_target_miss(struct thread *t, struct arch_caller caller);
 
 READS_STACK static inline uint64_t
@@ -23,8 +23,8 @@ check_passes(const struct stack_check *c)
     return likely(stack_word(c->address) == c->value);
 }
 
-/* Return true if CHECKS [0, COUNT) hold, from the innermost group out. A partial group at the start
- * is not checked. */
+/* Return true if CHECKS [0, COUNT) hold. Compare whole groups, from the innermost out. A partial
+ * group at the start is not compared. */
 READS_STACK static inline bool
 checks_pass(const struct stack_check *checks, uint32_t count)
 {
@@ -38,8 +38,8 @@ checks_pass(const struct stack_check *checks, uint32_t count)
     return true;
 }
 
-/* Return true if the stack that called the intercepted function from CALLER is the one in T's memo.
- * Its target is t->leaf. */
+/* Return true if the stack that called the intercepted function from CALLER is the stack in T's
+ * memo. Its target is then t->leaf. */
 static inline bool
 stack_is_leaf(const struct thread *t, struct arch_caller caller)
 {
@@ -48,8 +48,8 @@ stack_is_leaf(const struct thread *t, struct arch_caller caller)
            likely(checks_pass(t->checks, t->check_count));
 }
 
-/* Return true if the frame that P is anchored in is still remembered unchanged. Then P's checks lie
- * on this stack and can be read. */
+/* Return true if P's joining frame is still in the memo, unchanged. Then P's checks are on this
+ * stack and can be read. */
 static inline bool
 stack_hangs(const struct thread *t, struct stack_variant *p)
 {
@@ -74,7 +74,8 @@ stack_is_variant(const struct thread *t, struct stack_variant *p, struct arch_ca
            likely(checks_pass(t->checks, p->outer_checks));
 }
 
-/* Return the variant stack of T that contains TARGET; NULL if TARGET is another one. */
+/* Return the variant stack of T that contains TARGET, or NULL if TARGET does not belong to a
+ * variant stack. */
 static inline const struct stack_variant *
 stack_variant_of(const struct thread *t, const struct stack_target *target)
 {
@@ -83,8 +84,8 @@ stack_variant_of(const struct thread *t, const struct stack_target *target)
     return offset < sizeof t->variants ? &t->variants[offset / sizeof *t->variants] : NULL;
 }
 
-/* Return T's history after variant stack I. It equals the present one when I has occurred as many
- * times in a row as the history covers. */
+/* Return T's history after variant stack I. If the result equals the present history, I has filled
+ * the history: it has occurred many times in a row. */
 static inline uint32_t
 stack_history(const struct thread *t, uint32_t i)
 {
@@ -101,16 +102,16 @@ stack_innermost(struct arch_caller caller)
                        UINT64_C(0x9e3779b97f4a7c15)) >> 51);
 }
 
-/* Return the index in T's `predicted` for the stack that called from CALLER. The innermost frame is
- * at hand, and improves the prediction from the history. */
+/* Return the index in T's `predicted` for the stack that called from CALLER. The index combines the
+ * history with the innermost frame, which can be read at once and improves the prediction. */
 static inline uint32_t
 stack_context(const struct thread *t, struct arch_caller caller)
 {
     return stack_innermost(caller) ^ t->history;
 }
 
-/* Return the target of the predicted stack if that is the one that called from CALLER, whose slot
- * must be readable; else NULL. */
+/* Return the target of the predicted stack if this is the stack that called from CALLER; else NULL.
+ * Requires that CALLER's slot is readable. */
 static inline struct stack_target *
 stack_predicted(struct thread *t, struct arch_caller caller)
 {
@@ -126,16 +127,16 @@ stack_predicted(struct thread *t, struct arch_caller caller)
     return &p->target;
 }
 
-/* Return true if CALLER's slot is on the known part of T's own stack. Elsewhere it may be no
- * address. */
+/* Return true if CALLER's slot is on the known part of T's own stack. On other stacks the slot may
+ * not be readable. */
 static inline bool
 stack_is_own(const struct thread *t, struct arch_caller caller)
 {
     return likely(caller.slot - t->stack_low < t->stack_high - t->stack_low);
 }
 
-/* Return where blocks of the stack that called from CALLER are counted. Valid until the next
- * call. */
+/* Return the target of the stack that called from CALLER, which counts its blocks. The result is
+ * valid until the next call. */
 static inline struct stack_target *
 stack_target(struct thread *t, struct arch_caller caller)
 {

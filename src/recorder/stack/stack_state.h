@@ -1,4 +1,4 @@
-/* stack_state.h: the state for stacks, a part of platform/state.h. */
+/* stack_state.h: the part of platform/state.h for stacks. */
 #ifndef STACK_STACK_STATE_H
 #define STACK_STACK_STATE_H
 
@@ -6,18 +6,18 @@
 
 struct stack_state {
     uint32_t depth_max;        // Number of innermost frames to record per stack.
-    struct rule_bucket *rules; // rules.c: the second level.
+    struct rule_bucket *rules; // Second level of rules.c.
     uint64_t rules_added;      // Atomic: number of rules in the second level.
 
     /* modules.c */
     struct module_range *modules; // Indexed by module id.
-    uint32_t module_count;        // Atomic.
-    uint32_t modules_busy;        // Atomic.
+    uint32_t module_count;        // Atomic: number of modules.
+    uint32_t modules_busy;        // Atomic: 1 while a thread is recording a module.
 
     /* bounds.c */
     uint32_t block_off;   // Atomic: offset of glibc's record of a stack's bounds; 0 = unknown.
     uint64_t stack_top;   // Upper end of the main thread's stack.
-    uint64_t stack_limit; // Lower end to which that stack may grow.
+    uint64_t stack_limit; // Lower end of the main thread's stack at its maximum size.
 };
 static_assert(sizeof(struct stack_state) <= STATE_STACK_BYTES, "platform/state.h reserves it");
 

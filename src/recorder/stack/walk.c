@@ -1,19 +1,21 @@
 /* walk.c: walks whole stacks with all registers.
  *
- * It is the fallback where the fast walk of stack.c cannot proceed: signal frames, functions whose
- * frame needs a register other than rsp and rbp, and stacks other than the thread's own (alternate
- * signal stacks, coroutines). The walk starts from the registers of a function in this file and
- * steps out through the recorder's frames until it has left the intercepted function.
+ * This walk is the fallback where the fast walk of stack.c cannot proceed: at signal frames, at
+ * functions whose frame needs a register other than rsp and rbp, and on stacks other than the
+ * thread's own (alternate signal stacks, coroutines). The walk starts from the registers of a
+ * function in this file and steps out through the recorder's frames until it has left the
+ * intercepted function.
  *
- * Rules step out of most frames here too, because a handler that allocates may not take longer than
- * the time to its next signal. Rules restore only rsp, rbp and pc. If no rule can express a frame,
- * the tables are first tried with these three. If they do not suffice, the tables repeat the walk
+ * Cached rules step out of most frames here too: a handler that allocates must be done before its
+ * next signal. Rules restore only rsp, rbp and pc. If no rule can express a frame, the walk first
+ * uses the tables with these three registers. If they do not suffice, the tables repeat the walk
  * from the latest frame with all registers: the first frame, or the latest signal frame, which has
  * them in memory. So rsp, rbp and pc have the values that the tables define, and rbp is known
  * exactly where the tables define it.
  *
- * The thread's own cache of rules is for its events. A search for signal frames before an event may
- * be interrupted by another event while it fills in a rule, so it uses only the second level. */
+ * Only events use the thread's own cache of rules. A search for signal frames runs before an event
+ * begins. Another event may interrupt the search while it fills in a rule, so the search uses only
+ * the second level. */
 #include "stack/walk.h"
 
 #include "account/nodes.h"
@@ -23,7 +25,8 @@
 #include "stack/path_ids.h"
 #include "stack/stack_state.h"
 
-/* Step by the frame pointer if there is no table. Return false if its value is implausible. */
+/* Step by the frame pointer if no table covers the code. Return false if the frame pointer is
+ * implausible. */
 static bool
 guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 {
@@ -45,8 +48,8 @@ enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 struct walk {
     struct thread *t;
     struct bounds bounds;
-    struct unwind_registers r;       // Registers in the present frame; at least rsp, rbp and pc.
-    struct unwind_registers whole;   // All registers, in the present frame or an earlier one.
+    struct unwind_registers r;       // Registers of the present frame; at least rsp, rbp and pc.
+    struct unwind_registers whole;   // All registers, of the present frame or an earlier one.
     uint32_t at, whole_at;           // Numbers of these two frames.
     bool uncertain, whole_uncertain; // A step on the way to that frame was guessed.
     bool needs_more;                 // Some frame needed more than a rule, or was a signal's.
@@ -54,8 +57,8 @@ struct walk {
     struct rule_entry entry;         // Scratch for rules outside the cache.
 };
 
-/* Guess the caller, because no table covers R's pc. If the guess fails in a loaded object, this is
- * the end of the stack (see breaks_off in stack.c). */
+/* Guess the caller, because no table covers R's pc. If the guess fails in a loaded object, the
+ * stack ends here (see breaks_off in stack.c). */
 static enum outcome
 step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
 {
@@ -78,8 +81,8 @@ step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_
     return step_blindly(r, &b, ret_guessed);
 }
 
-/* Step outwards by the tables. Set *RET_GUESSED if this step was guessed. UNCERTAIN: an earlier
- * step was guessed. */
+/* Step outwards by the tables. Set *RET_GUESSED if this step was a guess. UNCERTAIN: an earlier
+ * step was a guess. */
 static enum outcome
 step_by_tables(struct bounds *bounds, struct unwind_registers *r, bool uncertain, bool *ret_guessed)
 {
@@ -131,8 +134,8 @@ step_full(struct walk *w, const struct unwind_bounds *b, bool *ret_guessed)
     }
 }
 
-/* Return the present frame of W and its rule; valid until the next call. An interrupted instruction
- * is itself looked up, so its key is the address after it, like a return address. */
+/* Return the present frame of W and its rule, valid until the next call. An interrupted instruction
+ * is looked up by the address after it, like a return address. */
 static inline const struct rule_entry *
 rule_at(struct walk *w)
 {
@@ -161,7 +164,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     case RULE_FULL:
         return step_full(w, &b, ret_guessed);
     case RULE_SIGNAL:
-        // The tables can restart from here, because a signal frame has all registers.
+        // A signal frame has all registers, so the tables can restart from here.
         w->whole = w->r;
         w->whole_at = w->at;
         w->whole_uncertain = w->uncertain;
@@ -179,7 +182,7 @@ step_by_rule(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     }
 }
 
-/* Step W outwards by RULE. Set *RET_GUESSED if this step was guessed. */
+/* Step W outwards by RULE. Set *RET_GUESSED if this step was a guess. */
 static enum outcome
 step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
 {
@@ -192,8 +195,8 @@ step_out(struct walk *w, const struct unwind_rule *rule, bool *ret_guessed)
     return outcome;
 }
 
-/* Begin W with the registers captured in W->whole, in the recorder, whose caller has its return
- * address at SLOT. */
+/* Begin W with the registers captured in W->whole. The current function belongs to the recorder,
+ * and the return address of the recorder's caller is at SLOT. */
 static void
 walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *rules)
 {
@@ -205,8 +208,8 @@ walk_start(struct walk *w, struct thread *t, uint64_t slot, struct rule_entry *r
     w->uncertain = w->whole_uncertain = w->needs_more = false;
 }
 
-/* Step out of the recorder's own frames to the caller of the intercepted function, whose return
- * address is at SLOT. */
+/* Step out of the recorder's own frames to the caller of the intercepted function. The return
+ * address to that caller is at SLOT. */
 static bool
 leave_recorder(struct walk *w, uint64_t slot)
 {
@@ -240,7 +243,7 @@ walk_between(struct thread *t, uint64_t slot, uint64_t end)
     return w.r.r[UNWIND_RSP] == end + 8 ? WALK_CALLS : WALK_PASSES;
 }
 
-/* Store the frames from W on in its thread's `walked`, and their number in *RET_COUNT. */
+/* Store the frames from W outwards in its thread's `walked`, and their number in *RET_COUNT. */
 static enum outcome
 walk_outwards(struct walk *w, uint32_t *ret_count)
 {
@@ -290,7 +293,7 @@ walk_full(struct thread *t, struct arch_caller caller)
     if (leave_recorder(&w, caller.slot)) {
         outcome = walk_outwards(&w, &count);
     } else {
-        // The extent of this stack is unknown, but the caller is known.
+        // The stack cannot be walked, but its innermost frame is known: the caller.
         t->walked[0].frame = rules_find(t->rules, *(const uint64_t *)(uintptr_t)caller.slot)->frame;
         t->walked[0].slot = caller.slot;
         t->walked[0].flags = 0;

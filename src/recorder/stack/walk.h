@@ -1,4 +1,4 @@
-/* walk.h: the slow path for finding a stack. */
+/* walk.h: walks whole stacks, as the slow path of stack.h, and caches unwind rules. */
 #ifndef STACK_WALK_H
 #define STACK_WALK_H
 
@@ -12,8 +12,8 @@ uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
 enum walk_between {
     WALK_UNKNOWN, // The walk does not reach that far.
-    WALK_CALLS,   // END contains the return address of a caller.
-    WALK_PASSES,  // END does not: a longjmp has left that call.
+    WALK_CALLS,   // END contains the return address of a caller: the call is in progress.
+    WALK_PASSES,  // END is not a caller's slot: a longjmp has left that call.
     WALK_SIGNAL,  // A signal frame comes first.
 };
 
@@ -24,11 +24,11 @@ enum walk_between walk_between(struct thread *t, uint64_t slot, uint64_t end);
 /* --- rules.c: caches, for a return address, its module and the rule for stepping out of its
  * frame. */
 
-/* Allocate the second level when recording starts. Return false without memory. */
+/* Allocate the second level when recording starts. Return false if memory is exhausted. */
 bool rules_start(void);
 
-/* Fill in E for return address RA, from the second level or the unwind tables. E is RA's entry in a
- * thread's cache, or a variable of the caller. */
+/* Fill in E for return address RA, from the second level or the unwind tables. E is the entry for
+ * RA in a thread's cache, or a variable of the caller. */
 void rules_fill(struct rule_entry *e, uint64_t ra);
 
 /* Empty CACHE, which has RULE_CACHE_ENTRIES. */
@@ -43,7 +43,7 @@ rules_slot(struct rule_entry *cache, uint64_t ra)
 }
 
 /* Return the entry for return address RA in CACHE, which belongs to this thread and has
- * RULE_CACHE_ENTRIES. Fill it in on a miss. The result is valid until the next call. */
+ * RULE_CACHE_ENTRIES entries. On a miss, fill it in. The result is valid until the next call. */
 static inline const struct rule_entry *
 rules_find(struct rule_entry *cache, uint64_t ra)
 {
