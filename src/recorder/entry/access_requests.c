@@ -1,5 +1,5 @@
-/* access_requests.c: the program's requests about its accesses, under the names of clang's library.
- * The functions that instrumented code calls are in access/memprof.c. */
+/* access_requests.c: carries out the program's requests about its accesses, under the names of
+ * clang's library. access/memprof.c has the functions that instrumented code calls. */
 #ifdef HEAPTAP_ACCESS
 
 #include "access/counted_blocks.h"
@@ -13,7 +13,8 @@
 int __memprof_profile_dump(void);
 void __memprof_profile_reset(void);
 
-/* Carry out REQUEST, called from the program's code at SLOT. Return false if that is impossible. */
+/* Carry out REQUEST, called from the program's code at SLOT. Return false if the recorder is
+ * busy. */
 static bool
 carry_out(enum disk_access_request request, uint64_t slot)
 {

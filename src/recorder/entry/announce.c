@@ -1,15 +1,16 @@
 /* announce.c: connects an executable that uses heaptap.h but was not linked with the recorder.
  *
  * Each object that includes heaptap.h has one pointer to the recorder's table, from a weak symbol.
- * In shared objects the dynamic linker fills it in. In an executable the static linker may have
- * resolved the symbol to 0 permanently; if the executable is not position-independent, it always
- * does. So the header adds a note (owner "heaptap", type 1) of one word to the executable: the
- * distance from that word to the pointer. announce_recorder finds the notes through the program
+ * In shared objects the dynamic linker fills in the pointer. In an executable the static linker may
+ * have resolved the symbol to 0 permanently; in an executable that is not position-independent, it
+ * always has. So the header adds a note (owner "heaptap", type 1) of one word to the executable:
+ * the distance from that word to the pointer. announce_recorder finds the notes through the program
  * headers that the kernel passed, and writes the pointer.
  *
- * It reads only segments that are mapped and readable according to the executable's headers. It
- * writes only to a pointer that is 0 and in a writable segment, outside the part that the dynamic
- * linker makes read-only. There is a note for each source file that includes the header. */
+ * announce_recorder reads only segments that are mapped and readable according to the executable's
+ * headers. It writes only to a pointer that is 0 and in a writable segment, outside the part that
+ * the dynamic linker makes read-only. The executable has one note for each source file that
+ * includes the header. */
 #include "entry/entry.h"
 
 #include <elf.h>
@@ -28,7 +29,7 @@ static const char owner[8] = "heaptap";
 struct program {
     const ElfW(Phdr) * segments;
     uint32_t count;
-    uint64_t bias; // Address in memory minus address in the file.
+    uint64_t bias; // Load bias: address in memory minus address in the file.
 };
 
 /* Return true if [ADDRESS, ADDRESS + SIZE_BYTES) is in segment S. */
@@ -69,7 +70,7 @@ find_program(struct program *ret)
             return true;
         }
     }
-    // A static executable has no such segment; its headers are at the start of the file.
+    // A static executable has no PT_PHDR segment. Its headers are at the start of the file.
     for (uint32_t i = 0; i < ret->count; i++) {
         if (ret->segments[i].p_type == PT_LOAD && ret->segments[i].p_offset == 0) {
             ret->bias = headers - sizeof(ElfW(Ehdr)) - ret->segments[i].p_vaddr;
@@ -83,8 +84,8 @@ static void
 fill_in(const struct program *p, uint64_t place)
 {
     const struct heaptap_recorder **pointer = (const struct heaptap_recorder **)(uintptr_t)place;
-    // The linker has filled in a linked recorder. If that recorder is dormant, reset the pointer to
-    // 0.
+    // In a program linked with the recorder, the linker has filled in the pointer. If that recorder
+    // is dormant, reset the pointer to 0.
     const struct heaptap_recorder *from = dormant_here() ? &heaptap_recorder_v1 : NULL;
     const struct heaptap_recorder *to = dormant_here() ? NULL : &heaptap_recorder_v1;
 
@@ -94,7 +95,7 @@ fill_in(const struct program *p, uint64_t place)
         *pointer = to;
 }
 
-/* Process the notes in [NOTE, END), whose parts begin at multiples of ALIGN. */
+/* Process the notes in [NOTE, END). The parts of a note begin at multiples of ALIGN. */
 static void
 announce_read_notes(const struct program *p, uint64_t note, uint64_t end, uint64_t align)
 {

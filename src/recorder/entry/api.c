@@ -1,13 +1,13 @@
-/* api.c: the functions that the program calls through heaptap.h.
+/* api.c: implements the functions that the program calls through heaptap.h.
  *
  * The recorder exports one object, heaptap_recorder_v1, a table of functions. Programs reach it
- * through a pointer that the dynamic linker or announce.c fills in. Each function here begins an
- * event like the intercepted functions (event.c), with the caller's frame as the innermost. Other
- * files do the work: heap.c, label.c, request.c, write.c.
+ * through a pointer that the dynamic linker or announce.c fills in. Each function begins an event
+ * like the intercepted functions (event.c); its caller is the innermost frame. Other files do the
+ * work: heap.c, label.c, request.c, write.c.
  *
  * In a process that is not recorded these functions return at once. They are async-signal-safe: in
- * a handler that has interrupted the recorder, the event nests, like an event of malloc. Arguments
- * come from the program and may have any value; a NULL name counts as empty. */
+ * a handler that has interrupted the recorder, the event is nested, like an event of malloc.
+ * Arguments come from the program and may have any value; a NULL name counts as empty. */
 #include "entry/api.h"
 
 #include "account/account_state.h"
@@ -25,7 +25,7 @@
 #include "platform/mem.h"
 #include "platform/sys.h"
 
-/* One call from the program. */
+/* State of one call from the program. */
 struct call {
     struct reentry_call guard;
     struct thread *t;
@@ -33,8 +33,8 @@ struct call {
     uint64_t began;
 };
 
-/* Begin a call. The caller must call call_ends in either case. Return false if the call cannot be
- * recorded. */
+/* Begin a call. Return false if the call cannot be recorded. The caller must call call_ends in
+ * either case. */
 static bool
 call_begins(struct call *c, struct arch_caller caller)
 {
@@ -42,7 +42,8 @@ call_begins(struct call *c, struct arch_caller caller)
     c->t = NULL;
     c->entered = false;
     c->began = 0;
-    // A child that has just ended its parent's event is off until its next event; see fork_child.c.
+    // READY_OFF is temporary in a forked child that has just ended its parent's event; see
+    // fork_child.c.
     if (state != NULL && load_acquire(&state->ready) == READY_OFF &&
         event_state()->fork_child_tid == 0)
         return false;
@@ -78,7 +79,7 @@ static heaptap_heap *
 api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
-    // A caller that passes no form may pass any number of frames, up to UINT_MAX for all.
+    // A caller that does not use forms may pass any number of frames, and UINT_MAX for all frames.
     unsigned form = skip_frames & ~255u;
     enum heap_form kind = form == (HEAPTAP_LASTING | HEAPTAP_COLLECTED) ? HEAP_COLLECTED
                           : form == HEAPTAP_LASTING                     ? HEAP_LASTS
@@ -144,7 +145,7 @@ api_alloc_slow(heaptap_heap *heap, const void *p, size_t count, size_t bytes,
     }
     reentry_enter(caller.slot);
     t = tls.self;
-    // This path is also open to threads with tls.needs_slow_path set.
+    // The condition of frees also admits threads with tls.needs_slow_path set.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         alloc_in_call(heap, p, count, bytes, caller);
@@ -168,8 +169,8 @@ api_alloc(heaptap_heap *heap, const void *p, size_t count, size_t bytes)
         return;
     }
     reentry_enter(caller.slot);
-    // Read tls.self only here: before, a handler may have had events, or may have forked and
-    // returned in the child.
+    // Read tls.self after reentry_enter: before it, a handler may have had events, or may have
+    // forked and returned in the child.
     t = tls.self;
     if (unlikely(!fast_path_is_open(t))) {
         reentry_leave();
@@ -232,7 +233,7 @@ api_free(heaptap_heap *heap, const void *p)
         return;
     }
     reentry_enter(caller.slot);
-    t = tls.self; // See api_alloc.
+    t = tls.self; // Read after reentry_enter, as in api_alloc.
     if (unlikely(!fast_path_is_open_to_frees(t))) {
         reentry_leave();
         api_free_slow(heap, p, caller);

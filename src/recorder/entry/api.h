@@ -5,7 +5,7 @@
 #define HEAPTAP_IS_RECORDER
 #include "heaptap/heaptap.h"
 
-/* Record a collection: heaptap_collected of language.h. */
+/* Record that a garbage collection has ended: heaptap_collected of language.h. */
 unsigned long api_collected(heaptap_heap *const *heaps, size_t count);
 
 #endif

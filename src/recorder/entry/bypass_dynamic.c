@@ -1,11 +1,11 @@
-/* bypass_dynamic.c: intercepts calls of libc's own allocator that do not follow link order.
+/* bypass_dynamic.c: intercepts calls that reach libc's own allocator outside link order.
  *
- * An object opened with RTLD_DEEPBIND searches its own libraries first and finds libc's malloc.
- * dlsym finds it with libc's handle or by RTLD_NEXT. Some programs call __libc_malloc. An object
- * opened by dlmopen has a separate libc. The recorder would not see these calls.
+ * The recorder would miss four kinds of calls. An object opened with RTLD_DEEPBIND searches its own
+ * libraries first and finds libc's malloc. dlsym finds libc's malloc with libc's handle or by
+ * RTLD_NEXT. Some programs call __libc_malloc. An object opened by dlmopen has a separate libc.
  *
- * The recorder simply exports __libc_malloc and its relatives (libc_dynamic.c). For the other
- * calls, libc's dynamic symbols are redirected: before the program can look them up, the symbols
+ * The recorder exports __libc_malloc and its relatives (libc_dynamic.c). For the other calls, the
+ * recorder redirects libc's dynamic symbols: before the program can look them up, the symbols
  * malloc etc. get the addresses of the recorder's functions as values. References that are already
  * bound do not change.
  *
@@ -14,12 +14,12 @@
  *     plug-in, namespace 1:  ─► its libc's ───► malloc_1 ──► that libc's
  *
  * A libc loaded by dlmopen must be changed between its loading and its relocation. In between, the
- * dynamic linker allocates its version tables by the recorder's calloc. At that moment all objects
- * are mapped and no reference is bound.
+ * dynamic linker calls the recorder's calloc to allocate its version tables. During this call all
+ * objects are mapped and no reference is bound.
  *
  * libc's reallocarray is not redirected: it calls realloc by name, which may lead to any
- * definition. Blocks of each libc are freed by that libc. A libc that finds no place in the table
- * is counted as a loss, and so is a libc whose pages cannot be changed. */
+ * definition. Each libc frees its own blocks. If the table has no room for a libc, or if a libc's
+ * pages cannot be changed, that libc is counted as a loss. */
 #include "entry/entry.h"
 
 #include <elf.h>
@@ -31,21 +31,21 @@
 #include "unwind/unwind.h"
 
 struct libc {
-    const struct link_map *map; // NULL = free.
+    const struct link_map *map; // NULL = this entry is free.
     struct real_allocator real; // The functions of this libc.
 };
 
-/* As many as there can be namespaces. The first one is the program's. */
+/* Maximum number of namespaces. The first libc is the program's. */
 enum { LIBCS = 16 };
 static struct libc libcs[LIBCS];
 
-/* Addresses of code. */
+/* A range of code addresses. */
 struct code {
     uint64_t start, size_bytes;
 };
 
-/* Code of the recorder, and of the real allocator if it is not libc's. The latter may call libc's
- * functions, and such a call is part of an event. */
+/* Code of the recorder, and of the real allocator if it is not libc's. Such an allocator may call
+ * libc's functions within its own event. */
 static struct code ours, allocators[REAL_PARTS];
 
 static bool
@@ -63,7 +63,8 @@ bypass_is_part(struct arch_caller caller)
 
 /* --- Functions in front of a libc ------------------------------------------------------------- */
 
-/* Return true if the real allocator cannot report the size of these blocks. Only glibc's can. */
+/* Return true if the real allocator cannot report the size of libc's blocks. Only glibc's allocator
+ * can. */
 static inline bool
 are_odd(void)
 {
@@ -136,14 +137,15 @@ bypass_free(const struct libc *l, struct arch_caller caller, void *p)
     REENTRY_CALL(guard);
     reentry_begin(&guard, caller);
     if (guard.kind == REENTRY_RECORDED && !real_is_libc())
-        event_free_known(p, caller); // The real allocator may have called this by a jump.
+        event_free_known(p, caller); // Ignore unknown blocks: the real allocator may have reached
+                                     // this free by a tail call.
     else
         freed(&guard, p, caller);
     l->real.free(p);
 }
 
-/* Reallocate P of L to N bytes, within G. Record it as a free and an allocation, which need no size
- * from the allocator. After a failure, record P again as before. */
+/* Reallocate P of L to N bytes, within G. Record a free and an allocation, which do not need the
+ * allocator's size of P. If the call fails, insert P into the ledger again. */
 static void *
 realloc_odd(const struct libc *l, const struct reentry_call *g, enum gate gate, void *p, size_t n,
             struct arch_caller caller)
@@ -234,14 +236,14 @@ EACH_LIBC(OF_LIBC)
      .pvalloc = pvalloc_##i,                                                                       \
      .dlclose = dlclose_##i},
 
-/* Replacements of the allocator functions of each libc. */
+/* The recorder's replacements for the allocator functions of each libc. */
 static const struct real_allocator fronts[LIBCS] = {EACH_LIBC(REAL_OF_LIBC)};
 
 /* --- Symbols of a libc ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
-    size_t off; // Offset in struct real_allocator.
+    size_t off; // Offset of the function in struct real_allocator.
 } functions[] = {
     {"malloc", offsetof(struct real_allocator, malloc)},
     {"calloc", offsetof(struct real_allocator, calloc)},
@@ -268,7 +270,7 @@ member(const struct real_allocator *n, size_t i)
     return (void **)(uintptr_t)((const char *)n + functions[i].off);
 }
 
-/* Find the symbol indexes of O's functions; 0 = missing. */
+/* Find the symbol indexes of O's functions; 0 = O lacks the function. */
 static void
 find_functions(const struct symbols *o, uint32_t *ret_index)
 {
@@ -279,7 +281,7 @@ find_functions(const struct symbols *o, uint32_t *ret_index)
     }
 }
 
-/* Return the functions of MAP, whose symbols are O. Call before they are redirected. */
+/* Return the functions of MAP, whose symbols are O. Call before the symbols are redirected. */
 static struct libc
 libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *index)
 {
@@ -291,7 +293,8 @@ libc_of(const struct link_map *map, const struct symbols *o, const uint32_t *ind
     return l;
 }
 
-/* Redirect the functions of O, so that lookups find FRONT's. Return false on failure. */
+/* Redirect the functions of O, so that lookups find the functions of FRONT. Return false on
+ * failure. */
 static bool
 put_in_front(const struct symbols *o, const struct real_allocator *front, const uint32_t *index)
 {
@@ -336,8 +339,8 @@ bypass_code_of(const struct link_map *map)
     return (struct code){o.start, o.end - o.start};
 }
 
-/* Enter the program's libc in the table. Async-signal-safe. Threads may run this concurrently:
- * nothing is redirected until `known` is set, so all get the same result. */
+/* Enter the program's libc in the table. Async-signal-safe. Threads may run this concurrently: no
+ * symbol is redirected before `known` is set, so all threads get the same result. */
 static COLD void
 learn_own_libc(void)
 {
@@ -345,7 +348,7 @@ learn_own_libc(void)
     struct symbols o;
     struct libc l;
 
-    real_calls_resolve(); // Functions that its libc lacks come from `real`.
+    real_calls_resolve(); // `real` supplies the functions that the program's libc lacks.
     if (real_libc() == NULL || !symbols_read(real_libc(), &o))
         return;
     find_functions(&o, index);
@@ -394,8 +397,8 @@ bypass_take(const struct real_allocator *front)
 
 /* --- Libcs of other namespaces ---------------------------------------------------------------- */
 
-/* Return a place whose libc was unloaded; LIBCS if there is none. A libc that is being loaded looks
- * unloaded, but no other one is loaded at the same time. */
+/* Return an entry whose libc was unloaded, or LIBCS if there is none. A libc that is being loaded
+ * looks unloaded too, but only one libc is loaded at a time. */
 static uint32_t
 free_place(void)
 {
@@ -458,7 +461,7 @@ bypass_look(uint64_t slot)
     const struct r_debug_extended *each;
 
     if (slot >= tls.namespace_slot) {
-        tls.namespace_slot = 0; // dlmopen has returned.
+        tls.namespace_slot = 0; // A slot outside dlmopen's: dlmopen has returned.
         return;
     }
     if (!is_linker(*(const uint64_t *)(uintptr_t)slot))

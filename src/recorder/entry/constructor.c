@@ -1,10 +1,10 @@
-/* constructor.c: the recorder's work when the program is loaded, and when it exits.
+/* constructor.c: does the recorder's work when the program is loaded, and when it exits.
  *
- * At load time there is mostly no work: recording starts with the first event, which may come long
- * before the constructor or never. There are three exceptions. With a reserve, recording starts
- * here at the latest, before the program can forbid system calls. With a snapshot signal, it starts
- * before a signal can arrive. In a program linked with the recorder, it starts before there are
- * threads; no other place guarantees that. */
+ * At load time there is mostly no work: recording starts with the first event, which may precede
+ * the constructor or never occur. In three cases the constructor starts recording, unless an event
+ * has started it. With a reserve, recording must start before the program can forbid system calls.
+ * With a snapshot signal, it must start before a signal can arrive. In a program linked with the
+ * recorder, it must start before there are threads; only a constructor guarantees that. */
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
 #include "account/file.h"
@@ -30,7 +30,8 @@ process_begins(void)
 {
     struct reentry_saved saved = reentry_save();
 
-    real_calls_resolve(); // A program without events may also ask which functions exist.
+    real_calls_resolve(); // Resolve now: even a program without events may ask which functions
+                          // exist.
     announce_recorder();
     identity_own();
     if (tls.self == NULL &&
@@ -46,8 +47,8 @@ process_begins(void)
     reentry_restore(&saved);
 }
 
-/* Complete the profile. Runs after the exit handlers, which may free blocks: blocks still live now
- * were not freed by them. */
+/* Complete the profile at exit. Runs after the exit handlers, because they may free blocks: blocks
+ * that are still live now were not freed. */
 __attribute__((destructor)) static void
 process_ends(void)
 {

@@ -1,4 +1,4 @@
-/* entry.h: functions of this room that its other files call. */
+/* entry.h: declares the functions that the files of entry/ call from one another. */
 #ifndef ENTRY_ENTRY_H
 #define ENTRY_ENTRY_H
 
@@ -8,14 +8,14 @@
 
 /* --- announce.c: connects the program to the recorder. */
 
-/* Fill in the executable's pointer to heaptap_recorder_v1, if it has one that is 0. Does not start
- * recording. May be called at any time. */
+/* Fill in the executable's pointer to heaptap_recorder_v1, if the executable has such a pointer and
+ * it is 0. Does not start recording. May be called at any time. */
 void announce_recorder(void);
 
 /* --- guarded_next.c: guards calls of a real allocator whose functions call one another. */
 
-/* Replace the functions in N, an allocator that may call its own functions by name, by functions
- * whose inner calls are no events. N must not contain the replacements already. */
+/* N is an allocator that may call its own functions by name. Replace the functions in N by guarded
+ * functions, whose inner calls are not events. N must not contain the replacements already. */
 void guarded_next_in_front(struct real_allocator *n);
 
 /* --- unload.c: intercepts dlclose, which may invalidate data about an object. */
@@ -24,8 +24,8 @@ void guarded_next_in_front(struct real_allocator *n);
  * call's return address. */
 int unload(dlclose_fn *close, void *handle, uint64_t slot);
 
-/* --- shim.c: private names for the intercepted functions of shim.c, so that the recorder reaches
- * them whatever the exported names resolve to. */
+/* --- shim.c: private names for the intercepted functions of shim.c. They reach these functions
+ * even if the exported names resolve to others. */
 
 alloc_fn own_malloc, own_valloc, own_pvalloc;
 calloc_fn own_calloc;
@@ -37,18 +37,19 @@ memalign_fn own_aligned_alloc, own_memalign;
 /* --- libc: redirects the program's libc, whose allocator can be called without the recorder. See
  * libc_dynamic.c. */
 
-/* Redirect libc, before the program's first lookup. */
+/* Redirect libc. Call before the program's first lookup. */
 void libc_prepare(void);
 
-/* Prepare for the program's call of the dynamic linker's function number WHICH from SLOT. Return
- * the function to jump to. */
+/* Prepare for a call from SLOT to the dynamic linker's function number WHICH. Return the function
+ * to jump to. */
 void *libc_before_lookup(uint64_t slot, uint32_t which);
 
-/* --- real_calls: the functions that the recorder calls: the next ones in link order, or their
- * replacements. */
+/* --- real_calls: the functions that the recorder calls. They are the next definitions in link
+ * order, or their replacements. */
 
-/* The functions. None is NULL, except addresses to jump to. Before real_calls_resolve has run, each
- * function first runs it and then continues. A function that does not exist fails. */
+/* The real functions. No member is NULL, except addresses to jump to. Before real_calls_resolve has
+ * run, each function first runs it and then continues. If the program lacks a function, the member
+ * for it fails. */
 extern struct real_allocator real;
 
 /* Resolve all functions. Has no effect when called again. Async-signal-safe; threads may run it
@@ -57,23 +58,23 @@ void real_calls_resolve(void);
 
 /* --- hook_names: the hooked names and their definitions. See hook_names_dynamic.c. */
 
-/* An entry of the recorder's table for stubs. Gets the hooked function's arguments unchanged, and
- * the stub's slot. */
+/* Type of an entry in the recorder's table for stubs. The function gets the hooked function's
+ * arguments unchanged, and the stub's slot. */
 typedef uintptr_t hook_entry_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
                                 uintptr_t e, struct hook_slot *slot);
 
-/* Return the next function with the name of SLOT; NULL if there is none. Async-signal-safe. */
+/* Return the next function with the name of SLOT, or NULL if there is none. Async-signal-safe. */
 void *hook_names_find(const struct hook_slot *slot);
 
-/* Drop cached functions that may have been unloaded, so that the next call looks them up again. */
+/* Drop cached functions that may have been unloaded. The next call looks them up again. */
 void hook_names_invalidate(void);
 
-/* The entry HOOK_BEGIN. The library of stubs calls it before all other entries. A is the address of
- * the first stub, B the number of stubs, SLOT the first of B slots. */
+/* Table entry HOOK_BEGIN. The library of stubs calls it before all other entries. A is the address
+ * of the first stub, B the number of stubs, SLOT the first of B slots. */
 hook_entry_fn hook_names_begin;
 
-/* The entry HOOK_BIND. The dynamic linker calls it when it binds a reference to the name of SLOT.
- * Returns the address to bind. Async-signal-safe. */
+/* Table entry HOOK_BIND. The dynamic linker calls it to bind a reference to the name of SLOT.
+ * Return the address to bind. Async-signal-safe. */
 hook_entry_fn hook_names_bind;
 
 /* --- bypass: intercepts calls of libc's own allocator that do not follow link order. See
@@ -83,16 +84,16 @@ hook_entry_fn hook_names_bind;
  * allocator is libc's, or if libc is unknown. */
 const struct real_allocator *bypass_front(void);
 
-/* Call dlclose of the program's libc, which must be known. The next dlclose in link order may
- * belong to an object that has looked up libc's and found this one. */
+/* Call dlclose of the program's libc, which must be known. The next dlclose in link order is
+ * unsuitable: it may belong to an object that looks up libc's dlclose and finds the recorder's. */
 dlclose_fn bypass_dlclose;
 
 /* Redirect lookups of allocator functions in the program's libc to FRONT. Call once, when libc is
  * known. A failure is counted as a loss. */
 void bypass_take(const struct real_allocator *front);
 
-/* Examine a call of calloc from SLOT during dlmopen, because it may come from the dynamic
- * linker. */
+/* Examine a call of calloc from SLOT during dlmopen, because the dynamic linker may have made
+ * it. */
 void bypass_look(uint64_t slot);
 
 #endif

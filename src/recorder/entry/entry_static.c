@@ -1,5 +1,5 @@
-/* entry_static.c: functions that do nothing in a static program. It has one libc and no namespaces,
- * its functions cannot be looked up, and it unloads nothing. */
+/* entry_static.c: stubs of functions that have no work in a static program. A static program has
+ * one libc and no namespaces, its functions cannot be looked up, and it unloads no objects. */
 #include "entry/entry.h"
 
 void

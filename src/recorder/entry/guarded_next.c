@@ -1,11 +1,11 @@
 /* guarded_next.c: guards calls of a real allocator whose functions call one another.
  *
- * An allocator's calloc may call malloc, its malloc memalign, its realloc malloc and free, by names
- * that lead to the recorder. musl's functions do so in a static program, and so do many allocators
- * that programs include. Such an inner call is no event; the outer call is the event. So a guard
- * sets the state REENTRY_IN_REAL while the outer call runs. This state distinguishes inner requests
- * from the result of the outer call (event/reentry.c), and inner requests are not charged (gate.h).
- * glibc's functions make no such calls and are called directly.
+ * An allocator's calloc may call malloc, its malloc may call memalign, and its realloc may call
+ * malloc and free, by names that lead to the recorder. musl's functions do so in a static program,
+ * and so do many allocators that programs include. Only the outer call is an event; the inner call
+ * is not. So a guard sets the state REENTRY_IN_REAL while the outer call runs. This state
+ * distinguishes inner requests from the result of the outer call (event/reentry.c), and inner
+ * requests are not charged (gate.h). glibc's functions make no such calls and are called directly.
  *
  * reallocarray has no guard here, because shim.c always assumes that it calls realloc. */
 #include "entry/entry.h"
@@ -99,7 +99,8 @@ void
 guarded_next_in_front(struct real_allocator *n)
 {
     behind = *n;
-    signal_fence(); // A function may be called as soon as it is in the table.
+    signal_fence(); // Store the originals before the replacements: a function may be called as soon
+                    // as it is in the table.
     n->malloc = guarded_malloc;
     n->free = guarded_free;
     n->calloc = guarded_calloc;

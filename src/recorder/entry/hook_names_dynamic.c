@@ -1,6 +1,6 @@
 /* hook_names_dynamic.c: finds the hooked functions, and hides stubs for names that do not exist.
  *
- * Objects after the recorder are searched in the order of loading (symbols_dynamic.c), including
+ * The search covers the objects after the recorder in load order (symbols_dynamic.c), including
  * objects that are visible only to plug-ins.
  *
  * The library of stubs defines every hooked name, in every process of the run. So a program that
@@ -10,18 +10,19 @@
  *
  *   - weak references to its stub become null again, as without the recorder;
  *   - its symbol gets the value 0, which no lookup accepts; so dlsym, and libraries that are loaded
- *     later, do not find it. The exception is a name that the user requested explicitly: a later
- *     library may be known to define it.
+ *     later, do not find it. A name that the user requested explicitly is excepted, because a
+ *     library that is loaded later may define it.
  *
  * Strong references need no treatment: without a definition the program does not start.
  *
- * A name may belong to a variable. If the first program itself defines it, `run` refuses the name.
- * In programs that the first one starts, references to the variable lead to the stub, and the
- * program's copy of the variable is not filled. So the references are bound to the variable, the
- * copy is filled, and the symbol is hidden, all before the first constructor. A library that is
- * loaded later may also define a variable. So a requested name without a definition becomes an
- * indirect function (STT_GNU_IFUNC) after all references are bound. The dynamic linker then calls
- * hook_names_bind for each new reference, and the result is the stub or the variable.
+ * A hooked name may belong to a variable. If the program that `run` starts defines the variable,
+ * `run` refuses the name. In programs that this program starts, the dynamic linker has bound
+ * references to the stub, and has not filled the program's copy of the variable. So before the
+ * first constructor, this file binds the references to the variable, fills the copy, and hides the
+ * symbol. A library that is loaded later may also define a variable. So a requested name without a
+ * definition becomes an indirect function (STT_GNU_IFUNC) after all references are bound. The
+ * dynamic linker then calls hook_names_bind for each new reference, which returns the stub or the
+ * variable.
  *
  * Thread-local variables are not supported: their references contain offsets instead of
  * addresses. */
@@ -107,12 +108,12 @@ hook_names_find(const struct hook_slot *slot)
 
 /* --- References to stubs ---------------------------------------------------------------------- */
 
-/* Process constants after hook_names_begin. */
+/* Constant after hook_names_begin, also in forked children. */
 static struct hook_slot *known_slots;
 static uint64_t known_count;
 static uintptr_t known_stubs;
 
-/* Return the slot whose stub is at ADDRESS; NULL if there is none. */
+/* Return the slot whose stub is at ADDRESS, or NULL if there is none. */
 static struct hook_slot *
 slot_at(uint64_t address)
 {
@@ -132,8 +133,8 @@ store_word(const struct symbols *o, uint64_t *place, uint64_t word)
     }
 }
 
-/* Rebind the reference at PLACE in O, to SYMBOL plus MORE, in two cases: its stub hides a variable,
- * or the symbol is weak and has no other definition. */
+/* Rebind the reference at PLACE in O to SYMBOL plus MORE in two cases: its stub hides a variable,
+ * or the reference is weak and has no other definition. */
 static void
 bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, uint64_t more)
 {
@@ -146,7 +147,7 @@ bind_again(const struct symbols *o, const Elf64_Sym *symbol, uint64_t *place, ui
         store_word(o, place, slot->variable + more);
 }
 
-/* Fill O's copy, at PLACE, of the variable SYMBOL, if a stub hides the original. */
+/* Fill O's copy of the variable SYMBOL, which is at PLACE, if a stub hides the original. */
 static void
 copy_again(const struct symbols *o, const Elf64_Sym *symbol, void *place)
 {
@@ -268,7 +269,7 @@ void
 hook_names_invalidate(void)
 {
     for (uint64_t i = 0; i < known_count; i++) {
-        // Functions found at the start are never unloaded.
+        // Keep functions that were found at the start: they are never unloaded.
         if (known_slots[i].found == 0)
             store_release(&known_slots[i].function, UINT64_C(0));
     }

@@ -4,21 +4,22 @@
  *                 (a library that the tool has written,        (here)
  *                  base/hook_slot.h)
  *
- * A shape gives the positions of the size and the block among the arguments; all other arguments
- * are passed on unchanged. The entries here handle such functions in the way of shim.c: the gate of
- * sampling, frees recorded before the call and allocations after it, signal handlers, and
- * exceptions that pass through. The busy word distinguishes the function's own requests to malloc
- * from its result (event/reentry.c).
+ * A shape is a class of functions with the size and the block at the same positions among the
+ * arguments; all other arguments are passed on unchanged. The entries in this file work like the
+ * functions of shim.c. They pass the gate of sampling, record frees before the call and allocations
+ * after it, and allow for signal handlers and exceptions. The busy word distinguishes the
+ * function's own requests to malloc from its result (event/reentry.c).
  *
- * Blocks are stored separately from malloc's (ledger_hooked.c), because the bytes around them have
+ * The blocks are stored in a separate ledger (ledger_hooked.c), because the bytes around them have
  * no known layout. A free by any hooked name frees the block, even if another name allocated it.
  *
- * The next function is looked up at the start and, if missing then, at the first call. So a
- * function loaded by dlopen is found. A name without a definition gets a function that fails
+ * The next function is looked up at the start and, if it is missing then, at the first call. So the
+ * lookup finds functions loaded by dlopen. A name without a definition gets a function that fails
  * allocations and ignores frees; hook_names_dynamic.c hides such names from most programs.
  *
  * An allocator may implement malloc by a hooked function. Such a call has a return address in the
- * allocator's code or, after a tail call, in the recorder's. It is not recorded twice.
+ * allocator's code or, after a tail call, in the recorder's code. The recorder detects such a call
+ * and does not record the block twice.
  *
  * Calls that do not use the function's dynamic name are not recorded: calls inside the library or
  * executable that defines it, and inlined calls. */
@@ -34,14 +35,15 @@
 #include "platform/sys.h"
 #include "unwind/unwind.h"
 
-/* No shape has more than five arguments. All are words. */
+/* Type of all hooked functions: no shape has more than five arguments, and each argument is a
+ * word. */
 typedef uintptr_t hooked_fn(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e);
 
-/* Place where a call returns its block. */
+/* Where a call stores the block that it returns. */
 enum gives {
     GIVES_NOTHING,
-    GIVES_BLOCK,        // The result.
-    GIVES_BY_REFERENCE, // *a, with result 0.
+    GIVES_BLOCK,        // In the function's result.
+    GIVES_BY_REFERENCE, // In *a; the function's result is then 0.
 };
 
 struct call {
@@ -52,7 +54,7 @@ struct call {
     enum gives gives;
 };
 
-/* Code that may call a hooked function as a part of malloc. */
+/* Ranges of code that may call a hooked function to implement malloc. */
 static struct code {
     uint64_t start, size_bytes;
 } ours, allocators;
@@ -65,7 +67,8 @@ nobody(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e)
     return 0;
 }
 
-/* Mark in the library of stubs, for the tool, that the function of SLOT exists and was called. */
+/* Mark the function of SLOT as existing and called. The mark is in the library of stubs, where the
+ * tool reads it. */
 static COLD void
 mark_called(const struct hook_slot *slot)
 {
@@ -109,7 +112,7 @@ find_allocator(void)
 
     real_calls_resolve();
     libc = code_around((const void *)real.dlclose);
-    // `real` may contain a function that the recorder has put before it.
+    // real_calls may put a guarded function into `real`, so use the original functions.
     found = code_around((const void *)real_functions()->malloc);
     ours = code_around((const void *)real_calls_resolve);
     if (found.start != libc.start)
@@ -137,8 +140,8 @@ hooks_find_function(struct call *c)
         c->function = look_up(c->slot);
 }
 
-/* Return true if this call is a part of malloc, realloc or free, which the real allocator
- * implements with a hooked function. That event is recorded under its usual name. */
+/* Return true if the real allocator makes this call to implement malloc, realloc or free. Then the
+ * outer event is recorded under its usual name. */
 static INLINE bool
 is_for_malloc(const struct call *c)
 {
@@ -177,7 +180,7 @@ hooks_pass(const struct call *c)
     return make(c, &guard);
 }
 
-/* Make the call of C for SIZE_BYTES, guarded by G. GATE is the gate's decision about it. */
+/* Make the call of C for SIZE_BYTES, guarded by G. GATE is the gate's decision about the call. */
 static INLINE uintptr_t
 make_charged(const struct call *c, struct reentry_call *g, enum gate gate, size_t size_bytes)
 {

@@ -1,13 +1,13 @@
-/* languages.c: the functions that adapters for languages call through heaptap/language.h.
+/* languages.c: implements the functions that language adapters call through heaptap/language.h.
  *
- * The recorder exports one object, heaptap_languages_v1, a table of functions. They may be called
- * at any time: before recording starts, in a process that is never recorded, and from an adapter's
- * callback, i.e. during an event. So none of them begins an event, except `collected`, which is in
- * api.c.
+ * The recorder exports one object, heaptap_languages_v1, a table of functions. Adapters may call
+ * these functions at any time: before recording starts, in a process that is never recorded, and in
+ * a callback, i.e. during an event. So the functions do not begin an event; the exception is
+ * `collected`, which is in api.c.
  *
- * An adapter may register before recording starts, in its constructor, or later, when the runtime
- * is loaded. Threads that already record must notice it before their next event, because from then
- * on their allocations may have frames of the language. */
+ * An adapter may register in its constructor, before recording starts, or later, when the runtime
+ * is loaded. Threads that already record must see the new adapter before their next event, because
+ * their allocations may have frames of the language from then on. */
 #define HEAPTAP_IS_RECORDER
 
 #include "account/label.h"
@@ -53,7 +53,8 @@ api_can_read(const void *p, size_t bytes)
     uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     const struct thread *t = thread_is_ready(tls.self) ? tls.self : NULL;
 
-    // A system call for each page, but none for the thread's own stack from here outwards.
+    // Test each page by a system call, except the pages of the thread's own stack from here
+    // outwards.
     for (uint64_t at = first; at < end; at = (at | (page_bytes - 1)) + 1)
         if (!(t != NULL && bounds_is_live(t, here, at)) && !sys_is_readable(at))
             return false;

@@ -3,8 +3,8 @@
  * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c redirects all other names
  * before they can be looked up, which the program does with dlopen, dlmopen, dlsym and dlvsym. The
  * recorder intercepts these four functions only to redirect libc before their first call. Each then
- * jumps to the next definition, so that the latter sees its true caller, on which its result
- * depends. */
+ * jumps to the next definition. The jump preserves the caller's return address, because the result
+ * of these functions depends on the caller. */
 #include "entry/entry.h"
 
 #include "access/counted_blocks.h"
@@ -12,7 +12,7 @@
 #include "platform/arch_x86_64.h"
 #include "platform/state.h"
 
-static uint32_t taken; // Atomic: 1 since a thread began to redirect libc.
+static uint32_t taken; // Atomic: 1 after a thread has begun to redirect libc.
 
 /* The functions that replace libc's if the real allocator is libc's. */
 static const struct real_allocator own_front = {
@@ -41,7 +41,7 @@ libc_prepare(void)
     bypass_take(front != NULL ? front : &own_front);
 }
 
-/* Return the functions that these exported names call. */
+/* Return the functions that the exported __libc_ names call. */
 static inline const struct real_allocator *
 own_libc(void)
 {

@@ -1,4 +1,4 @@
-/* real_calls_dynamic.c: the functions that the recorder calls, before and after they are
+/* real_calls_dynamic.c: defines the functions that the recorder calls, before and after they are
  * resolved. */
 #include "entry/entry.h"
 
@@ -20,7 +20,7 @@ static usable_fn first_usable;
 static dlclose_fn first_dlclose;
 static fork_fn first_fork, first_async_fork;
 
-// A macro, because clang accepts no constant object as an initializer.
+// This is a macro, because clang does not accept a constant object as an initializer.
 #define NOTHING_YET                                                                                \
     {.malloc = first_malloc,                                                                       \
      .calloc = first_calloc,                                                                       \
@@ -41,7 +41,7 @@ static const struct real_allocator nothing_yet = NOTHING_YET;
 struct real_allocator real = NOTHING_YET;
 static uint32_t resolved; // Atomic.
 
-/* Return *FOUND, where functions that do not exist are replaced by the members of `nothing_yet`. */
+/* Return a copy of *FOUND. Replace functions that do not exist by the members of `nothing_yet`. */
 static struct real_allocator
 completed(const struct real_allocator *found)
 {

@@ -1,5 +1,5 @@
-/* real_calls_static.c: the functions that the recorder calls in a static executable. The linker
- * resolves them (real_static.c). */
+/* real_calls_static.c: defines the functions that the recorder calls in a static executable. The
+ * linker resolves them (real_static.c). */
 #include "entry/entry.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 fork_fn __real_fork, __real__Fork;
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
-/* Fail: objects that a static program loads are not supported (object_static.c). */
+/* Fail: the recorder does not support objects that a static program loads (object_static.c). */
 static int
 linked_dlclose(void *handle)
 {

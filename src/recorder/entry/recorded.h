@@ -1,5 +1,5 @@
-/* recorded.h: code common to the entries: record an allocation, free or reallocation that the gate
- * did not let pass, around the call itself. */
+/* recorded.h: code that the entries share. Records an allocation, free or reallocation that needs
+ * an event, before or after the call of the real allocator. */
 #ifndef ENTRY_RECORDED_H
 #define ENTRY_RECORDED_H
 
@@ -11,25 +11,26 @@
 #include "event/reentry.h"
 #include "event/sampled.h"
 
-/* If POINTER is NULL although SIZE_BYTES were requested, repeat CALL if the recorder could give
- * address space back. */
+/* If POINTER is NULL although SIZE_BYTES were requested, and the recorder has unmapped memory,
+ * repeat CALL. */
 #define AGAIN(pointer, size_bytes, call)                                                           \
     do {                                                                                           \
         if (unlikely((pointer) == NULL) && limit_gives_back(size_bytes))                           \
             (pointer) = (call);                                                                    \
     } while (0)
 
-/* GATE has decided about SIZE_BYTES: the real allocator's own requests within C are not charged,
- * until the next reentry_real_end. */
+/* Save the credit if GATE, the decision about SIZE_BYTES, requires it. Then the real allocator's
+ * own requests within C are not charged, until the next reentry_real_end. */
 static inline void
 charge(struct reentry_call *c, enum gate gate, size_t size_bytes)
 {
-    // In exact recording, and before the thread has credit, they may be charged.
+    // In exact recording, and before the thread has credit, charging them does no harm.
     if (gate == GATE_PASS || gate == GATE_SAMPLE)
         reentry_save_credit(c, size_bytes);
 }
 
-/* Record that P was allocated for SIZE_BYTES, within C. GATE did not let it pass. */
+/* Record that P was allocated for SIZE_BYTES, within C. GATE is the decision, which is not
+ * GATE_PASS. */
 static inline void
 allocated(const struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
           struct arch_caller caller)
@@ -47,8 +48,8 @@ allocated(const struct reentry_call *c, enum gate gate, void *p, size_t size_byt
         sampled_alloc(p, size_bytes, caller);
 }
 
-/* Like `allocated`, not nested, for a block P whose size the allocator cannot report, unless P is
- * tls.nested_block. */
+/* Like `allocated`, but not nested. Unless P is tls.nested_block, the allocator cannot report its
+ * size. */
 static inline void
 allocated_outer(enum gate gate, void *p, size_t size_bytes, struct arch_caller caller)
 {
@@ -70,8 +71,8 @@ freed(const struct reentry_call *c, void *p, struct arch_caller caller)
         inner_free(p, caller);
 }
 
-/* Return the size of COUNT elements; SIZE_MAX if it overflows: then the call fails, and no block
- * has that size. */
+/* Return the size in bytes of COUNT elements. Return SIZE_MAX on overflow: the call fails then, and
+ * no block has that size. */
 static inline size_t
 product(size_t count, size_t each_bytes)
 {
@@ -80,12 +81,12 @@ product(size_t count, size_t each_bytes)
     return __builtin_mul_overflow(count, each_bytes, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* Make a call that reallocates, within C. Return its block by the name that the ledger has for
- * it. */
+/* Make a reallocating call, within C. Return the new block as the ledger's key for it. */
 typedef void *resize_fn(struct reentry_call *c, void *arguments);
 
-/* Record the reallocation of P to SIZE_BYTES by RESIZE with ARGUMENTS, which this function calls
- * once, within C. Requires REENTRY_RECORDED and P. If an exception leaves the call, P stays. */
+/* Record the reallocation of P, not NULL, to SIZE_BYTES, within C. Call RESIZE with ARGUMENTS once
+ * to reallocate. Requires REENTRY_RECORDED. If an exception leaves the call, P stays in the
+ * ledger. */
 static INLINE void *
 realloc_recorded(struct reentry_call *c, enum gate gate, void *p, size_t size_bytes,
                  resize_fn *resize, void *arguments)
@@ -107,7 +108,7 @@ realloc_recorded(struct reentry_call *c, enum gate gate, void *p, size_t size_by
     return q;
 }
 
-/* Like realloc_recorded, in any state, on a request that may pass; P may be NULL. */
+/* Like realloc_recorded, but C may have any kind, GATE may be GATE_PASS, and P may be NULL. */
 static INLINE void *
 realloc_in(struct reentry_call *c, enum gate gate, void *p, size_t size_bytes, resize_fn *resize,
            void *arguments)

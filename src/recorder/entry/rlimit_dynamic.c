@@ -1,8 +1,8 @@
-/* rlimit_dynamic.c: follows a limit that the program sets on its address space, like a shell with
- * `ulimit -v`.
+/* rlimit_dynamic.c: shrinks the recorder's reservations when the program limits its address space,
+ * as a shell does for `ulimit -v`.
  *
- * The recorder must shrink its reservations at once (account/limit.c). Otherwise the program's next
- * mmap would fail and its stack could not grow. */
+ * The recorder must do so at once (account/limit.c). Otherwise the program's next mmap would fail
+ * and its stack could not grow. */
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -12,9 +12,10 @@
 #include "allocator/real.h"
 #include "platform/sys.h"
 
-/* Follow a limit of RESOURCE to *NEW_LIMIT before it is set, because another thread may need
- * address space right afterwards. An unreadable pointer is left to the kernel. A quiet process
- * cannot test the pointer, because that needs a system call, and trusts it. */
+/* React to a limit of RESOURCE to *NEW_LIMIT. Call before the limit is set, because another thread
+ * may need address space right afterwards. Leave an unreadable pointer to the kernel. A quiet
+ * process cannot test the pointer, because the test needs a system call, so it trusts the
+ * pointer. */
 static void
 rlimit_follow(int resource, const rlim_t *new_limit)
 {

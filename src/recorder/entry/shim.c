@@ -1,24 +1,24 @@
 /* shim.c: the intercepted functions.
  *
- * Each calls the next definition in link order and reports to the recorder (event.h). The one
- * decision made here is the order. A block enters the ledger after the allocator has returned it,
- * and leaves it before the allocator gets it back, because from then on another thread may own the
- * address.
+ * Each function calls the next definition in link order and reports to the recorder (event.h). This
+ * file decides only the order. A block enters the ledger after the allocator has returned it. It
+ * leaves the ledger before the allocator gets it back, because another thread may own the address
+ * from then on.
  *
- * Calls that the gate lets pass (gate.h), and frees of their blocks, go straight to the next
- * function. All others run as if there were no gate.
+ * Calls that the gate lets pass (gate.h), and frees of their blocks, only call the next function.
+ * All other calls are recorded.
  *
- * malloc and free begin the fast path (event.c). Each is a row of conditions; a condition that
- * fails calls a function out of line.
+ * malloc and free begin the fast path (event.c). Each checks a sequence of conditions. If a
+ * condition fails, an out-of-line function takes over.
  *
- * Some functions, such as operator new, may make the allocator (or libstdc++) call back into the
- * intercepted ones. They are called in state REENTRY_IN_REAL: their result is recorded once, under
- * their caller, and their other requests like any others (event/reentry.c). The cleanup of the
- * re-entry guard restores the state, so that an exception thrown by operator new (bad_alloc, or a
- * new handler's) leaves no trace.
+ * Some functions of the allocator or of libstdc++, such as operator new, may call the intercepted
+ * functions. They are called in state REENTRY_IN_REAL. Their result is recorded once, under their
+ * caller; their other requests are recorded like any others (event/reentry.c). If operator new
+ * throws an exception (bad_alloc, or a new handler's), the cleanup of the re-entry guard restores
+ * the state.
  *
- * malloc_usable_size is passed on unchanged: there is nothing to record, but a program that finds
- * the recorder's malloc must find the function that belongs to it. */
+ * malloc_usable_size only calls the next definition. It has no event, but a program that finds the
+ * recorder's malloc must also find the malloc_usable_size that belongs to it. */
 #include "entry/entry.h"
 
 #include <errno.h>
@@ -35,10 +35,11 @@
 #include "event/start.h"
 #include "platform/process.h"
 
-/* The rare half of a function whose fast half must not pay for it. It is called in tail position,
- * so that it takes the other's place on the stack and has the same caller. */
+/* Attribute of an out-of-line function for rare cases, which keeps its cost away from the fast
+ * path. It is called in tail position, so it replaces the calling function on the stack and has the
+ * same caller. */
 #ifdef BASE_STACK_UNCHECKED
-#define TAIL INLINE // The harness is built without such calls.
+#define TAIL INLINE // The test harness is built without out-of-line tail calls.
 #else
 #define TAIL NOINLINE
 #endif
@@ -59,7 +60,7 @@ malloc_slow(size_t size_bytes)
     return p;
 }
 
-/* The real malloc has failed: repeat it if the recorder could give address space back. */
+/* Repeat a failed real malloc if the recorder has unmapped memory. */
 static TAIL void *
 malloc_again(size_t size_bytes)
 {
@@ -73,15 +74,16 @@ malloc(size_t size_bytes)
 {
     void *p;
 
-    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // As gate_passes does.
+    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // Charge the call as gate_passes
+                                                                 // does.
     if (likely(tls.credit >= 0))
         return real.malloc(size_bytes);
-    if (unlikely(tls.busy != REENTRY_IDLE) || unlikely(!tls.exact)) // As in gate_is_plain.
+    if (unlikely(tls.busy != REENTRY_IDLE) || unlikely(!tls.exact)) // Test as gate_is_plain does.
         return malloc_slow(size_bytes);
     p = real.malloc(size_bytes);
     if (unlikely(p == NULL))
         return malloc_again(size_bytes);
-    // The caller is read afterwards, so that it need not be kept meanwhile.
+    // Read the caller after the call, so that no register must hold it during the call.
     return event_alloc(p, size_bytes, ARCH_CALLER());
 }
 
@@ -141,7 +143,7 @@ free_nested(void *p)
     real.free(p);
 }
 
-/* Record a free of any thread and block. The event may have begun. */
+/* Record a free, for any state of the thread and any block. The event may have begun. */
 static TAIL void
 free_slow(void *p)
 {
@@ -165,9 +167,9 @@ free_and_flush(void *p)
     real.free(p);
 }
 
-/* The conditions: the thread has joined, has nothing to look up, and does not tick with this event,
- * as in fast_path_is_open_to_frees; P is a direct block, whose site has a counter of this thread;
- * the counter has nothing to save for the present epoch (peak.h). */
+/* Three conditions must hold. The thread has joined, has no pending changes to read, and does not
+ * tick with this event, as in fast_path_is_open_to_frees. P is a direct block, whose site has a
+ * counter of this thread. The counter has no values to save for the present epoch (peak.h). */
 static TAIL void
 free_recorded(void *p)
 {
@@ -222,7 +224,8 @@ free(void *p)
         free_chosen(p);
 }
 
-/* The C23 forms; the size is a hint that the real allocator may not accept. */
+/* The C23 functions with a size. Do not pass the size on: the real allocator may not have these
+ * functions. */
 void free_sized(void *p, size_t size_bytes);
 void free_aligned_sized(void *p, size_t align, size_t size_bytes);
 
@@ -267,7 +270,7 @@ realloc_gated(void *p, size_t size_bytes)
                              : realloc_slow(p, size_bytes, gate);
 }
 
-/* realloc of NULL: a new block, as from malloc. */
+/* Handle realloc of NULL, which allocates a new block like malloc. */
 static TAIL void *
 realloc_anew(size_t size_bytes)
 {
@@ -404,7 +407,7 @@ reallocarray_once(struct reentry_call *c, const struct reallocarray_arguments *a
 {
     void *q;
 
-    // glibc's, at least, calls realloc by a name that leads to the recorder.
+    // glibc's reallocarray, at least, calls realloc by a name that leads to the recorder.
     charge(c, a->gate, a->size_bytes);
     reentry_real_begin(c);
     q = real.reallocarray(a->p, a->count, a->each_bytes);
@@ -436,13 +439,14 @@ reallocarray(void *p, size_t count, size_t each_bytes)
     return realloc_in(&call, a.gate, p, a.size_bytes, reallocarray_by, &a);
 }
 
-/* The operators, by their mangled names. Their parameters are at most three words, all passed in
- * registers, so one shape serves every form: parameters that a form lacks are passed on unread. */
+/* The C++ operators, by their mangled names. Their parameters are at most three words, all passed
+ * in registers, so one function type suffices for all forms: a form ignores parameters that it
+ * lacks. */
 typedef void *new_fn(size_t size_bytes, uintptr_t second, uintptr_t third);
 typedef void delete_fn(void *p, uintptr_t second, uintptr_t third);
 
-/* Return the next definition of operator O; OTHERWISE if there is none and the program calls it
- * directly. */
+/* Return the next definition of operator O. If there is none and the program calls the operator
+ * directly, return OTHERWISE. */
 static inline void *
 shim_function_of(const struct real_cxx_operator *o, void *otherwise)
 {
@@ -465,8 +469,8 @@ call_new(const struct real_cxx_operator *o, struct reentry_call *c, enum gate ga
     return p;
 }
 
-/* Fast path of a plain operator: call malloc directly, without a guard and its bookkeeping.
- * Return NULL if the operator is not plain, or malloc fails, which is the C++ library's affair. */
+/* Fast path of a plain operator: call malloc directly, without a guard. Return NULL if the operator
+ * is not plain, or if malloc fails; then the C++ library must handle the failure. */
 static inline void *
 plain_new(const struct real_cxx_operator *o, size_t size_bytes)
 {
@@ -501,7 +505,7 @@ call_delete(const struct real_cxx_operator *o, struct reentry_call *c, void *p, 
     reentry_real_end(c, NULL);
 }
 
-/* Like call_delete, for a block that was left out: the gate lets the inner free, if there is one,
+/* Like call_delete, for an unrecorded block. If the operator calls free, the gate lets that call
  * pass as well. */
 static TAIL void
 pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_operator *o)
@@ -592,8 +596,9 @@ DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-/* The same functions under private names, whatever the exported names resolve to (entry.h). Not by
- * the alias attribute: the compiler would apply the promises of libc's headers to these names. */
+/* The same functions under private names, which reach them even if the exported names resolve to
+ * others (entry.h). The alias attribute is not used: with it, the compiler would apply the
+ * attributes of libc's headers to these names. */
 #define OWN(name)                                                                                  \
     __asm__(".globl own_" #name "\n\t.hidden own_" #name "\n\t.set own_" #name ", " #name);
 

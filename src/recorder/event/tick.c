@@ -2,15 +2,16 @@
  *
  * A thread reads the clock once in LIMIT_TICK_EVENTS events. Two rules bring ticks forward, so that
  * slow programs tick in time while the fast path stays unchanged:
- *  - The countdown adapts. It is 1 for the first TICK_CLOSE_EVENTS events of the process. After a
- *    tick that comes later than TICK_LATE_NS, it is 1 for one event per TICK_CLOSE_NS of that rest,
- *    but for at most TICK_CLOSE_EVENTS. Then it doubles while ticks follow within TICK_SOON_NS, and
- *    shrinks in proportion when a tick comes late.
+ *  - The countdown adapts. It is 1 for the first TICK_CLOSE_EVENTS events of the process. If a tick
+ *    follows the previous one by more than TICK_LATE_NS, the time between them counts as a rest:
+ *    the countdown is then 1 for one event per TICK_CLOSE_NS of the rest, but for at most
+ *    TICK_CLOSE_EVENTS. After that it doubles while ticks follow within TICK_SOON_NS, and shrinks
+ *    in proportion when a tick comes late.
  *  - A thread whose live bytes have changed by TICK_BYTES ticks at once. Such a change goes through
  *    peak_flush.
- * So in a program with few events each event ticks. In a rest (an idle period) the values are the
- * last tick's. So a snapshot that is taken before the event that ends the rest gets the time of
- * that tick. Small events after a longer burst may still wait for the countdown of the burst.
+ * So in a program with few events each event ticks. In a rest the values stay the last tick's. So a
+ * snapshot that is taken before the event that ends the rest gets the time of that tick. Small
+ * events after a longer burst may still wait for the countdown of the burst.
  *
  * The clock gives the times in the header, the time of the peak (to within a tick) and the
  * timeline, a bounded list of totals. When the list is full, every second point is dropped and the

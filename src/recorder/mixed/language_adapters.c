@@ -1,7 +1,6 @@
-/* language_adapters.c: the list of language adapters, and the code ranges of their runtimes.
- *
- * Both only grow. All threads read them at each event without a lock: the count is published after
- * the entries that it covers. */
+/* language_adapters.c: stores the language adapters, and the code ranges of their runtimes. Both
+ * lists only grow. All threads read them at each event without a lock, because a list's count is
+ * published after the entries that it covers. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -18,7 +17,7 @@ const struct heaptap_language *language_adapters[LANGUAGES];
 struct language_needs language_needs;
 
 static struct {
-    uint64_t start, end; // Atomic; end is written last, 0 = unused.
+    uint64_t start, end; // Atomic. `end` is written last; 0 = unused.
 } runtime[RUNTIME_RANGES];
 static uint32_t runtime_count; // Atomic; may exceed the capacity.
 
@@ -27,7 +26,7 @@ language_add(const struct heaptap_language *language)
 {
     uint32_t count = load_acquire(&language_count);
 
-    // Constructors add adapters, one after the other.
+    // No CAS is needed: constructors add adapters one after the other.
     if (count >= LANGUAGES)
         return false;
     language_adapters[count] = language;
@@ -55,8 +54,8 @@ language_runtime_code(uint64_t start, uint64_t end)
     return true;
 }
 
-/* Return the index of the range of runtime code that contains the call before PC; RUNTIME_RANGES if
- * there is none. */
+/* Return the index of the range of runtime code that contains the call before PC. Return
+ * RUNTIME_RANGES if there is none. */
 static uint32_t
 runtime_around(uint64_t pc)
 {
@@ -74,7 +73,7 @@ language_is_runtime(uint64_t pc)
     return runtime_around(pc) < RUNTIME_RANGES;
 }
 
-/* Return true if RANGE of the runtime code belongs to an adapter. */
+/* Return true if RANGE of the runtime code is code of an adapter. */
 static bool
 is_adapter(uint32_t range)
 {

@@ -1,8 +1,9 @@
 /* language_frames.c: merges frames of the program's own language with C frames.
  *
  * An adapter (heaptap/language.h) reads the frames of one runtime. At each allocation, the recorder
- * calls the adapters for the functions of their languages that run in the thread. It merges their
- * answers with the C stack that stack.c found (language_path.c), and caches the resulting node.
+ * calls each adapter, which returns the functions of its language that run in the thread. The
+ * recorder merges these answers with the C stack that stack.c found (language_path.c), and caches
+ * the resulting node.
  *
  * Exactness. The merged node depends on only two inputs: the C frames with their addresses, and the
  * answers of the adapters. The memo proves the C frames at each event; the target's stamp and the
@@ -13,22 +14,22 @@
  * The recorder calls an adapter's `place` only on a cache miss, so its result must depend on its
  * arguments alone. An adapter that caches its frames (frames_again) returns the number of outer
  * frames that are unchanged since the previous event. Each frame then has the serial number of the
- * answer that last changed it, and each cached node has the serial number of the latest answer
- * equal to the node's. Frames with an older number are equal, so only newer frames are compared. An
- * unchanged answer has the same number as before, so one comparison finds the node of the previous
- * event.
+ * answer that last changed it. Each cached node has the serial number of the latest answer that was
+ * equal to the node's answer. A frame whose number is not newer than the node's is unchanged, so
+ * only newer frames are compared. An unchanged answer has the same number as before, so one
+ * comparison finds the node of the previous event.
  *
  * Deep stacks. A path has only the innermost depth_max frames of a stack. The recorder reads this
- * number of frames of an answer, and one more that shows the cut (language_frames_wanted); an
- * adapter need not read further out. Such an answer has no serial numbers, because no event reads
- * its outer end. It is compared with the latest answers as a whole, so a repeated recursion finds
- * its node there.
+ * number of frames of an answer, and one more that shows that the stack is cut
+ * (language_frames_wanted); an adapter need not read further out. An answer that is cut has no
+ * serial numbers, because they count frames from the outer end, which is not read. It is compared
+ * as a whole with the latest such answers, so the node of a repeated recursion is found.
  *
  * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
- * (thread.h), and events take the slow path, with one exception: an adapter that finds its frames
- * from the C stack (`look`) has none where the C stack has no code of its runtime. The node of such
- * a *plain* stack is constant, so its allocations may take the fast path. A program that embeds an
- * idle interpreter has plain stacks only. */
+ * (thread.h), and events take the slow path. The exception are *plain* stacks, whose C frames
+ * include no code of a runtime. An adapter that finds its frames from the C stack (`look`) has no
+ * frames in a plain stack. The node of a plain stack is then constant, so its allocations may take
+ * the fast path. A program that embeds an idle interpreter has plain stacks only. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -54,7 +55,7 @@ memo_of(struct thread *t)
     return t->language;
 }
 
-/* Return a hash of TARGET and of the innermost frames of an answer with COUNT frames. */
+/* Return a hash of TARGET and of the innermost frames of an answer that has COUNT frames. */
 static inline uint32_t
 language_frames_hash_of(const struct language_memo *m, const struct stack_target *target,
                         uint32_t count)
@@ -71,8 +72,9 @@ language_frames_hash_of(const struct language_memo *m, const struct stack_target
     return (uint32_t)(hash * factor >> 32);
 }
 
-/* Return true if the answer, of COUNT frames, equals K's. With serial numbers, compare only the
- * frames that changed since K's; if K has room for fewer than that, return false. */
+/* Return true if the answer, of COUNT frames, equals K's answer. If both have serial numbers,
+ * compare only the frames that changed since K's answer. Return false if K does not have all of
+ * these frames. */
 static inline bool
 is_answer(const struct language_kept *k, const struct language_memo *m, uint32_t count)
 {
@@ -135,8 +137,8 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
     return n;
 }
 
-/* Call L, number I, which reports unchanged frames. The answer is at the end of the result's
- * frames. Return NULL without memory. */
+/* Call adapter number I, L, which reports unchanged frames. It stores its answer at the end of the
+ * result's `frames`. Return NULL if memory is exhausted. */
 static INLINE struct language_said *
 ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
           const struct language_noted *noted, size_t *ret_same)
@@ -157,7 +159,8 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
-    // Frames are numbered from the outer end, which was not read.
+    // A cut answer gets no serial numbers: frames are numbered from the outer end, which was not
+    // read.
     if (unlikely(s->count > language_frames_wanted()))
         return s;
     if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
@@ -191,8 +194,8 @@ ask_only(struct language_memo *m, const struct language_noted *noted)
     return count;
 }
 
-/* Store up to MAX frames of language number I in TO. Return their number. A language without
- * frames_again may return a number above MAX. */
+/* Store up to MAX frames of language number I in TO. Return the number of stored frames. For a
+ * language without frames_again, the result may be larger than MAX. */
 static size_t
 ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
         struct heaptap_frame *to, size_t max)
@@ -212,7 +215,7 @@ ask_one(struct language_memo *m, uint32_t i, const struct language_noted *noted,
     return max;
 }
 
-/* Call all languages. Return the number of frames in the answer. */
+/* Call the adapters of all languages. Return the number of frames in the answer. */
 static inline uint32_t
 language_frames_ask(struct thread *t, struct language_memo *m, const struct stack_target *target)
 {
@@ -234,12 +237,13 @@ language_frames_ask(struct thread *t, struct language_memo *m, const struct stac
     return count;
 }
 
-/* Store NODE, for an answer of COUNT frames, in F, and up to MAX of the frames in FRAMES. */
+/* Store NODE, for an answer of COUNT frames, in F. Store up to MAX of the answer's frames in
+ * FRAMES. */
 static void
 keep_found(struct language_found *f, struct heaptap_frame *frames, uint32_t max,
            const struct thread *t, const struct stack_target *target, uint32_t count, uint32_t node)
 {
-    // Mark F as unused until it is complete: a handler may jump out of here.
+    // Mark F as unused until it is complete, because a handler may jump out of here.
     f->stamp = 0;
     signal_fence();
     f->node = node;
@@ -292,7 +296,7 @@ language_merge(struct thread *t, const struct stack_target *target)
     if (!t->merges || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
     count = language_frames_ask(t, m, target);
-    // Fast path: the same complete answer as at the latest event.
+    // Fast path: the answer is complete, and is the same as at the latest event.
     if (m->only != NULL && m->latest->serial == m->only->serial &&
         likely(is_of_target(&m->latest->found, t, target)))
         return m->latest->found.node;

@@ -14,29 +14,30 @@
 
 struct heaptap_language;
 
-/* --- language_adapters.c: the list of language adapters, and the code ranges of their runtimes.
- *
+/* --- language_adapters.c: stores the language adapters, and the code ranges of their runtimes.
  * Thread-safe and async-signal-safe; no function blocks. */
 
 enum {
     LANGUAGES = 4,
 };
 
-/* Union of the adapters' needs. Atomic; each is 0 or 1, and stays 1. */
+/* Needs of the adapters. Each member is atomic, and becomes 1 when an adapter with this need is
+ * added. */
 struct language_needs {
-    uint32_t look;  // An adapter examines the C stack before it returns frames.
-    uint32_t code;  // An adapter names compiled code.
-    uint32_t place; // An adapter needs all C frames to place its frames.
-    uint32_t ask;   // An adapter may have frames in stacks without code of a runtime.
+    uint32_t look;  // Some adapter examines the C stack before it returns frames.
+    uint32_t code;  // Some adapter names compiled code.
+    uint32_t place; // Some adapter needs all C frames to place its frames.
+    uint32_t ask;   // Some adapter may have frames in stacks without code of a runtime.
 };
 
 extern struct language_needs language_needs;
 
-/* Number of adapters, atomic, and the adapters. */
+/* Atomic number of adapters, and the adapters. */
 extern uint32_t language_count;
 extern const struct heaptap_language *language_adapters[LANGUAGES];
 
-/* Register LANGUAGE; the recorder calls it from now on. Return false if there is no room. */
+/* Register LANGUAGE, so that the recorder calls it from now on. Return false if there is no
+ * room. */
 bool language_add(const struct heaptap_language *language);
 
 /* Register [START, END) as code of a runtime. Return false if there is no room. */
@@ -45,10 +46,10 @@ bool language_runtime_code(uint64_t start, uint64_t end);
 /* Return true if the call before PC is in code of a runtime. */
 bool language_is_runtime(uint64_t pc);
 
-/* Like language_is_runtime, but false for user code of an adapter. */
+/* Like language_is_runtime, but return false for user code of an adapter. */
 bool language_is_interpreter(uint64_t pc);
 
-/* Return true if stacks without code of a runtime have no frames of a language. */
+/* Return true if stacks without code of a runtime cannot have frames of a language. */
 static inline bool
 language_is_bound(void)
 {
@@ -62,8 +63,9 @@ uint32_t language_merge(struct thread *t, const struct stack_target *target);
 /* Slow path of language_sites, for a thread with tls.needs_slow_path set. */
 uint32_t *language_sites_separate(struct thread *t, const struct stack_target *target);
 
-/* Until language_moved, declare that the calling thread's events belong to a move of block OLD from
- * FROM, which is no longer readable, to TO. A runtime may still have the old address. */
+/* Declare that the calling thread's events belong to a move of block OLD from FROM to TO, until
+ * language_moved is called. FROM is no longer readable, but a runtime may still have this
+ * address. */
 static inline void
 language_moves(struct ledger_entry old, const void *from, const void *to)
 {
@@ -83,7 +85,7 @@ language_moved(void)
         tls.moved_from = NULL;
 }
 
-/* Return the sites where the calling thread counts blocks of TARGET's stack, with the frames of
+/* Return the sites that count blocks of TARGET's stack in the calling thread, with the frames of
  * languages and the thread's labels. TARGET is the latest result of stack_target. */
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
@@ -94,9 +96,9 @@ language_sites(struct thread *t, struct stack_target *target)
 /* Slow path of language_constant_sites. */
 uint32_t *language_constant_sites_separate(struct thread *t, struct stack_target *target);
 
-/* Return the sites for all blocks of TARGET's C stack, as long as the target exists. Return NULL if
- * the sites also depend on the running functions of a language. Call in an event of T, which must
- * be in state THREAD_READY or THREAD_MERGES. */
+/* Return the sites for blocks of TARGET's C stack, if they are the same while the target exists.
+ * Return NULL if the sites also depend on the running functions of a language. Call in an event of
+ * T, which must be in state THREAD_READY or THREAD_MERGES. */
 static inline uint32_t *
 language_constant_sites(struct thread *t, struct stack_target *target)
 {
@@ -121,12 +123,12 @@ language_node(struct thread *t, struct arch_caller caller)
 
 enum {
     LANGUAGE_KEPT = 256,       // Number of cached answers with their nodes, a power of two.
-    LANGUAGE_KEPT_FRAMES = 61, // Number of innermost frames that each of them has room for.
-    LANGUAGE_NOTED = 256,      // A power of two.
-    LANGUAGE_DEEP = 16,        // A power of two.
+    LANGUAGE_KEPT_FRAMES = 61, // Maximum number of innermost frames in a cached answer.
+    LANGUAGE_NOTED = 256,      // Number of cached notes, a power of two.
+    LANGUAGE_DEEP = 16,        // Number of cached longer answers, a power of two.
 };
 
-/* Key of a cached node, its target and the length of its answer; and the node. */
+/* A cached node and its key: the target and the length of the answer. */
 struct language_found {
     uint32_t stamp; // Stamp of the target; 0 = unused.
     uint32_t node;
@@ -148,16 +150,16 @@ struct language_deep {
     struct heaptap_frame frames[LIMIT_DEPTH];
 };
 
-/* The answer of a language that reports unchanged outer frames. Frames are numbered from the
- * outermost, 1, on; frame number N is N frames before the end. */
+/* The answer of a language that reports unchanged outer frames. Frame numbers begin with 1 at the
+ * outermost frame; frame number N is at N places before the end of `frames`. */
 struct language_said {
     uint64_t serial; // Incremented with each answer that differs from the previous one.
-    bool is_whole;   // False if a handler has jumped out of the call.
+    bool is_whole;   // False if a handler has jumped out of the adapter's call.
     uint32_t count;
-    uint64_t since[HEAPTAP_FRAMES_MAX + 1]; // By frame number: serial number of the answer that
-                                            // last changed it.
+    uint64_t since[HEAPTAP_FRAMES_MAX + 1]; // Indexed by frame number: serial number of the answer
+                                            // that last changed the frame.
     struct heaptap_frame frames[HEAPTAP_FRAMES_MAX];
-    uint64_t memo[]; // The adapter's memo.
+    uint64_t memo[]; // Memory for the adapter's own use.
 };
 
 /* Notes of the adapters about a C stack. */
@@ -168,71 +170,76 @@ struct language_noted {
     unsigned long notes[LANGUAGES][HEAPTAP_NOTES];
 };
 
-/* Facts about a C frame that are hidden from adapters. */
+/* Data about a C frame that adapters do not get. */
 struct native_facts {
-    uint64_t frame; // As in the frame's node.
-    uint32_t flags; // As in the frame's node.
+    uint64_t frame; // Frame word of struct disk_node.
+    uint32_t flags; // Flags of struct disk_node.
     uint32_t code;  // Id of the compiled function that runs in the frame; 0 = none.
 };
 
-/* The merged path from its outermost frame to a C frame and the language frames inside that one. */
+/* The merged path from its outermost frame to a C frame, including the language frames inside that
+ * C frame. */
 struct language_spine {
     uint32_t node;
     uint32_t asked;  // Number of language frames in the path.
     uint32_t frames; // Number of frames of both kinds in the path.
 };
 
-/* A thread's state for languages. C frames are numbered from the outermost, 1, on, as in the
- * memo. */
+/* A thread's state for languages. As in the memo, C frame numbers begin with 1 at the outermost
+ * frame. */
 struct language_memo {
-    const struct heaptap_frame *asked; // The answer, in a struct language_said or in `answer`.
+    const struct heaptap_frame *asked; // The answer, stored in a struct language_said or in
+                                       // `answer`.
     struct heaptap_frame answer[LIMIT_DEPTH + 1];
     struct language_said *said[LANGUAGES];
-    const struct language_said *only; // Source of the answer if the answer has serial numbers, else
-                                      // NULL.
+    const struct language_said *only; // Source of the answer if it has serial numbers, else NULL.
     struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The answer, with addresses filled in.
-    uint32_t inside[LIMIT_DEPTH + 1]; // By placed frame: number of the C frame that contains it.
-    uint32_t ends[LANGUAGES];         // By language: end of its frames in the answer.
-    // C frame number N is at LIMIT_DEPTH - N: innermost first, so outer frames keep their places.
+    uint32_t inside[LIMIT_DEPTH + 1]; // Indexed by placed frame: number of the C frame that
+                                      // contains it.
+    uint32_t ends[LANGUAGES];         // Indexed by language: end of the language's frames in the
+                                      // answer.
+    // C frame number N has index LIMIT_DEPTH - N. So outer frames keep their places when inner
+    // frames change.
     struct heaptap_native natives[LIMIT_DEPTH];
     struct native_facts facts[LIMIT_DEPTH];
     uint32_t native_count;
-    uint32_t natives_same; // Number of outermost C frames known to equal the memo's.
-    uint32_t plain;        // Number of outermost C frames known not to be a runtime's;
-                           // at most natives_same.
+    uint32_t natives_same; // Number of outermost C frames that are proved equal to the memo's.
+    uint32_t plain;        // Number of outermost C frames that are proved not to be code of a
+                           // runtime; at most natives_same.
     uint32_t root;         // Parent node of the outermost C frame.
-    // Entries for the memo's frames [spine_first, spine_count]; earlier ones were cut. Entry 0 is
-    // the root.
+    // Entries for the memo's frames [spine_first, spine_count]. Earlier entries were cut. Entry 0
+    // is the root.
     struct language_spine spine[LIMIT_DEPTH + 1];
     uint32_t spine_first, spine_count;
-    // Language frames of the spine, outermost first: after placing, and as the adapter returned
-    // them.
+    // Language frames of the spine, outermost first. spine_asked has them after placing, spine_raw
+    // as the adapter returned them.
     struct heaptap_frame spine_asked[LIMIT_DEPTH + 1];
     struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
-    uint32_t spine_same; // Lower bound of the outermost language frames that equal those in `only`.
+    uint32_t spine_same; // Lower bound of the number of outermost frames that equal those in
+                         // `only`.
     struct language_kept kept[LANGUAGE_KEPT];
-    struct language_kept *latest; // An element of `kept`.
+    struct language_kept *latest; // The element of `kept` that was used last.
     struct language_deep deep[LANGUAGE_DEEP];
     struct language_noted noted[LANGUAGE_NOTED];
-    struct language_noted uncached; // For stacks without a stamp; never reused.
+    struct language_noted uncached; // Notes about a stack without a stamp; never reused.
 };
 
-/* Return C frame NUMBER in the form for adapters. */
+/* Return C frame NUMBER in the form that adapters get. */
 static inline struct heaptap_native *
 language_native_at(struct language_memo *m, uint32_t number)
 {
     return &m->natives[LIMIT_DEPTH - number];
 }
 
-/* Return the facts about C frame NUMBER that adapters do not get. */
+/* Return the data about C frame NUMBER that adapters do not get. */
 static inline struct native_facts *
 language_facts_at(struct language_memo *m, uint32_t number)
 {
     return &m->facts[LIMIT_DEPTH - number];
 }
 
-/* Return true if COUNT frames are equal. Compares by words: inputs are short, and each event
- * compares them. */
+/* Return true if COUNT frames of A and B are equal. Compares by words: inputs are short, and each
+ * event compares them. */
 static inline bool
 language_are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t count)
 {
@@ -245,7 +252,8 @@ language_are_same(const struct heaptap_frame *a, const struct heaptap_frame *b, 
     return different == 0;
 }
 
-/* Return true if COUNT frames are equal. Optimised for many frames, most of them equal. */
+/* Return true if COUNT frames of A and B are equal. Optimised for many frames, if most are
+ * equal. */
 static inline bool
 language_are_all_same(const struct heaptap_frame *a, const struct heaptap_frame *b, uint32_t count)
 {
@@ -266,8 +274,8 @@ language_are_all_same(const struct heaptap_frame *a, const struct heaptap_frame 
     return language_are_same(a + i, b + i, count - i);
 }
 
-/* Return the number of inner frames of an answer to read: one more than a path has, if there is
- * room. */
+/* Return the number of innermost frames to read from an answer: one more than a path has, if there
+ * is room. */
 static inline uint32_t
 language_frames_wanted(void)
 {
@@ -278,7 +286,7 @@ language_frames_wanted(void)
  * of T. */
 
 /* Drop results in M that depend on changed memo frames. Then store the C frames of TARGET inside
- * those that it shares with the memo. Return the number of shared frames. */
+ * the frames that it shares with the memo. Return the number of shared frames. */
 uint32_t language_natives_inner(struct thread *t, struct language_memo *m,
                                 const struct stack_target *target);
 

@@ -1,8 +1,8 @@
 /* language_natives.c: prepares the C frames of a stack for language adapters.
  *
- * The outer frames are those that the stack shares with the memo. The inner ones come from the
- * checks of a variant stack, or from the walk that has just ended. Frames of the memo are stored
- * here until the memo changes. */
+ * The outer frames are shared with the memo. The inner frames come from the checks of a variant
+ * stack, or from the walk that has just ended. Prepared frames of the memo are reused until the
+ * memo changes. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -23,9 +23,9 @@ take_frame(struct language_memo *m, uint32_t number, const struct stack_frame *f
     take_native(m, number, f->frame, f->flags, f->slot);
 }
 
-/* Store the C frames of variant stack P inside the memo frame that it joins, outermost first. P's
- * checks have their slots and return addresses. The rules supply the other facts, with the results
- * of the original walk: if code had been unloaded since, P would have been dropped. */
+/* Store the C frames of variant stack P inside its joining frame, outermost first. P's checks have
+ * the frames' slots and return addresses. The rules supply the other data. The rules are the same
+ * as in the original walk: if code had been unloaded since, P would have been dropped. */
 static void
 take_variant(struct thread *t, struct language_memo *m, const struct stack_variant *p)
 {
@@ -38,7 +38,7 @@ take_variant(struct thread *t, struct language_memo *m, const struct stack_varia
         if (!(p->slots >> i & 1))
             continue;
         e = rules_find(t->rules, p->checks[i].value);
-        // The same test as breaks_off in stack.c.
+        // Test as breaks_off in stack.c does.
         ends = number == 0 && p->root == DISK_NODE_ROOT;
         take_native(m, ++number, e->frame,
                     e->rule.kind == RULE_NO_TABLE && !ends ? DISK_NODE_GUESSED : 0,

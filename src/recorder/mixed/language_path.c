@@ -8,30 +8,32 @@
  *     lua_pcall        s3                                                "fill"
  *     main             s4                                                luaV_execute …
  *
- * A language frame whose address is between the slots of two C frames belongs to the outer one. It
- * becomes a child of that frame and the parent of the inner one. All C frames stay in the tree;
- * runtime frames get a flag, so that readers can omit them.
+ * A language frame whose address is between the slots of two C frames belongs to the outer C frame.
+ * It becomes a child of the outer C frame and the parent of the inner C frame. All C frames stay in
+ * the tree; runtime frames get a flag, so that readers can omit them.
  *
  * Deep stacks. Successive stacks mostly share their outer frames, and so their outer path. The
  * *spine* caches, for each memo frame, the node of the path up to that frame and the number of
- * language frames in it. A new path is built only inside the innermost frame whose path is proved
- * unchanged. stack.c proves the C frames by counting the unchanged memo frames. Language frames are
- * compared word by word.
+ * language frames in that path. A new path is built only inside the innermost frame whose path is
+ * proved unchanged. stack.c proves the C frames by counting the unchanged memo frames. Language
+ * frames are compared word by word.
  *
  *     memo       [1] main … [40] ecl_interpret  [41] ecl_interpret │ [42] cl_list
  *     spine           node          node             node          │  made for this event
  *     answer          ──────── so many are the same ───────        │  the rest
  *
- * If an adapter reports unchanged outer frames, these are not compared and placed again.
+ * If an adapter reports unchanged outer frames, the recorder does not compare or place these frames
+ * again.
  *
- * An adapter that needs the C frames to place its own frames is not called again for the outer
- * frames either, if it can place the inner frames alone (place_inner).
+ * Some adapters need the C frames to place their own frames. If such an adapter can place the inner
+ * frames alone (place_inner), it is not called again for the outer frames either.
  *
- * The spine requires that the address of each language frame was in a C frame. If a frame was put
- * beside another one, or if several languages run, the whole path is built again.
+ * The spine is valid only if the address of each language frame is in a C frame. If a language
+ * frame has no such address, or if several languages run, the whole path is built again.
  *
- * A wrong answer of an adapter can only spoil names: a frame whose address is in no C frame goes
- * beside the frame before it, and the path never has more frames than the depth limit. */
+ * A wrong answer of an adapter can only cause wrong names. A language frame whose address is not in
+ * a C frame is assigned to the C frame of the language frame before it. The path never has more
+ * frames than the depth limit. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -41,8 +43,8 @@
 #include "account/label.h"
 #include "stack/stack_state.h"
 
-/* Return the number of the C frame that contains ADDRESS, searching from number AT outwards to
- * OUTERMOST; 0 if none does. */
+/* Return the number of the C frame that contains ADDRESS. Search from number AT outwards to
+ * OUTERMOST. Return 0 if no C frame contains it. */
 static uint32_t
 native_around(struct language_memo *m, uint64_t address, uint32_t at, uint32_t outermost)
 {
@@ -69,7 +71,7 @@ fill_addresses(struct heaptap_frame *placed, uint32_t count)
     }
 }
 
-/* Place the COUNT frames of the answer: call the adapters that compute addresses. */
+/* Place the COUNT frames of the answer. Call the adapters that compute the frames' addresses. */
 static void
 find_all_addresses(struct language_memo *m, uint32_t count)
 {
@@ -85,14 +87,15 @@ find_all_addresses(struct language_memo *m, uint32_t count)
     }
 }
 
-/* Return true if there is one language, and it can place inner frames without all outer frames. */
+/* Return true if there is one language, whose adapter can place inner frames without all outer
+ * frames. */
 static inline bool
 places_inner(void)
 {
     return load_acquire(&language_count) == 1 && language_adapters[0]->place_inner != NULL;
 }
 
-/* Return the number of the answer's outermost frames that equal those of the spine up to entry I.
+/* Return the number of the answer's outermost frames that equal the spine's frames up to entry I.
  * COUNT is the length of the answer. */
 static uint32_t
 count_same(struct language_memo *m, uint32_t i, uint32_t count)
@@ -109,10 +112,10 @@ count_same(struct language_memo *m, uint32_t i, uint32_t count)
     return same;
 }
 
-/* Reuse the outer frames of the answer that equal those of the spine up to entry I, and let the
- * adapter place the others. The adapter also places the innermost reused frame again: if it has not
- * moved, the frames outside it have not moved either, because no inner frame influences them.
- * Return the number of reused frames; 0 if none can be proved unchanged. */
+/* Reuse the outer frames of the answer that equal the spine's frames up to entry I, and let the
+ * adapter place the other frames. The adapter also places the innermost reused frame again. If this
+ * frame has not moved, the frames outside it have not moved either, because no inner frame
+ * influences them. Return the number of reused frames; 0 if no frame can be proved unchanged. */
 static uint32_t
 place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -141,9 +144,9 @@ find_addresses(const struct thread *t, struct language_memo *m, uint32_t joined,
     find_all_addresses(m, count);
 }
 
-/* Assign each of the frames [FROM, END) of m->placed to the C frame that contains its address. Only
- * C frame number OUTERMOST and those inside it are searched. Assign a frame whose address is in
- * none of them to the C frame of the frame before it. Return false if there was such a frame. */
+/* Assign each frame in [FROM, END) of m->placed to the C frame that contains its address. Search
+ * only C frame number OUTERMOST and the C frames inside it. If none of them contains the address,
+ * use the C frame of the frame before. Return false if that was necessary. */
 static bool
 language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32_t outermost)
 {
@@ -162,16 +165,17 @@ language_path_place(struct language_memo *m, uint32_t from, uint32_t end, uint32
     return all;
 }
 
-/* A path of both kinds of frames, built from the outermost in. */
+/* A path of C frames and language frames, built from the outermost in. */
 struct path {
     uint32_t node;
-    uint32_t left_out;        // Number of outermost frames still to omit.
+    uint32_t left_out;        // Number of outermost frames that the path must still omit.
     uint32_t frames;          // Number of frames in the path.
-    uint32_t left[LANGUAGES]; // By language: end of the placed frames that are not yet in the path.
-    bool folds;               // The path omits frames of a runtime, like readers do.
+    uint32_t left[LANGUAGES]; // Indexed by language: end of the placed frames that are not yet in
+                              // the path.
+    bool folds;               // True if the path omits frames of a runtime, as readers do.
 };
 
-/* Count one more frame. Return true if PATH includes it, false if the frame must be omitted. */
+/* Count the next frame. Return true if PATH includes it, false if PATH must omit it. */
 static inline bool
 is_included(struct path *path)
 {
@@ -183,9 +187,10 @@ is_included(struct path *path)
     return true;
 }
 
-/* Return true if a path that folds omits the C frame with the facts F and the return address PC.
- * Readers omit it where a named frame represents it. Frames of an adapter stay: events of the
- * adapter's heaps skip them, and they show which memory belongs to the interpreter. */
+/* Return true if a path with `folds` set omits the C frame with the facts F and the return address
+ * PC. Readers omit such a frame because a named frame represents it. Frames of an adapter stay in
+ * the path: events of the adapter's heaps skip them, and they show which memory belongs to the
+ * interpreter. */
 static bool
 is_folded(const struct native_facts *f, uint64_t pc)
 {
@@ -267,16 +272,16 @@ add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 /* --- The spine -------------------------------------------------------------------------------- */
 
 /* Return the address of language frame N + 1, counted from the outermost. The outer KNOWN frames
- * are in the spine, the others are placed. */
+ * are in the spine, the other frames in m->placed. */
 static inline uint64_t
 place_at(const struct language_memo *m, uint32_t n, uint32_t known, uint32_t count)
 {
     return n < known ? m->spine_asked[n].at : m->placed[count - 1 - n].at;
 }
 
-/* Return the number of the innermost memo frame, at most I, whose spine entry fits the path with
- * these COUNT language frames; 0 if the whole path must be built. The outer KNOWN frames are the
- * spine's, the others are placed. */
+/* Return the number of the innermost memo frame, at most I, whose spine entry is valid for these
+ * COUNT language frames. Return 0 if the whole path must be built. The outer KNOWN frames are in
+ * the spine, the other frames in m->placed. */
 static uint32_t
 same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t count,
            uint32_t known)
@@ -296,18 +301,18 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
         m->spine_same = same;
     while (i > 0 && m->spine[i].asked > same)
         i--;
-    // The next language frame must be in a C frame further in.
+    // The next language frame must be in a C frame further in than the entry's.
     while (i > 0 && m->spine[i].asked < count &&
            place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
         i--;
-    // If the stack has become short, a cut path would omit frames that would now fit.
+    // A cut path omits outer frames. If the stack has become short, these frames would fit again.
     if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
         return 0;
     return i;
 }
 
-/* Return the number of outer language frames whose place in the spine up to entry I is proved, and
- * place the other frames. Return 0, with no frame placed, if there are none. */
+/* Return the number of outer language frames whose places in the spine up to entry I are proved,
+ * and place the other frames. If no place is proved, place no frame and return 0. */
 static uint32_t
 known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
@@ -326,8 +331,9 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
     return same;
 }
 
-/* Like same_spine, for a stack that shares JOINED frames with the memo. Also place those of the
- * COUNT language frames that are inside the spine entry; all of them if the result is 0. */
+/* Like same_spine, for a stack that shares JOINED frames with the memo. Also place the frames, out
+ * of COUNT language frames, that are inside the spine entry; if the result is 0, place all
+ * frames. */
 static uint32_t
 join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -346,9 +352,9 @@ join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
     return from;
 }
 
-/* Build the rest of the path from spine entry FROM inwards, and return its node. Requires that
- * those of the COUNT placed frames that are not yet in the path are assigned to C frames. If KEEPS,
- * the spine covers the memo up to JOINED afterwards. */
+/* Build the rest of the path from spine entry FROM inwards, and return its node. Requires that the
+ * placed frames, out of COUNT, that are not yet in the path are assigned to C frames. If KEEPS, the
+ * spine covers the memo up to JOINED afterwards. */
 static uint32_t
 language_path_make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
                         uint32_t count, bool keeps)
@@ -356,7 +362,7 @@ language_path_make_path(struct language_memo *m, struct path *path, uint32_t fro
     if (from == 0)
         add_all_in(path, m, 0);
     if (keeps && from < joined) {
-        // Mark as absent until it is complete: a handler may jump out of here.
+        // Mark the entry as absent until it is complete, because a handler may jump out of here.
         m->spine_count = from;
         if (from == 0)
             m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
@@ -385,8 +391,8 @@ language_path_make_path(struct language_memo *m, struct path *path, uint32_t fro
     return path->node;
 }
 
-/* Return true if a path with COUNT named frames omits the frames of the runtime. It does so in a
- * nearly full tree, which has no room for frames that reports hide. */
+/* Return true if a path with COUNT named frames should omit the frames of the runtime. This is so
+ * in a nearly full tree, which has no room for frames that readers hide. */
 static bool
 folds(uint32_t count)
 {
@@ -399,7 +405,7 @@ folds(uint32_t count)
     return true;
 }
 
-/* Return the number of C frames that a path that folds omits. */
+/* Return the number of C frames that a path with `folds` set omits. */
 static uint32_t
 count_folded(struct language_memo *m)
 {
@@ -410,8 +416,8 @@ count_folded(struct language_memo *m)
     return n;
 }
 
-/* Build the whole path. If it is too long, omit its outermost frames. Keep depth_max frames; but if
- * depth_max is the limit, keep only half of it, so that the path can grow before it is cut
+/* Build the whole path. If it is too long, omit its outermost frames and keep depth_max frames. If
+ * depth_max is the limit, keep only half of that, so that the path can grow before it is cut
  * again. */
 static uint32_t
 merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
@@ -435,7 +441,7 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     return language_path_make_path(m, &path, 0, joined, count, keeps);
 }
 
-/* Append a frame to FRAMES. Return false if FRAMES is then full. */
+/* Append a frame to FRAMES. Return false if FRAMES is full afterwards. */
 static inline bool
 add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t flags)
 {
@@ -443,8 +449,8 @@ add_short(struct nodes_frame *frames, uint32_t *count, uint64_t frame, uint32_t 
     return *count < NODES_SHORT_FRAMES;
 }
 
-/* Store the innermost frames of both kinds in FRAMES, without the runtime's if FOLDS. Requires that
- * the placed frames are assigned to C frames. Return the number of stored frames. */
+/* Store the innermost frames of both kinds in FRAMES. If FOLDS, omit the runtime's frames. Requires
+ * that the placed frames are assigned to C frames. Return the number of stored frames. */
 static uint32_t
 find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
 {
@@ -469,8 +475,8 @@ find_innermost(struct language_memo *m, struct nodes_frame *frames, bool folds)
     return n;
 }
 
-/* Return a node with the innermost frames of a stack that does not fit into the tree. Runtime
- * frames are omitted if other frames represent them. */
+/* Return a node with the innermost frames of a stack that does not fit into the tree. Omit runtime
+ * frames if other frames represent them. */
 static COLD uint32_t
 language_path_shorten(struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
 {
@@ -497,7 +503,8 @@ language_path(struct thread *t, struct language_memo *m, const struct stack_targ
     from = join_spine(t, m, joined, count);
     if (from > 0) {
         left = count - m->spine[from].asked;
-        language_natives_outer(t, m, joined, from); // This frame bounds the frames inside it.
+        language_natives_outer(t, m, joined, from); // C frame FROM is needed too: it bounds the
+                                                    // frames inside it.
         path = (struct path){.node = m->spine[from].node,
                              .frames = m->spine[from].frames,
                              .left = {left},
