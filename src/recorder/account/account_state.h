@@ -87,8 +87,8 @@ struct account_state {
     uint64_t snapshot_next_ns;   // Atomic: elapsed time when the timeline's next snapshot is due.
     uint64_t snapshot_last_ns;   // Atomic: elapsed time of the latest snapshot of any kind.
     int64_t snapshot_live_bytes; // Atomic: live bytes at the timeline's latest snapshot.
-    struct snapshot_pace timed;  // Pace of the timeline; guarded by snapshot_busy.
-    struct snapshot_pace period; // Pace of --snapshot-every; guarded by change_busy.
+    struct snapshot_pace timed;  // Interval of the timeline; guarded by snapshot_busy.
+    struct snapshot_pace period; // Interval of --snapshot-every; guarded by change_busy.
     uint64_t growth_bytes;       // Growth of live bytes that triggers a snapshot; 0 = none.
     int64_t growth_base;         // Atomic: minimum of live bytes since the latest growth snapshot.
     uint32_t growth_count;       // Atomic: number of growth snapshots.

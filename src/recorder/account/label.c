@@ -1,4 +1,4 @@
-/* label.c: labels, which a program assigns to the work of a thread.
+/* label.c: stores labels, which a program assigns to the work of a thread.
  *
  * A thread has a *set* of labels, a text sorted by key, and each set has a number. A thread stores
  * only the number, in its thread-local memory. So labels end with the thread, and a child made by

@@ -1,16 +1,16 @@
-/* peak.c: the slow paths of peak.h, and how threads detect a new maximum.
+/* peak.c: has the slow paths of peak.h, and detects a new maximum with several threads.
  *
- * With several threads no thread sees live bytes exactly. Each thread has a part of them,
- * live_bytes, and leaves changes unpublished while they lie in its span. When they leave the span
- * the thread *flushes*. Other threads see two words of it, and the sums of both words over all
- * threads:
+ * With several threads no thread sees live bytes exactly. Each thread has a part of live bytes,
+ * t->live_bytes. While this part is within the thread's span, its changes stay unpublished. When
+ * the part leaves the span, the thread *flushes*: it publishes two words. Other threads read these
+ * words, and the sums of each word over all threads:
  *
  *     published_bytes     its part when last published          the sum: nearly live bytes
  *     slack_bytes    its slack: by how much its part may   the sum of both: an upper bound of
  *                    exceed the published one              live bytes
  *
- * A word is changed by an exchange and its sum by the difference, so the sums are correct whichever
- * threads do that, in any order.
+ * A thread exchanges a word atomically and adds the difference to its sum. So the sums are correct
+ * even if several threads change one word, in any order.
  *
  *     far      The total of both sums is within the peak. So there is no new maximum, whatever
  *              the threads keep back. The room up to the peak is divided among them; a thread that
@@ -23,37 +23,40 @@
  *              flushes, if there is room again, the mode becomes far. The sooner near is entered
  *              again, the longer it lasts.
  *
- * Accuracy of the peak. R is the peak for which the counters have saved values. Live bytes really
- * were R when it was raised. They never exceeded bound_bytes of the header, which is the largest
- * value so far of the peak and of the total of both sums. So the true peak lies between the two,
- * and a reader reports their distance. While far, the total does not exceed the peak. While near,
- * with a slack of s for each of n threads, the total is at most n * s above the published sum, and
- * R at most n * s below it: that makes 2 * n * s, which is the allowed error. An event in flight
- * during a call counts as not made yet: its thread flushes before the next one.
+ * Accuracy of the peak. R is the peak for which the counters have saved values. When R was raised,
+ * live bytes really were R. Live bytes never exceeded bound_bytes of the header, which is the
+ * largest value so far of the peak and of the total of both sums. So the true peak lies between the
+ * two, and a reader reports their distance. While far, the total does not exceed the peak. While
+ * near, with a slack of s for each of n threads, the total is at most n * s above the published
+ * sum, and R at most n * s below it: that makes 2 * n * s, which is the allowed error. If an event
+ * is in flight when another thread calls, the event counts as later than the call: its thread
+ * flushes before its next event.
  *
- * R never exceeds bound_bytes, not for an instant. The sum may fall between two readings, when
- * another thread publishes a free. So a thread reads the sum once, raises bound_bytes to that plus
- * the slack, and only then raises R (raise_peak). A signal handler may jump out in between:
- * bound_bytes remains an upper bound. A thread that was alone may raise R while a second one joins.
- * The first checks for other threads again afterwards, and the second sets multi before it reads R,
- * so one of them sees the other.
+ * R never exceeds bound_bytes, at any time. The sum may fall between two readings, when another
+ * thread publishes a free. So a thread reads the sum once, raises bound_bytes to the sum plus the
+ * slack, and only then raises R (raise_peak). If a signal handler jumps out in between, bound_bytes
+ * remains an upper bound. A single thread may raise R while a second thread joins. After raising R,
+ * the first thread checks for other threads again. The second thread sets multi before it reads R.
+ * So at least one thread sees the other's store.
  *
- * The allowed error is a 1024th of the peak. If that is small and live bytes stay close to the
- * peak, every event flushes, and each flush moves a cache line between processors. So after some
- * thousand flushes that are more than one in 64 events, the error is doubled; when they have become
- * rare it is halved. Its maximum is the smaller of 64 KiB and a 16th of the peak, but a 1024th of
- * the peak is always allowed.
+ * The allowed error is a 1024th of the peak. If the error is small and live bytes stay close to the
+ * peak, every event flushes, and each flush moves a cache line between processors. So the error is
+ * doubled after some thousand flushes, if more than one in 64 events flushes; when flushes have
+ * become rare, it is halved. The doubled error is at most 64 KiB and at most a 16th of the peak,
+ * but a 1024th of the peak is always allowed.
  *
- * Threads that free one another's blocks flush no more often than others. A thread whose part
- * rises reaches the end of its span sooner, but the sums stay the same, and so does the room. One
- * event in 285 flushes in either case of bench/micro.c with two threads, one in 155 with four, and
- * without any flushes they take as long (internals/performance.md).
+ * Threads that free one another's blocks do not flush more often than other threads. A thread whose
+ * part rises reaches the end of its span sooner, but the sums and the room up to the peak stay the
+ * same. In bench/micro.c, whether or not threads free one another's blocks, one event in 285
+ * flushes with two threads, and one in 155 with four. Without flushes the benchmark takes the same
+ * time (internals/performance.md).
  *
  * Spans are bounded far from the peak as well, so that the timeline and snapshots have live bytes
  * to within LIMIT_PEAK_ERROR_BYTES, or a 1024th of the peak.
  *
- * A single thread is exact without all this (peak.h) and leaves bound_bytes at 0. The second thread
- * first collects the values of the first one, which may have no event for long. */
+ * A single thread counts exactly without these modes (peak.h) and leaves bound_bytes at 0. The
+ * second thread first publishes the values of the first thread, which may have no event for a long
+ * time. */
 #include "account/peak.h"
 
 #include "account/account_state.h"
@@ -71,18 +74,19 @@ enum peak_mode {
 
 enum {
     PEAK_ERROR_SHIFT = 10, // The allowed error is the peak shifted right by this many bits.
-    // With fewer flushes than this per thread while far, the next near lasts twice as long, up to
-    // NEAR_SHIFT_MAX doublings of one flush per thread.
+    // If far lasts for fewer than FAR_FLUSHES flushes per thread, the next near lasts twice as long
+    // as before. Near lasts one flush per thread at first, and at most 1 << NEAR_SHIFT_MAX.
     FAR_FLUSHES = 4,
     NEAR_SHIFT_MAX = 6,
-    // After so many flushes another thread calls again: the first caller may have jumped out of it.
+    // Number of flushes after which another thread calls again, because a handler may have jumped
+    // out of the first call.
     CALL_FLUSHES = 64,
-    // The error does not grow before FLOOR_FLUSHES, and FLOOR_TICK_FLUSHES more for each
-    // LIMIT_TICK_EVENTS.
+    // The error grows only after FLOOR_FLUSHES flushes plus FLOOR_TICK_FLUSHES for every
+    // LIMIT_TICK_EVENTS events.
     FLOOR_FLUSHES = 2048,
     FLOOR_TICK_FLUSHES = LIMIT_TICK_EVENTS / 64,
-    // It shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS with fewer than one flush for each of
-    // these.
+    // The error shrinks after FLOOR_TICKS times LIMIT_TICK_EVENTS events, if fewer than FLOOR_TICKS
+    // flushes occurred.
     FLOOR_TICKS = 1024,
     FLOOR_SHIFT = 4, // The floor of the error is at most the peak shifted right by this many bits.
     FLOOR_FIRST_BYTES = 16,

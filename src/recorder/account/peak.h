@@ -8,12 +8,13 @@
  * present live value. No counter is copied when a peak is reached or a snapshot is taken.
  *
  * With one thread every event sees the exact sum of live bytes. While this sum only grows
- * (at_peak), each allocation makes a new maximum. All of these share one epoch, and nothing is
- * saved until the first decrease, so a program that builds up its data pays nothing for the peak. A
- * counter that writes values of a snapshot meanwhile gets the epoch just before the peak's, so that
- * it does not count as saved for the peak. Thus no counter ever has the present epoch while
- * t->at_peak. If a snapshot has a newer epoch than the peak, no epoch lies in between. Then the run
- * of maxima ends at the next event, as after a decrease, and the next maximum begins a new run.
+ * (at_peak), each allocation makes a new maximum. All maxima of such a run share one epoch, and no
+ * counter saves values before the first decrease. So a program that builds up its data has no cost
+ * for the peak. If a counter records values for a snapshot during the run, it gets the epoch just
+ * before the peak's, so that it does not count as saved for the peak. Thus no counter has the
+ * present epoch while t->at_peak is set. If a snapshot has a newer epoch than the peak, no epoch
+ * lies in between. Then the run of maxima ends at the next event, as after a decrease, and the next
+ * maximum begins a new run.
  *
  * With several threads, each thread leaves changes unpublished while they lie in its span. Far from
  * the peak this costs no accuracy. Near the peak the spans are small, and the file contains an

@@ -226,8 +226,8 @@ nest(struct thread *n, struct thread *t)
 
 /* Return the calling thread's struct after T was created for it. Without system calls signals
  * cannot be blocked, so a handler may have joined in the meantime. Then the handler's struct
- * becomes the thread's, and T becomes the innermost nested struct, so that the thread does not own
- * two rows as its own. */
+ * becomes the thread's, and T becomes the innermost nested struct, so that the thread has only one
+ * row that is not nested. */
 static struct thread *
 resolve_join(struct thread *t)
 {
