@@ -1,4 +1,4 @@
-/* file.h: the profile file during recording, and its tables. */
+/* file.h: creates the profile file, grows its tables, and writes them. */
 #ifndef ACCOUNT_FILE_H
 #define ACCOUNT_FILE_H
 

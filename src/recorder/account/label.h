@@ -1,4 +1,4 @@
-/* label.h: the labels of the calling thread; see label.c. */
+/* label.h: stores the labels of the calling thread; see label.c. */
 #ifndef ACCOUNT_LABEL_H
 #define ACCOUNT_LABEL_H
 
@@ -29,7 +29,7 @@ label_here(uint32_t node)
     return likely(tls.labels == 0) ? node : label_node(node);
 }
 
-/* --- named.c: names of frames of languages other than C. */
+/* --- named.c: assigns ids to frames of languages other than C. */
 
 /* Create the table of named frames when recording starts. Return false if memory is exhausted. */
 bool named_start(void);

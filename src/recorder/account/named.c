@@ -1,4 +1,4 @@
-/* named.c: names of frames of languages other than C.
+/* named.c: assigns ids to frames of languages other than C, and stores their names.
  *
  * An adapter (mixed/language_adapters.c) passes each name once and gets an id, which stays valid
  * indefinitely, even in children made by fork. So ids and texts are in memory that a child inherits

@@ -1,5 +1,5 @@
-/* nodes.h: the call tree and its sites. All functions are lock-free and thread-safe. Call them in
- * an event; the event may be in a signal handler. */
+/* nodes.h: finds and adds nodes of the call tree and their sites. All functions are lock-free and
+ * thread-safe. Call them in an event; the event may be in a signal handler. */
 #ifndef ACCOUNT_NODES_H
 #define ACCOUNT_NODES_H
 

@@ -1,5 +1,5 @@
-/* segments.h: an array in private memory that grows by segments, each as large as all previous ones
- * together.
+/* segments.h: implements an array in private memory that grows by segments. Each segment is as
+ * large as all previous ones together.
  *
  * A record never moves, so an index is valid without a lock. Address space grows with the use: a
  * program with a small array, or with a limit on address space, never reserves the maximum. The

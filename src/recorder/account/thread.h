@@ -1,4 +1,4 @@
-/* thread.h: the state of one thread between events. */
+/* thread.h: defines the state of one thread between events, and accesses other threads' states. */
 #ifndef ACCOUNT_THREAD_H
 #define ACCOUNT_THREAD_H
 

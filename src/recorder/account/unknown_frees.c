@@ -6,9 +6,9 @@
  * of the profile counts such frees by kind, stack, and site of the block that was last at the
  * address.
  *
- * Records are found through an open hash table of their ids. Lock-free: a record is complete except
- * for its count before a CAS publishes its id; the count is incremented atomically. A record that
- * loses the race stays unused, with count 0.
+ * Records are found through an open hash table of their ids, without locks. A thread fills in a
+ * record, except for its count, and then publishes its id by a CAS. The count is incremented
+ * atomically. A record whose CAS failed stays unused, with count 0.
  */
 #include "account/unknown_frees.h"
 

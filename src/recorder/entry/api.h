@@ -1,4 +1,4 @@
-/* api.h: the table of functions that programs call; see api.c. */
+/* api.h: declares the table of functions that programs call; see api.c. */
 #ifndef ENTRY_API_H
 #define ENTRY_API_H
 

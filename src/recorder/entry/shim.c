@@ -1,4 +1,4 @@
-/* shim.c: the intercepted functions.
+/* shim.c: implements the intercepted functions.
  *
  * Each function calls the next definition in link order and reports to the recorder (event.h). This
  * file decides only the order. A block enters the ledger after the allocator has returned it. It

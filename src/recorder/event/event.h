@@ -1,4 +1,4 @@
-/* event.h: the events that the intercepted functions report to the recorder.
+/* event.h: records the events that the intercepted functions report.
  *
  * SLOT is the address of the intercepted function's return address (arch_caller.slot). All these
  * functions return, preserve errno, and count the events that they cannot record. They require

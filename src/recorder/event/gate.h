@@ -1,4 +1,5 @@
-/* gate.h: the gate before every allocation and free in modes that do not record every block.
+/* gate.h: decides at every allocation and free whether the event is recorded, in modes that do not
+ * record every block.
  *
  * Each thread has credit. An allocation is charged its size, or 1 in a mode that samples calls.
  * While credit is left, the call passes directly to the real allocator. In exact mode the credit is

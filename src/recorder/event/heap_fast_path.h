@@ -1,4 +1,4 @@
-/* heap_fast_path.h: the fast path for events of the program's own heaps.
+/* heap_fast_path.h: records most events of the program's own heaps inline, on the fast path.
  *
  * As in event.c, all conditions are checked before the first change, so any other event can still
  * take the slow path (heap.c) from its start. An allocation takes the fast path if

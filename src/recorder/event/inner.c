@@ -1,13 +1,13 @@
 /* inner.c: records inner events, which occur inside a function of the real allocator.
  *
  * A function of the real allocator, such as operator new, may call back into the recorder. Its
- * frees and reallocations are recorded like any others. The blocks that it allocates are held back
- * until it returns, because one of them may be its result (deferred.c). A free of an unknown block
- * is ignored: such a block is internal to the function, for example the start of a block with a
- * header.
+ * frees and reallocations are recorded like any others. Its allocations are held back until the
+ * function returns, because one of these blocks may be the function's result (deferred.c). A free
+ * of an unknown block is ignored: such a block is internal to the function, for example the start
+ * of a block with a header.
  *
- * The event of the outer call continues afterwards, so each event here steps out of it and back in
- * (reentry.c). */
+ * The event of the outer call continues afterwards. So each inner event steps out of the outer
+ * event, and back into it at the end (reentry.c). */
 #include "event/inner.h"
 
 #include "event/deferred.h"

@@ -1,4 +1,4 @@
-/* mode.h: the present recording mode; see mode.c. */
+/* mode.h: stores the present recording mode and changes it; see mode.c. */
 #ifndef EVENT_MODE_H
 #define EVENT_MODE_H
 

@@ -1,4 +1,4 @@
-/* heap_instance.c: the instances of the program's own heaps.
+/* heap_instance.c: creates and reuses the instances of the program's own heaps.
  *
  * Each heap that the program creates is an instance here. The program may create millions of heaps,
  * one for each request; the instance of a destroyed heap is reused.

@@ -1,4 +1,4 @@
-/* heap_instance.h: instances of the program's own heaps; see heap_instance.c. */
+/* heap_instance.h: creates and finds instances of the program's own heaps; see heap_instance.c. */
 #ifndef HEAPS_HEAP_INSTANCE_H
 #define HEAPS_HEAP_INSTANCE_H
 

@@ -1,4 +1,4 @@
-/* heap_names.c: the names of the program's own heaps.
+/* heap_names.c: stores the names of the program's own heaps.
  *
  * A program may create millions of heaps, but with few names, and the profile has one record per
  * name. The texts stay constant across fork, so a child has the same names; it creates its records

@@ -1,4 +1,5 @@
-/* heap_names.h: the names of the program's own heaps; see heap_names.c. Signal-safe. */
+/* heap_names.h: stores the names of the program's own heaps; see heap_names.c.
+ * Async-signal-safe. */
 #ifndef HEAPS_HEAP_NAMES_H
 #define HEAPS_HEAP_NAMES_H
 

@@ -22,8 +22,8 @@ bool ledger_insert(const void *p, uint64_t size_bytes, uint32_t site, uint8_t bi
 /* Clear the trace of an ended block at P, where no block lives now. */
 void ledger_clear_freed(const void *p);
 
-/* Remove the entry of P, which ends, and return the entry. Its site is 0 if P was not recorded.
- * Call while P still belongs to the caller. */
+/* Remove the entry of P, a block that is about to end, and return the entry. Its site is 0 if P was
+ * not recorded. Call while P still belongs to the caller. */
 struct ledger_entry ledger_remove(const void *p);
 
 /* Return the site of the block that is live at P or was last live at P. Return 0 if it is
@@ -162,9 +162,8 @@ static inline struct ledger_direct
 ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
 {
     struct ledger_direct none = {{0}, 0}, d = none;
-    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60; // The rotation moves the bits that must
-                                                            // be 0 to the top, as in
-                                                            // ledger_direct_new.
+    // The rotation moves the bits that must be 0 to the top, as in ledger_direct_new.
+    uint64_t unit = (uintptr_t)p >> 4 | (uintptr_t)p << 60;
 
     if (unlikely(unit - 1 >= units))
         return none;

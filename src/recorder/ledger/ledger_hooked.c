@@ -1,4 +1,5 @@
-/* ledger_hooked.c: the ledger for blocks of allocators that are hooked by name (hooks_dynamic.c).
+/* ledger_hooked.c: implements the ledger for blocks of allocators that are hooked by name
+ * (hooks_dynamic.c).
  *
  * The allocator of such a block cannot report its size, and two such blocks may be in one granule
  * of malloc's ledger. So these blocks have a separate flat ledger. Each entry has eight bytes for

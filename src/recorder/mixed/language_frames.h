@@ -32,7 +32,7 @@ struct language_needs {
 
 extern struct language_needs language_needs;
 
-/* Atomic number of adapters, and the adapters. */
+/* language_count: number of adapters, atomic. language_adapters: the adapters. */
 extern uint32_t language_count;
 extern const struct heaptap_language *language_adapters[LANGUAGES];
 

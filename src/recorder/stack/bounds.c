@@ -263,7 +263,7 @@ bounds_own_stack(struct thread *t, uint64_t slot)
 {
     if (t->thread_pointer != 0 && is_in_block(t, slot))
         return true;
-    // The stack is unknown if the main thread's first event was on another stack.
+    // stack_high is 0 if the main thread's first event was on another stack.
     if (t->stack_high == 0 && on_main_stack(slot)) {
         take_main_stack(t);
         return true;

@@ -1,4 +1,4 @@
-/* modules.h: the loaded objects that contain recorded frames. */
+/* modules.h: assigns ids to loaded objects that contain recorded frames; see modules.c. */
 #ifndef STACK_MODULES_H
 #define STACK_MODULES_H
 

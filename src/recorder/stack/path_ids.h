@@ -1,5 +1,5 @@
-/* path_ids.h: ids for stacks without nodes in the call tree. See path_ids.c. Call in an event, from
- * the thread that owns T. */
+/* path_ids.h: assigns ids to stacks without nodes in the call tree. See path_ids.c. Call in an
+ * event, from the thread that owns T. */
 #ifndef STACK_PATH_IDS_H
 #define STACK_PATH_IDS_H
 
@@ -22,8 +22,9 @@ void path_ids_assign(struct thread *t, uint32_t first, uint32_t last);
 
 /* Return the node that counts the blocks of a stack without a node. path_ids_leaf: all C frames of
  * the stack are in the memo. path_ids_walked: WALKED frames are inside memo frame number JOINED.
- * The stack's outermost frame, which is the memo's, or the walk's if JOINED is 0, is a child of
- * ROOT. Return DISK_NODE_OTHER if the stack has frames of languages, or if there is no room. */
+ * ROOT is the parent of the stack's outermost frame, which is in the memo or, if JOINED is 0, among
+ * the WALKED frames. Return DISK_NODE_OTHER if the stack has frames of languages, or if there is no
+ * room. */
 uint32_t path_ids_leaf(struct thread *t);
 uint32_t path_ids_walked(struct thread *t, uint32_t walked, uint32_t joined, uint32_t root);
 

@@ -24,8 +24,7 @@
 
 enum {
     BUCKET_SLOTS = 4,
-    BUCKETS_FIRST_SHIFT = 8, // Log2 of the initial number of buckets. Each step multiplies the
-                             // number by four.
+    BUCKETS_FIRST_SHIFT = 8, // Log2 of the initial number of buckets.
     BUCKETS_SHIFT = 14,
     BUCKETS_STEP = 2,
     KEY_BUSY = 1

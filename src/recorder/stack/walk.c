@@ -44,7 +44,7 @@ guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
 
 enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
 
-/* A walk outwards. Its first frame is the function that began the walk. */
+/* State of a walk outwards. The walk's first frame is the function that began it. */
 struct walk {
     struct thread *t;
     struct bounds bounds;

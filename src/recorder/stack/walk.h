@@ -21,8 +21,8 @@ enum walk_between {
  * intercepted function that was called from SLOT. */
 enum walk_between walk_between(struct thread *t, uint64_t slot, uint64_t end);
 
-/* --- rules.c: caches, for a return address, its module and the rule for stepping out of its
- * frame. */
+/* --- rules.c: caches two results for a return address: its module, and the rule for stepping out
+ * of its frame. */
 
 /* Allocate the second level when recording starts. Return false if memory is exhausted. */
 bool rules_start(void);
