@@ -1,19 +1,19 @@
 /* recent.h: records the latest blocks of a thread, to measure the lives of short-lived blocks.
  *
  * A life is counted in allocations of the thread that allocated the block, from its allocation to
- * its free. For long-lived blocks the exact number is of no interest. Short lives are found among
- * the latest 256 blocks of the thread, which fit in 2 KiB.
+ * its free. The exact number matters only for short-lived blocks. These are among the latest 256
+ * blocks of the thread, which fit in 2 KiB.
  *
  *     thread    recent[256]    the latest blocks, by birth number
- *               births         the number of the next, modulo 256
+ *               alloc_seq      the number of the next, modulo 256
  *     ledger    birth          that number, a byte for each block
  *
- * An allocation writes the block's key into recent[births] and the number into the ledger. A free
- * takes the number from the ledger, which it reads anyway, and compares the present thread's slot
- * with the key. If they are equal, this thread allocated the block, and the difference of the
- * numbers is the life. If not, either 256 other blocks followed, or another thread allocated the
- * block: neither is counted as a short life. So a free reads one word and compares it once.
- * Recording only the latest block would not be much cheaper.
+ * An allocation writes the block's key into recent[alloc_seq] and the number into the ledger. A
+ * free reads the ledger in any case. It takes the number from the ledger, and compares the present
+ * thread's slot with the key. If they are equal, this thread allocated the block, and the
+ * difference of the numbers is the life. If not, either 256 other blocks followed, or another
+ * thread allocated the block: neither is counted as a short life. So a free reads one word and
+ * compares it once. Recording only the latest block would not be much cheaper.
  *
  * Rejected alternatives: storing the full number beside each block would take eight bytes for each
  * 32 bytes of heap, twice the ledger. Searching a list of recent blocks would take longest for the

@@ -74,8 +74,7 @@ malloc(size_t size_bytes)
 {
     void *p;
 
-    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // Charge the call as gate_passes
-                                                                 // does.
+    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // Charge as gate_passes does.
     if (likely(tls.credit >= 0))
         return real.malloc(size_bytes);
     if (unlikely(tls.busy != REENTRY_IDLE) || unlikely(!tls.exact)) // Test as gate_is_plain does.

@@ -236,7 +236,7 @@ event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
 
 /* --- Frees and reallocations ------------------------------------------------------------------ */
 
-/* Count the free of P, whose ledger entry OLD is a sample or no live block. */
+/* Count the free of P. Its ledger entry OLD belongs to a sample, or to no live block. */
 static COLD void
 free_miss(struct thread *t, const void *p, struct ledger_entry old, struct arch_caller caller)
 {

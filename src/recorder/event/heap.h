@@ -36,10 +36,10 @@ void heap_backing(struct thread *t, uint64_t handle, void *p, uint64_t size_byte
  * block that was allocated at CALLER. */
 void heap_backing_end(struct thread *t, uint64_t handle, void *p, struct arch_caller caller);
 
-/* Slow paths of heap_fast_path.h, which record the allocation of one object at P. The stack called
- * from CALLER, or is TARGET's. Each function requires an event begun by reentry_enter, of a thread
- * to which the fast path is open, and ends the event. heap_alloc_coarse is for objects larger than
- * HEAP_FINE_BYTES. */
+/* Slow paths of heap_fast_path.h, which record the allocation of one object at P. The object's
+ * stack is the stack that called from CALLER, or TARGET's stack. Each function requires an event
+ * begun by reentry_enter, of a thread to which the fast path is open, and ends the event.
+ * heap_alloc_coarse is for objects larger than HEAP_FINE_BYTES. */
 void heap_alloc_coarse(uint64_t handle, const void *p, uint64_t size_bytes,
                        const struct stack_target *target);
 void heap_alloc_miss(uint64_t handle, const void *p, uint64_t size_bytes,

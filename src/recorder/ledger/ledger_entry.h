@@ -12,8 +12,7 @@ enum {
     LEDGER_SPAN_BITS = 24,
     LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
     LEDGER_GLIBC_SHIFT = 5, // Log2 of a granule's bytes with glibc's allocator.
-    LEDGER_GLIBC_INDEX = (1 << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1, // Mask of an entry's
-                                                                             // index in its leaf.
+    LEDGER_GLIBC_INDEX = (1 << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1, // Mask of an index.
     LEDGER_GLIBC_SUB = (1 << LEDGER_GLIBC_SHIFT) - 8, // Mask of an offset in a granule.
     LEDGER_SLACK_SIDE = 254,
     LEDGER_SLACK_ENDED = 255,

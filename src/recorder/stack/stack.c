@@ -170,10 +170,10 @@ stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame
            same_cfa(w->t, f);
 }
 
-/* Compare the memo with W, which is at the slot of w->join; its frame is FRAME. Return true if
- * w->join is the same frame and no frame outside it has changed. If a frame has changed, and the
- * frames inside it can be reused, move W to the innermost changed frame, set *RET_MOVED and return
- * false. Otherwise just return false. */
+/* Compare the memo with W. W is at the slot of w->join, in the frame FRAME. Return true if w->join
+ * is the same frame and no frame outside it has changed. If a frame has changed, and the frames
+ * inside it can be reused, move W to the innermost changed frame, set *RET_MOVED and return false.
+ * Otherwise just return false. */
 static inline bool
 meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
 {
