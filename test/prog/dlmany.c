@@ -10,7 +10,10 @@
  *     dlmany beside N     N calls of libplugin_one.so while another thread loads and unloads
  *                         libplugin_two.so, which is called each time: `one_inner` N, and
  *                         `two_innermost` as often as is printed
- * Prints "turns T". */
+ *     dlmany swap N       libplugin_one.so and libplugin_two.so take turns at one address, N times
+ *                         each: `one_inner` N, and `two_innermost` N
+ * A further argument `old` finds dlopen, dlmopen and dlclose in libc, in older versions than the
+ * default ones. Prints "turns T". */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -31,6 +34,20 @@ static void *volatile kept;
 static atomic_bool done;
 static long turns;
 
+static void *(*opens)(const char *, int) = dlopen;
+static void *(*opens_apart)(Lmid_t, const char *, int) = dlmopen;
+static int (*closes)(void *) = dlclose;
+
+static void
+use_old(void)
+{
+    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+
+    *(void **)&opens = dlvsym(libc, "dlopen", "GLIBC_2.2.5");
+    *(void **)&opens_apart = dlvsym(libc, "dlmopen", "GLIBC_2.3.4");
+    *(void **)&closes = dlvsym(libc, "dlclose", "GLIBC_2.2.5");
+}
+
 static void *
 load(const char *name, bool apart, plugin_fn **ret_plugin)
 {
@@ -38,8 +55,8 @@ load(const char *name, bool apart, plugin_fn **ret_plugin)
     void *handle;
 
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    handle = apart ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL)
-                   : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    handle = apart ? opens_apart(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL)
+                   : opens(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         _exit(3);
     *(void **)ret_plugin = dlsym(handle, "plugin");
@@ -53,7 +70,7 @@ turn(const char *name)
     void *handle = load(name, false, &plugin);
 
     free(plugin());
-    dlclose(handle);
+    closes(handle);
     turns++;
 }
 
@@ -64,7 +81,16 @@ loop(long count)
         turn("libplugin_one.so");
 }
 
-/* Put a mapping in place of the library, so that the next one is loaded at another address. */
+static void
+swap(long count)
+{
+    for (long i = 0; i < count; i++) {
+        turn("libplugin_one.so");
+        turn("libplugin_two.so");
+    }
+}
+
+/* Leave a mapping in place of the library, so that the next one is loaded elsewhere. */
 static void
 moving(long count)
 {
@@ -74,7 +100,7 @@ moving(long count)
         char *page = (char *)((uintptr_t)plugin & ~(uintptr_t)4095);
 
         free(plugin());
-        dlclose(handle);
+        closes(handle);
         mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         turns++;
     }
@@ -96,7 +122,7 @@ namespace(long count)
         kept = plugin();
         beside();
     }
-    dlclose(handle);
+    closes(handle);
 }
 
 static void *
@@ -119,7 +145,7 @@ both(long count)
         free(plugin());
     done = true;
     pthread_join(other, NULL);
-    dlclose(handle);
+    closes(handle);
 }
 
 static void
@@ -141,11 +167,14 @@ main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(long);
-    } table[] = {{"loop", loop}, {"moving", moving}, {"namespace", namespace}, {"beside", both}};
+    } table[] = {{"loop", loop}, {"moving", moving}, {"namespace", namespace}, {"beside", both},
+                 {"swap", swap}};
 
-    if (argc != 3 || readlink("/proc/self/exe", directory, sizeof directory - 1) < 0)
+    if (argc < 3 || readlink("/proc/self/exe", directory, sizeof directory - 1) < 0)
         return 2;
     dirname(directory);
+    if (argc > 3 && strcmp(argv[3], "old") == 0)
+        use_old();
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0)
             table[i].run(atol(argv[2]));

@@ -236,32 +236,41 @@ EACH_LIBC(OF_LIBC)
      .pvalloc = pvalloc_##i,                                                                       \
      .dlclose = dlclose_##i},
 
-/* The recorder's replacements for the allocator functions of each libc. */
+/* Replacements of the functions of each libc; NULL = that function is not replaced. */
 static const struct real_allocator fronts[LIBCS] = {EACH_LIBC(REAL_OF_LIBC)};
 
 /* --- Symbols of a libc ------------------------------------------------------------------------ */
 
+/* A function may have an older version, which only dlvsym finds. Older versions come first, so that
+ * libc_of keeps the default one. */
 static const struct {
     const char *name;
-    size_t off; // Offset of the function in struct real_allocator.
+    size_t off;          // Offset in struct real_allocator.
+    const char *version; // NULL = the default one.
 } functions[] = {
-    {"malloc", offsetof(struct real_allocator, malloc)},
-    {"calloc", offsetof(struct real_allocator, calloc)},
-    {"realloc", offsetof(struct real_allocator, realloc)},
-    {"free", offsetof(struct real_allocator, free)},
-    {"posix_memalign", offsetof(struct real_allocator, posix_memalign)},
-    {"aligned_alloc", offsetof(struct real_allocator, aligned_alloc)},
-    {"memalign", offsetof(struct real_allocator, memalign)},
-    {"valloc", offsetof(struct real_allocator, valloc)},
-    {"pvalloc", offsetof(struct real_allocator, pvalloc)},
-    {"dlclose", offsetof(struct real_allocator, dlclose)},
-    {"__libc_malloc", offsetof(struct real_allocator, malloc)},
-    {"__libc_calloc", offsetof(struct real_allocator, calloc)},
-    {"__libc_realloc", offsetof(struct real_allocator, realloc)},
-    {"__libc_free", offsetof(struct real_allocator, free)},
-    {"__libc_memalign", offsetof(struct real_allocator, memalign)},
-    {"__libc_valloc", offsetof(struct real_allocator, valloc)},
-    {"__libc_pvalloc", offsetof(struct real_allocator, pvalloc)},
+    {"cfree", offsetof(struct real_allocator, free), "GLIBC_2.2.5"},
+    {"dlclose", offsetof(struct real_allocator, dlclose), "GLIBC_2.2.5"},
+    {"dlopen", offsetof(struct real_allocator, dlopen), "GLIBC_2.2.5"},
+    {"dlmopen", offsetof(struct real_allocator, dlmopen), "GLIBC_2.3.4"},
+    {"malloc", offsetof(struct real_allocator, malloc), NULL},
+    {"calloc", offsetof(struct real_allocator, calloc), NULL},
+    {"realloc", offsetof(struct real_allocator, realloc), NULL},
+    {"free", offsetof(struct real_allocator, free), NULL},
+    {"posix_memalign", offsetof(struct real_allocator, posix_memalign), NULL},
+    {"aligned_alloc", offsetof(struct real_allocator, aligned_alloc), NULL},
+    {"memalign", offsetof(struct real_allocator, memalign), NULL},
+    {"valloc", offsetof(struct real_allocator, valloc), NULL},
+    {"pvalloc", offsetof(struct real_allocator, pvalloc), NULL},
+    {"dlclose", offsetof(struct real_allocator, dlclose), NULL},
+    {"dlopen", offsetof(struct real_allocator, dlopen), NULL},
+    {"dlmopen", offsetof(struct real_allocator, dlmopen), NULL},
+    {"__libc_malloc", offsetof(struct real_allocator, malloc), NULL},
+    {"__libc_calloc", offsetof(struct real_allocator, calloc), NULL},
+    {"__libc_realloc", offsetof(struct real_allocator, realloc), NULL},
+    {"__libc_free", offsetof(struct real_allocator, free), NULL},
+    {"__libc_memalign", offsetof(struct real_allocator, memalign), NULL},
+    {"__libc_valloc", offsetof(struct real_allocator, valloc), NULL},
+    {"__libc_pvalloc", offsetof(struct real_allocator, pvalloc), NULL},
 };
 
 static void **
@@ -275,7 +284,7 @@ static void
 find_functions(const struct symbols *o, uint32_t *ret_index)
 {
     for (size_t i = 0; i < countof(functions); i++) {
-        struct symbols_name name = symbols_name(functions[i].name, NULL);
+        struct symbols_name name = symbols_name(functions[i].name, functions[i].version);
 
         ret_index[i] = symbols_find(o, &name);
     }
@@ -302,7 +311,7 @@ put_in_front(const struct symbols *o, const struct real_allocator *front, const 
     struct symbols_opened opened;
 
     for (size_t i = 0; i < countof(functions); i++) {
-        if (index[i] == 0)
+        if (index[i] == 0 || *member(front, i) == NULL)
             continue;
         first = index[i] < first ? index[i] : first;
         end = index[i] >= end ? index[i] + 1 : end;
@@ -311,7 +320,7 @@ put_in_front(const struct symbols *o, const struct real_allocator *front, const 
         !symbols_open(&opened, o, &o->table[first], (end - first) * sizeof *o->table))
         return false;
     for (size_t i = 0; i < countof(functions); i++)
-        if (index[i] != 0)
+        if (index[i] != 0 && *member(front, i) != NULL)
             store_release((uint64_t *)(uintptr_t)&o->table[index[i]].st_value,
                           (uint64_t)(uintptr_t)*member(front, i) - o->base);
     symbols_close(&opened);
@@ -374,6 +383,12 @@ bypass_front(void)
     if (unlikely(!load_acquire(&known)))
         learn_own_libc();
     return likely(real_is_libc()) || !load_acquire(&known) ? NULL : &fronts[0];
+}
+
+const struct real_allocator *
+bypass_libc(void)
+{
+    return &libcs[0].real;
 }
 
 int

@@ -88,8 +88,11 @@ const struct real_allocator *bypass_front(void);
  * unsuitable: it may belong to an object that looks up libc's dlclose and finds the recorder's. */
 dlclose_fn bypass_dlclose;
 
-/* Redirect lookups of allocator functions in the program's libc to FRONT. Call once, when libc is
- * known. A failure is counted as a loss. */
+/* Return the functions of the program's libc, which must be known. */
+const struct real_allocator *bypass_libc(void);
+
+/* Redirect lookups of allocator functions in the program's libc to FRONT, except for members that
+ * are NULL. Call once, when libc is known. A failure is counted as a loss. */
 void bypass_take(const struct real_allocator *front);
 
 /* Examine a call of calloc from SLOT during dlmopen, because the dynamic linker may have made

@@ -3,8 +3,9 @@
  * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c redirects all other names
  * before they can be looked up, which the program does with dlopen, dlmopen, dlsym and dlvsym. The
  * recorder intercepts these four functions only to redirect libc before their first call. Each then
- * jumps to the next definition. The jump preserves the caller's return address, because the result
- * of these functions depends on the caller. */
+ * jumps to the next definition, so that the latter sees its true caller, on which its result
+ * depends. A dlopen that the program has found in libc jumps to libc's own, as the next definition
+ * may have found it too. */
 #include "entry/entry.h"
 
 #include "access/counted_blocks.h"
@@ -28,17 +29,22 @@ static const struct real_allocator own_front = {
     .dlclose = bypass_dlclose,
 };
 
+void libc_dlopen(void), libc_dlmopen(void); // Only addresses: their signatures are libc's.
+
 /* Redirect libc once. A second thread does not wait: its lookups find libc's functions until the
  * redirection is complete. */
 COLD void
 libc_prepare(void)
 {
-    const struct real_allocator *front = bypass_front();
+    const struct real_allocator *known = bypass_front();
+    struct real_allocator front = known != NULL ? *known : own_front;
     uint32_t no = 0;
 
     if (real_libc() == NULL || !cas_acq_rel(&taken, &no, 1u))
         return;
-    bypass_take(front != NULL ? front : &own_front);
+    front.dlopen = (void *)libc_dlopen;
+    front.dlmopen = (void *)libc_dlmopen;
+    bypass_take(&front);
 }
 
 /* Return the functions that the exported __libc_ names call. */
@@ -106,30 +112,37 @@ __libc_memalign(size_t align, size_t n)
 #define BEFORE_DLMOPEN 1
 #define BEFORE_DLSYM   2
 #define BEFORE_DLVSYM  3
+// The same functions of the program's libc, which a lookup there has found.
+#define BEFORE_LIBC_DLOPEN  4
+#define BEFORE_LIBC_DLMOPEN 5
 
 void *
 libc_before_lookup(uint64_t slot, uint32_t which)
 {
-    static void *const *const real_functions[] = {
-        [BEFORE_DLOPEN] = &real.dlopen,
-        [BEFORE_DLMOPEN] = &real.dlmopen,
-        [BEFORE_DLSYM] = &real.dlsym,
-        [BEFORE_DLVSYM] = &real.dlvsym,
-    };
-
     real_calls_resolve();
     if (!load_relaxed(&taken))
         libc_prepare();
-    if (which == BEFORE_DLMOPEN)
+    // ARCH_JUMP_AFTER has saved the first and the second argument below SLOT.
+    switch (which) {
+    case BEFORE_DLOPEN:
+    case BEFORE_LIBC_DLOPEN:
+        access_used(((const void **)slot)[-1], 1, NULL, 0);
+        return which == BEFORE_DLOPEN ? real.dlopen : bypass_libc()->dlopen;
+    case BEFORE_DLMOPEN:
+    case BEFORE_LIBC_DLMOPEN:
         tls.namespace_slot = slot;
-    if (which == BEFORE_DLSYM || which == BEFORE_DLVSYM)
+        access_used(((const void **)slot)[-2], 1, NULL, 0);
+        return which == BEFORE_DLMOPEN ? real.dlmopen : bypass_libc()->dlmopen;
+    default:
         access_looks_up();
-    else // ARCH_JUMP_AFTER has saved the first and the second argument below SLOT.
-        access_used(((const void **)slot)[which == BEFORE_DLOPEN ? -1 : -2], 1, NULL, 0);
-    return *real_functions[which];
+        return which == BEFORE_DLSYM ? real.dlsym : real.dlvsym;
+    }
 }
 
 ARCH_JUMP_AFTER(dlopen, libc_before_lookup, BEFORE_DLOPEN);
 ARCH_JUMP_AFTER(dlmopen, libc_before_lookup, BEFORE_DLMOPEN);
 ARCH_JUMP_AFTER(dlsym, libc_before_lookup, BEFORE_DLSYM);
 ARCH_JUMP_AFTER(dlvsym, libc_before_lookup, BEFORE_DLVSYM);
+__asm__(".hidden libc_dlopen\n\t.hidden libc_dlmopen");
+ARCH_JUMP_AFTER(libc_dlopen, libc_before_lookup, BEFORE_LIBC_DLOPEN);
+ARCH_JUMP_AFTER(libc_dlmopen, libc_before_lookup, BEFORE_LIBC_DLMOPEN);

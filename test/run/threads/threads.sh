@@ -83,6 +83,17 @@ known modules.heaptap "total allocations>=9000" \
 run namespace "$PROG/dlmany" namespace 100
 known namespace.heaptap "leaf:one_inner allocations=100" \
     "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
+# By functions of older versions, found in libc.
+run old_namespace "$PROG/dlmany" namespace 100 old
+known old_namespace.heaptap "leaf:one_inner allocations=100" \
+    "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
+for how in "" old; do
+    run swap$how "$PROG/dlmany" swap 500 $how
+    known swap$how.heaptap \
+        "stack:one_inner,plugin,turn,swap allocations=500 allocated_bytes=5000 frees=500" \
+        "stack:two_innermost,two_inner,plugin,turn,swap allocations=500 allocated_bytes=10000" \
+        "losses events=0 guessed_frames=0 unwind_failures=0"
+done
 run beside "$PROG/dlmany" beside 20000
 turns=$(cut -d' ' -f2 beside.out)
 known beside.heaptap \
