@@ -12,11 +12,15 @@
  *                         `two_innermost` as often as is printed
  *     dlmany swap N       libplugin_one.so and libplugin_two.so take turns at one address, N times
  *                         each: `one_inner` N, and `two_innermost` N
- * A further argument `old` finds dlopen, dlmopen and dlclose in libc, in older versions than the
+ *     dlmany races N      four threads load, call and unload six copies of these two, N times each:
+ *                         4 N calls of each copy
+ * A further argument `raw` finds libc's dlclose in its symbol table, before the recorder redirects
+ * it. `old` finds dlopen, dlmopen and dlclose in libc, in older versions than the
  * default ones. Prints "turns T". */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,7 +36,7 @@ typedef void *plugin_fn(void);
 static char directory[PATH_MAX];
 static void *volatile kept;
 static atomic_bool done;
-static long turns;
+static atomic_long turns;
 
 static void *(*opens)(const char *, int) = dlopen;
 static void *(*opens_apart)(Lmid_t, const char *, int) = dlmopen;
@@ -46,6 +50,32 @@ use_old(void)
     *(void **)&opens = dlvsym(libc, "dlopen", "GLIBC_2.2.5");
     *(void **)&opens_apart = dlvsym(libc, "dlmopen", "GLIBC_2.3.4");
     *(void **)&closes = dlvsym(libc, "dlclose", "GLIBC_2.2.5");
+}
+
+static int
+find_dlclose(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const Elf64_Sym *table = NULL;
+    const char *names = NULL;
+
+    (void)size;
+    (void)arg;
+    if (strstr(info->dlpi_name, "libc.so") == NULL)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const Elf64_Dyn *d = (const Elf64_Dyn *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+
+        for (; info->dlpi_phdr[i].p_type == PT_DYNAMIC && d->d_tag != DT_NULL; d++) {
+            if (d->d_tag == DT_SYMTAB)
+                table = (const Elf64_Sym *)d->d_un.d_ptr;
+            else if (d->d_tag == DT_STRTAB)
+                names = (const char *)d->d_un.d_ptr;
+        }
+    }
+    for (; (const char *)table < names; table++)
+        if (strcmp(names + table->st_name, "dlclose") == 0)
+            *(void **)&closes = (void *)(info->dlpi_addr + table->st_value);
+    return 1;
 }
 
 static void *
@@ -88,6 +118,38 @@ swap(long count)
         turn("libplugin_one.so");
         turn("libplugin_two.so");
     }
+}
+
+/* Each round in another order, so that the threads meet at different libraries. */
+static void *
+shuffled(void *arg)
+{
+    char names[6][8] = {"one1.so", "one2.so", "one3.so", "two1.so", "two2.so", "two3.so"};
+    unsigned seed = (unsigned)(uintptr_t)&names;
+
+    for (long i = 0; i < (long)arg; i++) {
+        for (size_t k = 0; k < 6; k++) {
+            size_t other = k + (size_t)rand_r(&seed) % (6 - k);
+            char name[8];
+
+            memcpy(name, names[k], sizeof name);
+            memcpy(names[k], names[other], sizeof name);
+            memcpy(names[other], name, sizeof name);
+            turn(names[k]);
+        }
+    }
+    return NULL;
+}
+
+static void
+races(long count)
+{
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, shuffled, (void *)count);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* Leave a mapping in place of the library, so that the next one is loaded elsewhere. */
@@ -168,17 +230,20 @@ main(int argc, char **argv)
         const char *name;
         void (*run)(long);
     } table[] = {{"loop", loop}, {"moving", moving}, {"namespace", namespace}, {"beside", both},
-                 {"swap", swap}};
+                 {"swap", swap},
+                 {"races", races}};
 
     if (argc < 3 || readlink("/proc/self/exe", directory, sizeof directory - 1) < 0)
         return 2;
     dirname(directory);
     if (argc > 3 && strcmp(argv[3], "old") == 0)
         use_old();
+    else if (argc > 3)
+        dl_iterate_phdr(find_dlclose, NULL);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0)
             table[i].run(atol(argv[2]));
-    printf("turns %ld\n", turns);
+    printf("turns %ld\n", atomic_load(&turns));
     show_memory();
     return 0;
 }

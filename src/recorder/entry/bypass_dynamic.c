@@ -27,7 +27,6 @@
 #include "allocator/symbols.h"
 #include "base/atomics.h"
 #include "entry/recorded.h"
-#include "platform/process.h"
 #include "unwind/unwind.h"
 
 struct libc {
@@ -460,31 +459,49 @@ bypass_look_at(const struct link_map *map)
         count_unseen();
 }
 
-/* Return true if ADDRESS is in the dynamic linker. */
+/* Return true if ADDRESS is in the dynamic linker. The kernel does not know where that is if it was
+ * started as a command. */
 static bool
 is_linker(uint64_t address)
 {
-    struct unwind_object linker, o;
+    const struct r_debug *debug = real_symbol("_r_debug");
+    uint64_t start, linker_start;
 
-    return unwind_find_object(process_value(AT_BASE), &linker) && unwind_find_object(address, &o) &&
-           o.link_map == linker.link_map;
+    return debug != NULL && debug->r_ldbase != 0 &&
+           unwind_identity(debug->r_ldbase, &linker_start) != NULL &&
+           unwind_identity(address, &start) != NULL && start == linker_start;
 }
 
-COLD void
-bypass_look(uint64_t slot)
+/* Search all other namespaces for a libc that is being loaded. */
+static void
+bypass_look_around(void)
 {
-    const struct r_debug_extended *each;
+    const struct r_debug_extended *each = real_symbol("_r_debug");
 
-    if (slot >= tls.namespace_slot) {
-        tls.namespace_slot = 0; // A slot outside dlmopen's: dlmopen has returned.
-        return;
-    }
-    if (!is_linker(*(const uint64_t *)(uintptr_t)slot))
-        return;
-    each = real_symbol("_r_debug");
     if (each == NULL || each->base.r_version < 2)
         return;
     for (each = each->r_next; each != NULL; each = each->r_next)
         for (const struct link_map *map = each->base.r_map; map != NULL; map = map->l_next)
             bypass_look_at(map);
+}
+
+/* The dynamic linker allocates the link map of an object by the recorder's calloc before it maps
+ * the object. It holds the lock that dlclose takes, so every object that was at this place is gone
+ * by now, whoever has closed it, and no thread runs the new object's code yet. */
+COLD void
+bypass_look(uint64_t slot)
+{
+    if (slot >= tls.loading_slot) {
+        tls.loading_slot = 0; // dlopen or dlmopen has returned.
+        return;
+    }
+    if (!is_linker(*(const uint64_t *)(uintptr_t)slot)) {
+        // A constructor, which runs after all objects were mapped, or dlopen has returned.
+        if (!tls.loading_namespace && reentry_is_idle())
+            tls.loading_slot = 0;
+        return;
+    }
+    event_unloaded(slot);
+    if (tls.loading_namespace)
+        bypass_look_around();
 }

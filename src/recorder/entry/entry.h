@@ -95,8 +95,8 @@ const struct real_allocator *bypass_libc(void);
  * are NULL. Call once, when libc is known. A failure is counted as a loss. */
 void bypass_take(const struct real_allocator *front);
 
-/* Examine a call of calloc from SLOT during dlmopen, because the dynamic linker may have made
- * it. */
+/* Examine a call of calloc from SLOT during dlopen or dlmopen, because it may come from the dynamic
+ * linker. */
 void bypass_look(uint64_t slot);
 
 #endif

@@ -2,10 +2,11 @@
  *
  * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c redirects all other names
  * before they can be looked up, which the program does with dlopen, dlmopen, dlsym and dlvsym. The
- * recorder intercepts these four functions only to redirect libc before their first call. Each then
- * jumps to the next definition, so that the latter sees its true caller, on which its result
- * depends. A dlopen that the program has found in libc jumps to libc's own, as the next definition
- * may have found it too. */
+ * recorder intercepts these four functions to redirect libc before their first call. It intercepts
+ * the first two also because the dynamic linker's calls of calloc show the progress of a loading
+ * (bypass_look). Each then jumps to the next definition, so that the latter sees its true caller,
+ * on which its result depends. A dlopen that the program has found in libc jumps to libc's own, as
+ * the next definition may have found it too. */
 #include "entry/entry.h"
 
 #include "access/counted_blocks.h"
@@ -126,11 +127,14 @@ libc_before_lookup(uint64_t slot, uint32_t which)
     switch (which) {
     case BEFORE_DLOPEN:
     case BEFORE_LIBC_DLOPEN:
+        tls.loading_slot = slot;
+        tls.loading_namespace = 0;
         access_used(((const void **)slot)[-1], 1, NULL, 0);
         return which == BEFORE_DLOPEN ? real.dlopen : bypass_libc()->dlopen;
     case BEFORE_DLMOPEN:
     case BEFORE_LIBC_DLMOPEN:
-        tls.namespace_slot = slot;
+        tls.loading_slot = slot;
+        tls.loading_namespace = 1;
         access_used(((const void **)slot)[-2], 1, NULL, 0);
         return which == BEFORE_DLMOPEN ? real.dlmopen : bypass_libc()->dlmopen;
     default:

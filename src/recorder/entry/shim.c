@@ -126,7 +126,7 @@ calloc_recorded(size_t count, size_t each_bytes)
 EXPORT void *
 calloc(size_t count, size_t each_bytes)
 {
-    if (unlikely(tls.namespace_slot != 0))
+    if (unlikely(tls.loading_slot != 0))
         bypass_look(ARCH_SLOT());
     return gate_passes(count * each_bytes) ? real.calloc(count, each_bytes)
                                              : calloc_recorded(count, each_bytes);

@@ -67,7 +67,8 @@ void event_moved(void);
 void event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_bytes, bool ok,
                       struct arch_caller caller);
 
-/* Look for unloaded modules. Call after dlclose, called from SLOT, has returned. */
+/* A call of dlclose from SLOT has returned, or the dynamic linker has called from SLOT to map an
+ * object: look for modules that were unloaded. */
 void event_unloaded(uint64_t slot);
 
 #endif

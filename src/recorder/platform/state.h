@@ -121,11 +121,13 @@ struct tls {
     // Old and new address of the block during a recorded reallocation, if `needs_slow_path` is 1.
     const void *moved_from, *moved_to;
     size_t moved_bytes; // Number of moved bytes, as defined by the API (heaptap/language.h).
-    uint64_t namespace_slot; // Stack slot of the dlmopen call in progress; 0 = none.
-    uint32_t nests;   // Number of nested events inside an event that began before the thread had a
-                      // struct; reentry.h.
-    // Latest return addresses of callbacks from the real allocator, newest first. A callback is
-    // stored only if no signal frame is between the event and the callback.
+    uint64_t loading_slot; // Stack slot of a call of dlopen or dlmopen that may be in progress; 0 =
+                           // none.
+    uint32_t nests;   // Number of events nested in an event that began before its struct existed;
+                      // reentry.h.
+    uint32_t loading_namespace; // 1 if that call is of dlmopen.
+    // Latest return addresses of callbacks from the real allocator, newest first. Recorded only if
+    // there is no signal frame between event and callback.
     uint64_t callbacks[8];
 
     /* Fields of the gate before each allocation (gate.h). If they are all zero, the next call takes

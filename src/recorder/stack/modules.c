@@ -5,12 +5,20 @@
  * is loaded again at the same address gets its old id. So the table does not grow in a program that
  * loads and unloads an object in a loop.
  *
- * The recorder detects an unloaded module in two ways. It intercepts dlclose. And a new module that
- * overlaps an old one proves that the old one was unloaded without dlclose (libc unloads some
- * objects itself). In both cases state->generation rises, which makes every cached rule and memo
- * stale.
+ * Unloading is noticed in three ways, each of which raises state->generation, so that every cached
+ * rule and memo is stale:
  *
- * Another thread may unload a library at any time. So the sweep after a dlclose asks the dynamic
+ *     dlclose returns .................... entry/unload.c sweeps
+ *     dlopen is about to map an object ... entry/bypass_dynamic.c sweeps
+ *     a new module overlaps an old one ... so the old one was unloaded: modules_record
+ *
+ * The first alone comes too late if another thread maps an object where one was just unmapped, and
+ * that thread has cached the old object's rules. The new link map may even have the old one's
+ * address, so that the new object looks like the old. The second sweep is in time: its thread holds
+ * the dynamic linker's lock. It also covers a dlclose that is not intercepted. Only the third
+ * remains for an object that libc itself loads (for iconv, or names of hosts).
+ *
+ * Another thread may unload a library at any time. So a sweep asks the dynamic
  * linker only for the addresses of objects, and reads no object. A frame's object is read when the
  * frame's rule is compiled: its code is on the stack, so the program may not unload it. */
 #include "stack/modules.h"

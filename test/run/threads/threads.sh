@@ -87,12 +87,25 @@ known namespace.heaptap "leaf:one_inner allocations=100" \
 run old_namespace "$PROG/dlmany" namespace 100 old
 known old_namespace.heaptap "leaf:one_inner allocations=100" \
     "whole:beside,namespace,main allocations=100 sites=1" "losses events=0 unknown_frees=0"
-for how in "" old; do
+for how in "" old raw; do
     run swap$how "$PROG/dlmany" swap 500 $how
     known swap$how.heaptap \
         "stack:one_inner,plugin,turn,swap allocations=500 allocated_bytes=5000 frees=500" \
         "stack:two_innermost,two_inner,plugin,turn,swap allocations=500 allocated_bytes=10000" \
         "losses events=0 guessed_frames=0 unwind_failures=0"
+done
+# One thread maps a library where another one has just unmapped one.
+mkdir copies
+cp "$PROG/dlmany" copies
+for i in 1 2 3; do
+    cp "$PROG/libplugin_one.so" copies/one$i.so
+    cp "$PROG/libplugin_two.so" copies/two$i.so
+done
+run races copies/dlmany races 300
+known races.heaptap "losses events=0 guessed_frames=0 unwind_failures=0"
+for i in 1 2 3; do
+    known races.heaptap "module:one$i.so,one_inner allocations=1200 allocated_bytes=12000" \
+        "module:two$i.so,two_innermost allocations=1200 allocated_bytes=24000"
 done
 run beside "$PROG/dlmany" beside 20000
 turns=$(cut -d' ' -f2 beside.out)
