@@ -553,9 +553,27 @@ reserve_tables(unsigned char **ret_base, uint64_t *ret_bytes)
     return true;
 }
 
-/* Unmap T's address space, except the mapped part and the SPARE_BYTES after it. */
+/* Reduce the mapped part of T, which holds a reserve, to the used part and SPARE_BYTES. The caller
+ * then unmaps the rest. A thread that takes records adds to `used` before it reads `mapped_bytes`;
+ * this function accesses both in the opposite order. So a thread that saw the old size is seen. */
 static void
-file_give_back_table(struct table *t, uint64_t spare_bytes)
+shrink_reserve(struct table *t, uint64_t spare_bytes)
+{
+    uint64_t before = load_relaxed(&t->mapped_bytes);
+    uint64_t used_bytes = load_relaxed(&t->used) * t->record_bytes;
+    uint64_t after = round_up(used_bytes + spare_bytes, DISK_PAGE_BYTES);
+
+    if (after >= before)
+        return;
+    __atomic_exchange_n(&t->mapped_bytes, after, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&t->used, __ATOMIC_SEQ_CST) * t->record_bytes > after)
+        store_release(&t->mapped_bytes, before);
+}
+
+/* Unmap the address space of T beyond the mapped part and SPARE_BYTES. With FROM_RESERVE, only the
+ * used records count as mapped. */
+static void
+file_give_back_table(struct table *t, uint64_t spare_bytes, bool from_reserve)
 {
     uint64_t keep_bytes;
     uint32_t idle = 0;
@@ -565,23 +583,33 @@ file_give_back_table(struct table *t, uint64_t spare_bytes)
             return;
         sys_wait(i);
     }
+    if (from_reserve)
+        shrink_reserve(t, spare_bytes);
     keep_bytes = load_relaxed(&t->mapped_bytes);
     if (keep_bytes == 0)
-        keep_bytes = t->first_bytes; // The first segment is mapped on first use.
-    keep_bytes += spare_bytes;
+        keep_bytes = t->first_bytes; // Not mapped until its first use.
+    if (account_state()->reserve_bytes == 0)
+        keep_bytes += spare_bytes; // A reserve is mapped whole.
     if (keep_bytes < t->max_bytes) {
-        sys_munmap(t->base + keep_bytes, t->max_bytes - keep_bytes);
+        sys_munmap_always(t->base + keep_bytes, t->max_bytes - keep_bytes);
         store_relaxed(&t->max_bytes, keep_bytes);
     }
     store_release(&t->growing, 0u);
 }
 
-COLD void
-file_give_back(uint64_t spare_bytes)
+COLD uint64_t
+file_give_back(uint64_t spare_bytes, bool from_reserve)
 {
-    for (size_t i = 0; i < countof(layout); i++)
-        file_give_back_table(&state->tables[layout[i].kind],
-                             round_up(spare_bytes / 128 * layout[i].spare_share, DISK_PAGE_BYTES));
+    uint64_t kept_bytes = 0;
+
+    for (size_t i = 0; i < countof(layout); i++) {
+        struct table *t = &state->tables[layout[i].kind];
+
+        file_give_back_table(t, round_up(spare_bytes / 128 * layout[i].spare_share,
+                                         DISK_PAGE_BYTES), from_reserve);
+        kept_bytes += load_relaxed(&t->max_bytes);
+    }
+    return kept_bytes;
 }
 
 static int

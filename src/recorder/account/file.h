@@ -23,9 +23,10 @@ void file_close(int fd);
 /* Record that the size of the file is at least END bytes. */
 void file_note_size(uint64_t end);
 
-/* Unmap the unused address space of all tables, except for each table's share of SPARE_BYTES.
+/* Unmap the unused address space of all tables, except for a share of SPARE_BYTES for each table. A
+ * reserve counts as used unless FROM_RESERVE. Return the address space that the tables keep.
  * Async-signal-safe. Waits for threads that grow a table, for a bounded time. */
-void file_give_back(uint64_t spare_bytes);
+uint64_t file_give_back(uint64_t spare_bytes, bool from_reserve);
 
 /* Undo file_create. */
 void file_remove(void);

@@ -14,10 +14,11 @@
  *
  * A forked child unmaps its parent's private memory: nothing refers to it.
  *
- * A recorder with a reserve cannot map memory later. Under a limit it keeps free arena memory up to
- * a sixth of the address space that the limit leaves. If the program's heap fills the rest, its
- * ledger needs 2.5/16 of that space, and the remainder serves the threads. So a limit far above the
- * use unmaps no memory.
+ * A recorder with a reserve cannot map memory later. Under a limit L it keeps the free part of its
+ * arena up to a sixth of what L leaves it and the program: the ledger of a heap that fills the rest
+ * takes 2.5 in 16, and the threads have the remainder. The tables keep a reserve of up to a 16th of
+ * L whole, and of a larger one as much as they keep without a reserve. So a limit far above the use
+ * unmaps nothing.
  *
  * The tables in use, the top level of the ledger (64 MiB) and some 2 MiB for each thread stay
  * reserved. Tables keep their reduced maximum after the limit is removed.
@@ -38,9 +39,8 @@
 #include "platform/sys.h"
 
 #define SPARE_BYTES ((uint64_t)16 << 20)
-#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // A lower limit leaves SPARE_BYTES to the
-                                                      // tables.
-enum { SPARE_LIMIT_SHARE = 64, ARENA_SHARE = 6, LOOK_NS = 1000000 };
+#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // Lower ones leave as much to the tables.
+enum { SPARE_LIMIT_SHARE = 64, RESERVE_SHARE = 16, ARENA_SHARE = 6, LOOK_NS = 1000000 };
 
 /* Return true if the recorder in memory records this process. A child made by vfork has its own
  * limits, but shares its parent's memory. */
@@ -96,11 +96,11 @@ table_spare(uint64_t limit_bytes)
     return share > SPARE_BYTES ? share : SPARE_BYTES;
 }
 
-/* Return the number of free bytes that the arena keeps under LIMIT_BYTES. */
+/* Return the free bytes that the arena keeps under LIMIT_BYTES beside tables of TABLE_BYTES. */
 static uint64_t
-arena_spare(uint64_t limit_bytes)
+arena_spare(uint64_t limit_bytes, uint64_t table_bytes)
 {
-    uint64_t taken = mem_arena_taken() + account_state()->reserve_bytes;
+    uint64_t taken = mem_arena_taken() + table_bytes;
 
     return limit_bytes > taken ? (limit_bytes - taken) / ARENA_SHARE : 0;
 }
@@ -110,7 +110,8 @@ arena_spare(uint64_t limit_bytes)
 static bool
 limit_give_back(uint64_t limit_bytes)
 {
-    uint64_t known = load_relaxed(&account_state()->followed), nodes_bytes, mask;
+    uint64_t known = load_relaxed(&account_state()->followed), nodes_bytes, table_bytes, mask;
+    bool from_reserve = account_state()->reserve_bytes > limit_bytes / RESERVE_SHARE;
     uint32_t idle = 0;
 
     if ((known != 0 && known <= limit_bytes) ||
@@ -118,10 +119,10 @@ limit_give_back(uint64_t limit_bytes)
         return false;
     mask = sys_block_signals();
     nodes_bytes = load_relaxed(&state->tables[DISK_NODES].max_bytes);
-    file_give_back(table_spare(limit_bytes));
+    table_bytes = file_give_back(table_spare(limit_bytes), from_reserve);
     nodes_give_back(nodes_bytes);
     give_back_errors();
-    mem_give_back(arena_spare(limit_bytes));
+    mem_give_back(arena_spare(limit_bytes, table_bytes));
     mem_drop_parents(NULL);
     store_relaxed(&account_state()->followed, limit_bytes > 0 ? limit_bytes : 1);
     sys_unblock_signals(mask);

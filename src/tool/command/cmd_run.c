@@ -87,7 +87,8 @@ static const struct opt options[] = {
      "Detect no language: stacks show the interpreter's functions.", NULL},
     {OPT_SIZE, 0, "reserve", &defaults.run.recording.reserve_bytes, "SIZE",
      "Reserve all memory and files at the start, for programs that later forbid mmap or open "
-     "(seccomp). The profile can grow to SIZE bytes, at most 8G. Default: reserve nothing.",
+     "(seccomp). The profile can grow to SIZE bytes, at most 8G. If the program limits its "
+     "address space, it gets back most of the unused part. Default: reserve nothing.",
      NULL},
     {OPT_FLAG, 0, "self-contained-core", &defaults.run.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "

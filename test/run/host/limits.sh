@@ -30,13 +30,20 @@ done
 # A recorder that makes no system calls, or does not trace them, notices only limits that libc sets.
 pieces AS 150 libc --reserve 4M
 pieces AS 150 libc --sample 64K
+# A reserve near the limit, or above it, is given back except for the tables in use.
+pieces AS 150 libc --reserve 64M
+pieces AS 600 libc --reserve 512M
+pieces AS 150 libc --reserve 512M
+pieces AS 2000 libc --reserve 2G
+known pieces.heaptap "losses events=0 unknown_frees=0 unrecorded_frees=0 no_thread_events=0"
 
-# A reserve serves a program that fills a limit, and a program whose limit is far above its use.
-for mib in 1048576 20480 2048; do
-    count=$("$HEAPTAP" run --quiet --force --reserve 64M -o full.heaptap -- \
+# A reserve serves a program that fills a limit, and one with a limit far above its use.
+for case in 1048576:64M 20480:64M 2048:64M 2048:512M 2048:2G; do
+    mib=${case%:*} reserve=${case#*:}
+    count=$("$HEAPTAP" run --quiet --force --reserve $reserve -o full.heaptap -- \
         "$PROG/limits_itself" full $mib)
-    check "full, $mib MiB: $count blocks, at least 1200" test "$count" -ge 1200
-    KNOWN_PREFIX="full, $mib MiB: "
+    check "full, $mib MiB, $reserve: $count blocks, at least 1200" test "$count" -ge 1200
+    KNOWN_PREFIX="full, $mib MiB, $reserve: "
     known full.heaptap "leaf:full allocations=$count frees=$count" \
         "leaf:take_tiny allocations=16 frees=16" \
         "losses events=0 unknown_frees=0 unrecorded_frees=0 no_thread_events=0"
