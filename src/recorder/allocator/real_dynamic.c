@@ -18,7 +18,11 @@
  * The recorder exports the operators in the versions of the C++ library, so a reference to another
  * version does not lead to the recorder. A reference without a version does lead to it. Without the
  * recorder, such a reference binds to the first definition of any version. If that definition
- * differs from the versioned one, the recorder hides its operator as well. */
+ * differs from the versioned one, the recorder hides its operator as well.
+ *
+ * A recorder linked into the program passes over a preloaded one, which records nothing in such a
+ * program (dormant_preloaded.c). Otherwise it would take the preloaded one for an allocator other
+ * than libc's. */
 #include "allocator/real.h"
 
 #include <string.h>
@@ -123,7 +127,18 @@ real_find_in(const struct symbols *o, const struct link_map *map, uint32_t i,
     }
 }
 
-/* Find the next definition of each name. Read each object once, because programs with a hundred
+/* Return true if O has a recorder that is inactive because another one is linked into the
+ * program. */
+static bool
+real_is_dormant(const struct symbols *o)
+{
+    struct symbols_name n = symbols_name("heaptap_recorder_v1", NULL);
+
+    return symbols_own() == symbols_first() && o->base != symbols_own()->l_addr &&
+           symbols_find(o, &n) != 0;
+}
+
+/* Find the next definition of each name. Reads each object once, because programs with a hundred
  * objects are common. */
 static void
 find_all(struct definition *ret)
@@ -134,7 +149,7 @@ find_all(struct definition *ret)
     for (const struct link_map *map = symbols_own()->l_next; map != end; map = map->l_next) {
         struct symbols o;
 
-        if (!symbols_read(map, &o))
+        if (!symbols_read(map, &o) || real_is_dormant(&o))
             continue;
         for (uint32_t i = 0; i < NAMES; i++)
             if (ret[i].map == NULL)
@@ -153,7 +168,7 @@ find_from(const struct link_map *first, const char *name, const char *version)
         struct symbols o;
         uint32_t index = symbols_read(map, &o) ? symbols_find(&o, &n) : 0;
 
-        if (index != 0)
+        if (index != 0 && !real_is_dormant(&o))
             return (struct definition){.address = symbols_address(&o, index), .map = map};
     }
     return (struct definition){0};

@@ -1,6 +1,8 @@
 """lasting.py: kill lasting.c after MERGES merges of live blocks, and check the profile.
 
-lasting.py PROGRAM BLOCKS THREADS MERGES"""
+    lasting.py PROGRAM BLOCKS THREADS MERGES [PRELOADED]
+
+PRELOADED is a recorder, as `heaptap run` preloads it. It leaves the recording to the program's."""
 import os
 import struct
 import subprocess
@@ -25,13 +27,14 @@ def merges(profile):
 
 def main():
     program, blocks, threads, wanted = sys.argv[1], *map(int, sys.argv[2:5])
+    preloaded = sys.argv[5] if len(sys.argv) > 5 else ""
     profile = f"lasting.{blocks}.{threads}.heaptap"
-    what = f"{blocks} blocks, {threads} threads"
+    what = f"{blocks} blocks, {threads} threads" + (", preloaded" if preloaded else "")
     end = time.monotonic() + WAIT_S
     if os.path.exists(profile):
         os.remove(profile)
     with subprocess.Popen([program, str(blocks), str(threads)],
-                          env={**os.environ, "HEAPTAP_OUT": profile}) as p:
+                          env={**os.environ, "HEAPTAP_OUT": profile, "LD_PRELOAD": preloaded}) as p:
         while merges(profile) < wanted and time.monotonic() < end and p.poll() is None:
             time.sleep(0.01)
         p.kill()

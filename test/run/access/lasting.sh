@@ -7,7 +7,7 @@
 need python3 gcc
 
 check "build" "$HEAPTAP" cc --cc=gcc -O1 -pthread -o lasting "$area/lasting.c"
-for case in "1000 1 2" "200000 1 2" "200000 2 2"; do
+for case in "1000 1 2" "200000 1 2" "200000 2 2" "1000 2 2 $BUILD/libheaptap.so"; do
     run_python "$area/lasting.py" ./lasting $case || failures=$((failures + 1))
 done
 finish
