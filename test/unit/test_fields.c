@@ -446,8 +446,34 @@ padding_goes_if_small_members_stand_together(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program with one thread is warned of false sharing, or a program with two
- * threads is not. */
+/* If this fails, a field that a library reads is called unread, and people delete it. */
+static void
+nothing_is_proven_if_uncounted_code_may_use_a_field(void **state)
+{
+    static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
+    static const struct profile_access_field words[] = {{0, 0, 0, 0, 0, 5}, {0, 1, 10, 10, 5, 5}};
+    struct profile *p = fields_profile_of("pair", 5, 16, words, 2);
+    const char *sentences[FIELD_SENTENCES];
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    fields_add_structure(p, "pair", 16, members);
+    p->accesses.fields[1].accesses = p->accesses.fields[1].writes = 100;
+    for (unsigned unproven = 0; unproven < 2; unproven++) {
+        p->accesses.v[0].unproven = unproven != 0;
+        f = fields_fields_of(p);
+        field_advise(p, &f, &f.v[0], &arena, &a);
+        assert_true(field_sentences(p, &f.v[0], &a, &arena, sentences) >= 2);
+        assert_string_equal(sentences[0], unproven ? "not seen used, 8 of 16 bytes: a"
+                                                   : "never touched, 8 of 16 bytes: a");
+        assert_string_equal(sentences[1], unproven ? "written and not seen read, 8 of 16 bytes: b"
+                                                   : "written and never read, 8 of 16 bytes: b");
+    }
+    profile_free(p);
+}
+
+/* If this fails, a program with one thread is warned of false sharing, or one with two is not. */
 static void
 false_sharing_takes_two_threads(void **state)
 {
@@ -508,6 +534,7 @@ main(void)
         cmocka_unit_test(a_structure_inside_moves_whole),
         cmocka_unit_test(an_array_of_one_at_the_end_stays_there),
         cmocka_unit_test(what_malloc_saves_is_said),
+        cmocka_unit_test(nothing_is_proven_if_uncounted_code_may_use_a_field),
         cmocka_unit_test(padding_goes_if_small_members_stand_together),
         cmocka_unit_test(false_sharing_takes_two_threads),
     };

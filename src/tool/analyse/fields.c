@@ -211,6 +211,7 @@ join_site(struct joiner *j, const struct profile_access *a,
                        : a->blocks;
     f->migrated += a->migrated;
     f->dated += a->dated;
+    f->unproven |= a->unproven;
     j->ret->bytes += a->size_bytes.total;
     j->ret->accesses += a->accesses.total;
     add_beyond(j, f, a, field, end);

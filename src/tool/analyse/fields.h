@@ -39,6 +39,7 @@ struct field_structure {
     uint64_t accesses, writes;    // To the members.
     uint64_t migrated, dated;     // As in struct profile_access.
     bool folded;                  // Some blocks are arrays of elements of this type.
+    bool unproven;                // Uncounted code may have used some of the blocks.
     bool blurred;                 // Elements begin within granules: a count may be a neighbour's.
     struct field_counts *granules; // Granules of granule_bytes each, from the front of the block.
     size_t granule_count;

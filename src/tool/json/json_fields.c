@@ -125,6 +125,7 @@ json_structure(struct json *j, const struct view *v, const struct fields *all,
     json_uint(j, "beyond_bytes", f->beyond_bytes);
     json_uint(j, "beyond_accesses", f->beyond_accesses);
     json_bool(j, "complete", f->s->is_complete && f->beyond_bytes == 0);
+    json_bool(j, "unproven", f->unproven);
     json_bool(j, "blurred", f->blurred);
     json_uint(j, "padding_bytes", f->padding_bytes);
     json_array(j, "fields");

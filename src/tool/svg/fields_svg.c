@@ -143,9 +143,20 @@ fields_svg_put_structure(struct picture *pic, const struct field_structure *f, d
     return y;
 }
 
-static void
-fields_svg_put_legend(struct picture *pic)
+/* Return true if uncounted code may have used blocks of the first COUNT structures of F. */
+static bool
+is_any_unproven(const struct fields *f, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (f->v[i].unproven)
+            return true;
+    return false;
+}
+
+static void
+fields_svg_put_legend(struct picture *pic, bool unproven)
+{
+    const struct profile_accesses *accesses = &pic->p->accesses;
     double x = LEFT;
 
     for (unsigned i = 0; i <= HEATS; i++, x += 26)
@@ -154,9 +165,17 @@ fields_svg_put_legend(struct picture *pic)
     fields_svg_put_text(
         pic, x + 8, 76, "muted",
         arena_printf(pic->arena,
-                     "grey was never touched; each colour has %d times the accesses of the "
+                     "grey was %s; each colour has %d times the accesses of the "
                      "one before, up to %.0f; a row is a cache line of %d bytes",
-                     STEP, pic->most, FIELDS_LINE_BYTES));
+                     unproven ? "not seen used" : "never touched", STEP, pic->most,
+                     FIELDS_LINE_BYTES));
+    if (unproven)
+        fields_svg_put_text(
+            pic, LEFT, 93, "muted",
+            accesses->looked && !access_is_complete(accesses)
+                ? arena_printf(pic->arena, "May use blocks without counting: %s",
+                               accesses->uncounted)
+                : "Code that uses blocks without counting is not known");
 }
 
 void
@@ -183,7 +202,7 @@ fields_svg(const struct profile *p, const struct fields *f, size_t limit, struct
                fields_svg_css);
     fields_svg_put_text(&pic, LEFT, 36, "title", "Which fields are used");
     fields_svg_put_text(&pic, LEFT, 54, "muted", profile_title(p, &arena));
-    fields_svg_put_legend(&pic);
+    fields_svg_put_legend(&pic, is_any_unproven(f, limit));
     for (size_t i = 0; i < limit; i++)
         y = fields_svg_put_structure(&pic, &f->v[i], y);
     strbuf_str(out, "</svg>\n");

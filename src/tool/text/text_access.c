@@ -119,10 +119,9 @@ about_unread(struct text_view *v, const struct profile_access *x)
 
     if ((x->never == 0 || x->never == x->blocks) && (write_only == 0 || write_only == x->blocks))
         return NULL;
-    return arena_printf(a, x->unproven
-                               ? "of these, %s not seen used, %s written and not seen read"
-                               : "of these, %s never touched, %s written and never read",
-                        style_count(a, (int64_t)x->never), style_count(a, (int64_t)write_only));
+    return arena_printf(a, "of these, %s %s, %s %s", style_count(a, (int64_t)x->never),
+                        access_unused_words(x->unproven), style_count(a, (int64_t)write_only),
+                        access_unread_words(x->unproven));
 }
 
 /* Return the number that is the reason for listing the site, and its share of the total. */
@@ -205,13 +204,21 @@ text_access_put_section(struct text_view *v, const struct access_table *t, enum 
     }
 }
 
+void
+text_access_put_remarks(struct text_view *v)
+{
+    const char *remarks[ACCESS_REMARKS];
+    size_t count = access_remarks(v->base.p, v->base.arena, remarks);
+
+    for (size_t i = 0; i < count; i++)
+        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "  %s", remarks[i]));
+}
+
 static void
 put_summary(struct text_view *v, const struct access_table *t)
 {
     struct arena *a = v->base.arena;
     const struct profile_access *x = &t->total;
-    const char *remarks[ACCESS_REMARKS];
-    size_t count = access_remarks(v->base.p, a, remarks);
 
     text_line(v, ATTR_PLAIN,
               arena_printf(
@@ -230,8 +237,7 @@ put_summary(struct text_view *v, const struct access_table *t)
                   arena_printf(a, "  %s of %s are of libraries where nothing is counted",
                                style_bytes(a, (int64_t)t->unseen_bytes),
                                style_plural(a, (int64_t)t->unseen_count, "site")));
-    for (size_t i = 0; i < count; i++)
-        text_line(v, ATTR_DIM, arena_printf(a, "  %s", remarks[i]));
+    text_access_put_remarks(v);
 }
 
 void

@@ -216,7 +216,7 @@ text_fields_put_line(struct text_view *v, const struct fields *all, const struct
     size_t rows = rows_on_line(v, f, i, &names);
 
     if (accesses == 0)
-        text = "never touched";
+        text = access_unused_words(f->unproven);
     else
         text = arena_printf(a, "%s of the accesses, in %s of them",
                             text_fields_percent(v, (double)accesses, (double)f->accesses),
@@ -386,6 +386,7 @@ text_fields(struct text_view *v, const struct fields *f)
 
     text_header(v);
     text_fields_put_known(v, f);
+    text_access_put_remarks(v);
     if (f->count == 0) {
         strbuf_char(v->out, '\n');
         text_line(v, ATTR_DIM,

@@ -67,6 +67,10 @@ void text_filters(struct text_view *v);
 /* Write the process, what part of it is shown, its totals, and how it was recorded. */
 void text_header(struct text_view *v);
 
+/* --- text_access.c: the lines on the counting of accesses, each a remark of access_remarks. */
+
+void text_access_put_remarks(struct text_view *v);
+
 /* --- text_recording.c: recording modes, losses and the recorder's cost, as text. */
 
 /* Write the recording modes over time, and the upper bound for a site without samples, below the

@@ -35,6 +35,18 @@ access_verdict_name(enum access_verdict v)
 }
 
 const char *
+access_unused_words(bool unproven)
+{
+    return unproven ? "not seen used" : "never touched";
+}
+
+const char *
+access_unread_words(bool unproven)
+{
+    return unproven ? "written and not seen read" : "written and never read";
+}
+
+const char *
 access_heat_name(enum access_heat h)
 {
     return h == HEAT_HOT ? "hot" : h == HEAT_COLD ? "cold" : "warm";

@@ -141,11 +141,11 @@ field_sentences(const struct profile *p, const struct field_structure *f,
     size_t count = 0;
 
     if (a->untouched_count > 0)
-        ret[count++] = arena_printf(arena, "never touched, %s: %s",
+        ret[count++] = arena_printf(arena, "%s, %s: %s", access_unused_words(f->unproven),
                                     of_size(f, a->untouched_bytes, arena),
                                     row_names(p, f, a->untouched, a->untouched_count, arena));
     if (a->unread_count > 0)
-        ret[count++] = arena_printf(arena, "written and never read, %s: %s",
+        ret[count++] = arena_printf(arena, "%s, %s: %s", access_unread_words(f->unproven),
                                     of_size(f, a->unread_bytes, arena),
                                     row_names(p, f, a->unread, a->unread_count, arena));
     if (a->once_count > 0 && a->once_bytes < f->s->size)

@@ -49,6 +49,11 @@ const char *phrase_call_site(const struct profile *p, const struct path *path, u
 const char *access_verdict_words(enum access_verdict v);
 const char *access_verdict_name(enum access_verdict v);
 
+/* Return the words for memory without an access, "never touched", and for memory without a read,
+ * "written and never read". UNPROVEN: uncounted code may have used it. */
+const char *access_unused_words(bool unproven);
+const char *access_unread_words(bool unproven);
+
 /* Return H in JSON: "hot", "warm" or "cold". */
 const char *access_heat_name(enum access_heat h);
 
