@@ -363,8 +363,8 @@ a_structure_inside_moves_whole(void **state)
     assert_int_equal(f.v[0].parts[2].offset, 64);
     assert_int_equal(f.v[0].parts[2].size, 64);
     assert_int_equal(f.v[0].parts[2].alignment, 64);
-    assert_int_equal(f.v[0].padding_bytes, 128 - 16 - 1 - 64);
-    m[2].offset = 12; // This member is in the padding of a base.
+    assert_int_equal(f.v[0].padding_bytes, 128 - (8 + 1) - 1 - 8);
+    m[2].offset = 12; // In the padding of a base.
     f = fields_fields_of(p);
     assert_int_equal(f.v[0].parts[0].size, 12);
     profile_free(p);
@@ -473,6 +473,26 @@ nothing_is_proven_if_uncounted_code_may_use_a_field(void **state)
     profile_free(p);
 }
 
+/* If this fails, the sum of the padding differs from the rows of padding above it. */
+static void
+padding_in_a_nested_structure_counts(void **state)
+{
+    static const struct made_member members[] = {
+        {"in.a", 0, 1, 1}, {"in.b", 8, 8, 1}, {"c", 16, 1, 2}, {0}};
+    static const struct profile_access_field words[] = {
+        {0, 0, 10, 0, 5, 5}, {0, 1, 10, 0, 5, 5}, {0, 2, 10, 0, 5, 5}};
+    struct profile *p = fields_profile_of("outer", 5, 24, words, 3);
+    struct fields f;
+
+    (void)state;
+    fields_add_structure(p, "outer", 24, members);
+    f = fields_fields_of(p);
+    assert_int_equal(f.v[0].part_count, 2);
+    assert_int_equal(f.v[0].row_count, 5);
+    assert_int_equal(f.v[0].padding_bytes, 7 + 7);
+    profile_free(p);
+}
+
 /* If this fails, a program with one thread is warned of false sharing, or one with two is not. */
 static void
 false_sharing_takes_two_threads(void **state)
@@ -534,6 +554,7 @@ main(void)
         cmocka_unit_test(a_structure_inside_moves_whole),
         cmocka_unit_test(an_array_of_one_at_the_end_stays_there),
         cmocka_unit_test(what_malloc_saves_is_said),
+        cmocka_unit_test(padding_in_a_nested_structure_counts),
         cmocka_unit_test(nothing_is_proven_if_uncounted_code_may_use_a_field),
         cmocka_unit_test(padding_goes_if_small_members_stand_together),
         cmocka_unit_test(false_sharing_takes_two_threads),

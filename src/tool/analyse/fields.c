@@ -224,6 +224,7 @@ fields_add_row(struct field_structure *f, const struct profile_member *m, uint64
                uint64_t size)
 {
     f->rows[f->row_count++] = (struct field_row){.member = m, .offset = offset, .size = size};
+    f->padding_bytes += m == NULL ? size : 0;
 }
 
 /* List the members of F and the gaps between them as rows. */
@@ -314,8 +315,6 @@ next_member(const struct field_structure *f, size_t i)
 static void
 fields_find_parts(struct field_structure *f, uint32_t granule, struct arena *arena)
 {
-    uint64_t covered = 0;
-
     f->parts = arena_array(arena, f->row_count, sizeof *f->parts);
     for (size_t i = 0, next; i < f->row_count; i = next) {
         const struct profile_member *first = f->rows[i].member;
@@ -348,11 +347,9 @@ fields_find_parts(struct field_structure *f, uint32_t granule, struct arena *are
                 part.offset = first->part_offset;
         }
         part.size = end_of_part(first, end, next_member(f, next)) - part.offset;
-        covered += part.size;
         count_part(f, &part, granule);
         f->parts[f->part_count++] = part;
     }
-    f->padding_bytes = f->s->size > covered ? f->s->size - covered : 0;
 }
 
 static int

@@ -47,7 +47,7 @@ struct field_structure {
     size_t row_count;
     struct field_part *parts; // By offset, without the padding between them.
     size_t part_count;
-    uint64_t padding_bytes;
+    uint64_t padding_bytes; // Sum of the rows of padding, nested structures' included.
 };
 
 /* A stack whose blocks have no known structure, and so no fields. */
