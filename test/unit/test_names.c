@@ -144,10 +144,41 @@ long_names_are_cut_where_it_hurts_least(void **state)
     arena_release(&arena);
 }
 
+/* If this fails, a template's row begins with its return type, and its name does not fit. */
+static void
+return_types_of_templates_are_removed(void **state)
+{
+    static const struct {
+        const char *name, *wanted;
+    } cases[] = {
+        {"void* make<int>(int)", "make<int>(int)"},
+        {"void* (anonymous namespace)::N::anon<int>(int)",
+         "(anonymous namespace)::N::anon<int>(int)"},
+        {"std::vector<int> const& a::(anonymous namespace)::f<B<C> >(D<E>)",
+         "a::(anonymous namespace)::f<B<C> >(D<E>)"},
+        {"auto main::{lambda(auto:1)#1}::operator()<int>(int) const",
+         "main::{lambda(auto:1)#1}::operator()<int>(int) const"},
+        {"unsigned long app::Q::operator()<int>(int)", "app::Q::operator()<int>(int)"},
+        {"bool app::operator< <int>(app::Q const&)", "app::operator< <int>(app::Q const&)"},
+        {"(anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<int>(int)"},
+        {"plain(int)", "plain(int)"},
+        {"non-virtual thunk to A<int>::f<int>(int)", "non-virtual thunk to A<int>::f<int>(int)"},
+        {"operator new(unsigned long)", "operator new(unsigned long)"},
+        {"main.<locals>.<lambda>", "main.<locals>.<lambda>"},
+    };
+    struct arena arena = {0};
+
+    (void)state;
+    for (size_t i = 0; i < countof(cases); i++)
+        assert_string_equal(symbol_without_result(&arena, cases[i].name), cases[i].wanted);
+    arena_release(&arena);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(return_types_of_templates_are_removed),
         cmocka_unit_test(mangled_names_are_demangled),
         cmocka_unit_test(long_names_are_cut_where_it_hurts_least),
     };

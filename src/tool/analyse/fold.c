@@ -158,6 +158,21 @@ fold_operator_length(const char *s, const char *start)
     return is_identifier(s[8]) ? 0 : 8;
 }
 
+/* Return the length of the text at S that is part of a name in spite of its brackets or blanks: an
+ * operator, "{lambda(int)#1}", "(anonymous namespace)"; or 0. START is the beginning of the whole
+ * name. */
+static size_t
+kept_length(const char *s, const char *start)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+
+    if (*s == '{')
+        return (size_t)(skip_brackets(s, '{', '}') - s);
+    if (strncmp(s, anonymous, sizeof anonymous - 1) == 0)
+        return sizeof anonymous - 1;
+    return fold_operator_length(s, start);
+}
+
 void
 fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
 {
@@ -166,10 +181,10 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
     bool is_rust_impl = *s == '<';
 
     while (*s != '\0' && length + 1 < FOLD_NAME_MAX) {
-        size_t operator_bytes = fold_operator_length(s, function);
+        size_t kept_bytes = kept_length(s, function);
 
-        if (operator_bytes > 0) {
-            for (; operator_bytes > 0 && length + 1 < FOLD_NAME_MAX; operator_bytes--)
+        if (kept_bytes > 0) {
+            for (; kept_bytes > 0 && length + 1 < FOLD_NAME_MAX; kept_bytes--)
                 ret[length++] = *s++;
         } else if (*s == '<' && !is_rust_impl && (s == function || s[-1] != '.')) {
             s = skip_brackets(s, '<', '>');
@@ -177,9 +192,7 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
             const char *end = skip_brackets(s, '(', ')');
 
             if (strncmp(end, "::", 2) != 0)
-                // These brackets are the parameters. For "(anonymous namespace)" and local
-                // functions, a scope would follow the brackets.
-                break;
+                break; // These are the parameters. Behind those of an outer function comes a scope.
             s = end;
         } else if (*s == ' ' && !is_rust_impl) {
             if (s[1] != '<')

@@ -22,6 +22,10 @@ const char *demangle_strip_clone(struct arena *arena, const char *linkage);
  * removed, and parameter lists if the name exceeds WIDTH columns. From ARENA. */
 const char *symbol_shorten(struct arena *arena, const char *function, size_t width);
 
+/* Return FUNCTION, with its parameters, without the return type that demanglers put in front of a
+ * template's name. From ARENA. */
+const char *symbol_without_result(struct arena *arena, const char *function);
+
 /* Like symbol_shorten, with ELLIPSIS for omitted text, independent of the locale. */
 const char *symbol_shorten_by(struct arena *arena, const char *function, size_t width,
                               const char *ellipsis);

@@ -507,7 +507,8 @@ name_start(const struct text *t)
             break;
         if (plain > 0)
             i += plain - 1;
-        else if (t->s[i] == ' ' && t->s[i + 1] != '(')
+        else if (t->s[i] == ' ' &&
+                 (t->s[i + 1] != '(' || starts_with(t->s + i + 1, ANONYMOUS)))
             start = i + 1;
     }
     // "non-virtual thunk to f" has no return type.
@@ -515,6 +516,19 @@ name_start(const struct text *t)
                        || (start >= 5 && memcmp(t->s + start - 5, " for ", 5) == 0)))
         return 0;
     return start;
+}
+
+const char *
+symbol_without_result(struct arena *arena, const char *function)
+{
+    struct arena scratch = {0};
+    struct text t;
+    const char *name;
+
+    shorten_parse(&t, function, strlen(function), &scratch);
+    name = arena_strdup(arena, function + name_start(&t));
+    arena_release(&scratch);
+    return name;
 }
 
 static int

@@ -72,9 +72,7 @@ text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t
     if (v->base.p->frames[s->frames[i]].function == 0)
         return style_clean(v->base.arena, name);
     fold_plain_name(name, plain);
-    return style_clean(
-        v->base.arena,
-        arena_strdup(v->base.arena, strncmp(plain, "::", 2) == 0 ? plain + 2 : plain));
+    return style_clean(v->base.arena, arena_strdup(v->base.arena, plain));
 }
 
 /* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main". */
@@ -192,15 +190,16 @@ without_parameters(struct arena *arena, const char *name)
     return arena_strndup(arena, name, (size_t)(open - name));
 }
 
-/* Return the function at frame I of S in at most WIDTH columns: without parameters, and with as
- * many template arguments as fit. */
+/* Return the function at frame I of S in at most WIDTH columns: without return type and parameters,
+ * and with as many template arguments as fit. */
 static const char *
 text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t i, size_t width)
 {
     struct arena *a = v->base.arena;
     const char *name = style_clean(a, frame_name(v->base.p, s->frames[i], s->locations[i], a));
 
-    name = without_parameters(a, symbol_shorten(a, name, STYLE_NO_LIMIT));
+    name = symbol_without_result(a, symbol_shorten(a, name, STYLE_NO_LIMIT));
+    name = without_parameters(a, name);
     return style_cut_end(a, symbol_shorten(a, name, width), width);
 }
 
