@@ -188,6 +188,30 @@ compiler_has_argument(int count, char **arguments, const char *text)
 
 /* --- The line --------------------------------------------------------------------------------- */
 
+/* Make options that follow ARGUMENTS options, as they are for clang only in front of "--": remove
+ * "--", and put "./" in front of inputs behind it that begin with a dash. ARGUMENTS has *COUNT
+ * items. */
+static char **
+open_end(struct arena *arena, int *count, char **arguments)
+{
+    char **v = arena_array(arena, (size_t)*count + 1, sizeof *v);
+    bool is_open = true;
+    int kept = 0;
+
+    for (int i = 0; i < *count; i++) {
+        if (is_open && strcmp(arguments[i], "--") == 0) {
+            is_open = false;
+            continue;
+        }
+        v[kept++] = is_open || arguments[i][0] != '-' ? arguments[i]
+                                                      : arena_printf(arena, "./%s", arguments[i]);
+        if (is_open && argument_takes_value(arguments[i]) && i + 1 < *count)
+            v[kept++] = arguments[++i];
+    }
+    *count = kept;
+    return v;
+}
+
 /* Make each compiled object record its granule and counting mode: include the file MARK
  * (recorder/access/granule_mark.h). */
 static void
@@ -344,8 +368,11 @@ compiler_line(const struct compiler_requests *w, int count, char **arguments, st
     struct recorder recorder;
     int r;
 
-    if ((r = find_compiler(w, arena, &compiler, err)) != 0 ||
-        (r = compiler_find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
+    if ((r = find_compiler(w, arena, &compiler, err)) != 0)
+        return r;
+    if (!is_gcc(compiler))
+        arguments = open_end(arena, &count, arguments);
+    if ((r = compiler_find_file(arena, "granule_mark.h", &mark, err)) != 0 ||
         (r = find_recorder(arena, count, arguments, &recorder, err)) != 0 ||
         (r = compiler_find_file(arena, "access-gcc/libtsan.a", &empty, err)) != 0)
         return r;

@@ -48,10 +48,14 @@ mkdir written
     "$area/user.c")
 same "options with values: status" 0 $?
 same "options with values: files" "errors line user.o " "$(ls written | tr '\n' ' ')"
+cp "$area/places.c" ./-dashed.c
+check "build with -- before the input" cc -O1 -o places.dashes -- "$area/places.c"
+check "build an input that begins with a dash" cc -O1 -o places.dashed -- -dashed.c
 check "build a static program" cc -O1 -static -o places.static "$area/places.c"
 # These are the first and the last addresses that programs, libraries and stacks may have.
 far="555555554000 655655555000 6ffffffff000 7ffff0000000"
-for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static; do
+for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static places.dashes \
+    places.dashed; do
     rm -f $p.heaptap
     HEAPTAP_OUT=$PWD/$p.heaptap ./$p $far
     same "$p: status" 0 $?
