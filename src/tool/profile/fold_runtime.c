@@ -7,6 +7,7 @@
  * The runtime's C frames repeat the named frame with less detail. Therefore they are removed from
  * stacks with named frames, inside and outside of these. Their allocations are then charged to the
  * script's function. A stack without named frames is unchanged, because it has only the runtime.
+ * Frames of heaptap's adapters are removed from all stacks.
  *
  * The tree itself is changed, so views need no special case. Sites of a removed node below a named
  * frame move to the nearest remaining node further out. The parent of a named frame becomes the
@@ -14,6 +15,9 @@
 #include "profile/time_slice.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "util/path.h"
 
 enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_BROKEN };
 
@@ -43,6 +47,53 @@ fold_runtime_follow(uint32_t *node, const uint32_t *to)
         *node = to[*node];
 }
 
+/* Move sites and other references to nodes, as TO says by node; 0 = the node stays. */
+static void
+follow_all(struct profile *p, const uint32_t *to)
+{
+    for (size_t i = 0; i < p->site_count; i++)
+        fold_runtime_follow(&p->sites[i].node, to);
+    for (size_t i = 0; i < p->backing_count; i++)
+        fold_runtime_follow(&p->backings[i].node, to);
+    for (size_t i = 0; i < p->unknown_free_count; i++) {
+        fold_runtime_follow(&p->unknown_frees[i].node, to);
+        fold_runtime_follow(&p->unknown_frees[i].site_node, to);
+    }
+    for (size_t i = 0; i < p->corruption_count; i++) {
+        fold_runtime_follow(&p->corruptions[i].node, to);
+        fold_runtime_follow(&p->corruptions[i].site_node, to);
+        fold_runtime_follow(&p->corruptions[i].front_node, to);
+    }
+}
+
+/* Remove the frames of heaptap's adapters, which the runtime calls instead of its allocator. The
+ * frame that called the adapter has their allocations. */
+static void
+remove_adapters(struct profile *p)
+{
+    static const char adapter[] = "libheaptap_";
+    bool *own = xcalloc(p->module_count, sizeof *own);
+    uint32_t *to = xcalloc(p->node_count, sizeof *to); // By node of an adapter: its caller.
+    bool any = false;
+
+    for (size_t i = 1; i < p->module_count; i++) {
+        own[i] = strncmp(path_basename(p->modules[i].path), adapter, sizeof adapter - 1) == 0;
+        any = any || own[i];
+    }
+    // Parents have smaller numbers, so their entries are complete.
+    for (uint32_t i = 1; any && i < p->node_count; i++) {
+        struct profile_node *n = &p->nodes[i];
+
+        fold_runtime_follow(&n->parent, to);
+        if (own[p->locations[n->location].module])
+            to[i] = n->parent;
+    }
+    if (any)
+        follow_all(p, to);
+    free(own);
+    free(to);
+}
+
 void
 fold_runtime(struct profile *p)
 {
@@ -50,6 +101,7 @@ fold_runtime(struct profile *p)
     uint32_t *to;
 
     p->runtime_folded = true;
+    remove_adapters(p);
     for (size_t i = 0; i < p->location_count; i++) {
         if (p->locations[i].runtime)
             break;
@@ -70,18 +122,6 @@ fold_runtime(struct profile *p)
             to[i] = i;
         }
     }
-    for (size_t i = 0; i < p->site_count; i++)
-        fold_runtime_follow(&p->sites[i].node, to);
-    for (size_t i = 0; i < p->backing_count; i++)
-        fold_runtime_follow(&p->backings[i].node, to);
-    for (size_t i = 0; i < p->unknown_free_count; i++) {
-        fold_runtime_follow(&p->unknown_frees[i].node, to);
-        fold_runtime_follow(&p->unknown_frees[i].site_node, to);
-    }
-    for (size_t i = 0; i < p->corruption_count; i++) {
-        fold_runtime_follow(&p->corruptions[i].node, to);
-        fold_runtime_follow(&p->corruptions[i].site_node, to);
-        fold_runtime_follow(&p->corruptions[i].front_node, to);
-    }
+    follow_all(p, to);
     free(to);
 }

@@ -42,6 +42,7 @@ types() {
         same "$lua, types: none" 0 "$(grep -c '"lua":' "$dir/json")"
     else
         check "$lua, types: objects" run_python "$area/lua_types.py" "$dir/json" "$dir/bare"
+        same "$lua, types: no stack has the adapter" 0 "$(grep -c 'libheaptap_lua' "$dir/json")"
     fi
     record "$dir/without" "$lua" "$area/lua_types.lua"
     "$HEAPTAP" report --json "$dir/without" >"$dir/json" 2>/dev/null
