@@ -13,6 +13,7 @@
 
 #include "analyse/timeline.h"
 #include "build_profile.h"
+#include "load/loader.h"
 #include "profile/time_slice.h"
 #include "svg/svg.h"
 
@@ -461,12 +462,55 @@ long_names_do_not_overlap_in_pictures(void **unused)
     profile_free(p);
 }
 
+/* Two snapshots of one tick of the clock, and a peak in the same tick. KEPT and PASSED are the
+ * bytes of two sites at the peak; the first allocates between the snapshots, the second in
+ * INTERVAL, and frees at once. */
+static struct profile *
+tick_profile(uint32_t interval, int64_t kept)
+{
+    struct profile *p = build_profile_new();
+    struct counters keeper = build_counters(1, 50, 0, 0), passer = build_counters(1, 900, 1, 900);
+
+    keeper.peak_bytes = kept;
+    passer.peak_bytes = 900;
+    p->has_history = true;
+    p->peak_elapsed_ns = 24000000;
+    p->snapshots = arena_array(&p->arena, 2, sizeof *p->snapshots);
+    p->snapshots[0] = (struct profile_snapshot){.elapsed_ns = 24000001, .name = "first"};
+    p->snapshots[1] = (struct profile_snapshot){.elapsed_ns = 24000001, .name = "second"};
+    p->snapshot_count = 2;
+    build_thread_site(p, build_thread(p, "main"), build_site(p, keeper, "keep", NULL), keeper);
+    build_thread_site(p, 0, build_site(p, passer, "pass", NULL), passer);
+    p->changes = arena_array(&p->arena, 2, sizeof *p->changes);
+    p->changes[0] = (struct profile_change){0, 1, {1, 50, 0, 0}};
+    p->changes[1] = (struct profile_change){1, interval, {1, 900, 1, 900}};
+    p->change_count = 2;
+    return p;
+}
+
+/* If this fails, exports and pictures show the peak before a snapshot that preceded it. */
+static void
+the_peak_is_behind_the_snapshots_before_it(void **unused)
+{
+    (void)unused;
+    for (uint32_t interval = 0; interval < 3; interval++) {
+        struct profile *p = tick_profile(interval, interval == 2 ? 50 : 0);
+
+        load_peak(p);
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(p->snapshots[i].elapsed_ns < p->peak_elapsed_ns, i < interval);
+        assert_true(p->peak_elapsed_ns >= 24000000 && p->peak_elapsed_ns <= 24000002);
+        profile_free(p);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_found_by_name_and_time),
         cmocka_unit_test(a_printed_time_selects_its_own_snapshot),
+        cmocka_unit_test(the_peak_is_behind_the_snapshots_before_it),
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(without_a_history_the_start_and_the_end_are_known),

@@ -187,55 +187,15 @@ sum_levels(struct planner *w, size_t intervals)
     return totals;
 }
 
-/* Return the number of allocations that INTERVAL lacks for a peak there. */
-static int64_t
-missing_for_peak(const struct planner *w, size_t interval)
-{
-    int64_t missing = 0;
-
-    for (size_t i = 0, end; i < w->row_count; i = end) {
-        int64_t peak = w->plan->units[w->rows[i].unit].peak_bytes, before = 0, after, bytes = 0;
-
-        for (end = i; end < w->row_count && w->rows[end].unit == w->rows[i].unit; end++)
-            if (w->rows[end].interval < interval)
-                before = counters_sum(before, w->rows[end].level);
-        after = before;
-        for (size_t k = i; k < end; k++)
-            if (w->rows[k].interval == interval) {
-                after = counters_sum(before, w->rows[k].level);
-                bytes = event_plan_not_negative(w->rows[k].bytes);
-            }
-        before = event_plan_not_negative(before);
-        after = event_plan_not_negative(after);
-        missing = counters_sum(missing, event_plan_not_negative(counters_difference(
-                                            counters_sum(event_plan_not_negative(peak - before),
-                                                         event_plan_not_negative(after - peak)),
-                                            bytes)));
-    }
-    return missing;
-}
-
-/* Return the interval of the peak, below INTERVALS. The peak's time has the resolution of a clock
- * tick, so a neighbour is chosen if only that has enough allocations. */
+/* Return the interval of the peak, below INTERVALS. */
 static size_t
 event_plan_peak_interval(const struct planner *w, size_t intervals)
 {
-    size_t n = 1, best;
-    int64_t least;
+    size_t n = 1;
 
     while (n < intervals && point_at(w->p, n).elapsed_ns < w->p->peak_elapsed_ns)
         n++;
-    best = n - 1;
-    least = missing_for_peak(w, best);
-    for (size_t i = n - 1 > 0 ? n - 2 : 0; i <= n && i < intervals && least > 0; i++) {
-        int64_t missing = missing_for_peak(w, i);
-
-        if (missing < least) {
-            least = missing;
-            best = i;
-        }
-    }
-    return best;
+    return n - 1;
 }
 
 /* Choose the moments, and store the step of each interval in STEP_OF. */

@@ -381,6 +381,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_notes(&l);
     loader_bound_peak(&l);
     load_history(&l);
+    load_peak(p);
     profile_mark_programs(p);
     load_symbols(&l);
     load_types(&l);

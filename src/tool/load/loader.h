@@ -167,6 +167,12 @@ uint32_t loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t ta
  * load_header. */
 void load_history(struct loader *l);
 
+/* --- load_peak.c: the place of the peak among the snapshots. */
+
+/* Give the peak of P, and snapshots of the same tick of the clock, times in their true order.
+ * Requires load_history. */
+void load_peak(struct profile *p);
+
 /* --- load_sampling.c: load recording modes and error bounds. */
 
 /* Load the error bounds of the estimates. Return the number of records without a site. */
