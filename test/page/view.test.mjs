@@ -13,7 +13,7 @@ import {areDifferentPrograms, briefName, shortName, visible}
     from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
 import {stretches} from '../../src/page/view/stretches.js';
-import {axisTime, bytes, count, duration, growth, percent, plural}
+import {axisTime, bytes, count, duration, fixed, growth, percent, plural}
     from '../../src/page/view/units.js';
 
 test('numbers are rounded as the command rounds them', () => {
@@ -48,6 +48,18 @@ test('marks of an axis differ from each other', () => {
         const marks = Array.from({length: 12}, (_, i) => axisTime(i * step, step));
         assert.equal(new Set(marks).size, marks.length, marks.join(' '));
     }
+});
+
+test('a number between two others is rounded as the command rounds it', () => {
+    assert.equal(bytes(29952), '29.2 KiB');
+    assert.equal(bytes(30464), '29.8 KiB');
+    assert.equal(percent(1, 16), '6.2 %');
+    assert.equal(percent(3, 16), '18.8 %');
+    assert.equal(fixed(-29.25, 1), '-29.2');
+    assert.equal(fixed(0.5, 0), '0');
+    assert.equal(fixed(1.5, 0), '2');
+    assert.equal(fixed(1.125, 2), '1.12');
+    assert.equal(fixed(29.35, 1), (29.35).toFixed(1));
 });
 
 test('half a million rows are sorted by number, equals in their order', () => {

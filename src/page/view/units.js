@@ -6,6 +6,18 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const MINUS = '\u2212';
 export const UNKNOWN = '–';
 
+/* VALUE with DIGITS decimals. Of two equally near numbers the even one is shown, as the command's
+ * printf does: 29.25 as 29.2. toFixed shows the larger one. */
+export function fixed(value, digits) {
+    const size = Math.abs(value), halves = size * 2 ** (digits + 1);
+    if (halves % 2 !== 1)
+        return value.toFixed(digits);
+    const below = Math.floor(size * 10 ** digits);
+    if (size * 10 ** digits - below !== 0.5)
+        return value.toFixed(digits);
+    return (Math.sign(value) * (below + below % 2) / 10 ** digits).toFixed(digits);
+}
+
 export function bytes(value) {
     if (value === null || value === undefined)
         return UNKNOWN;
@@ -16,7 +28,7 @@ export function bytes(value) {
         unit++;
     }
     const sign = value < 0 ? MINUS : '';
-    return unit === 0 ? `${sign}${Math.round(size)} B` : `${sign}${size.toFixed(1)} ${UNITS[unit]}`;
+    return unit === 0 ? `${sign}${Math.round(size)} B` : `${sign}${fixed(size, 1)} ${UNITS[unit]}`;
 }
 
 export function count(value) {
@@ -38,7 +50,7 @@ export function growth(value, unit) {
 }
 
 export function percent(part, whole) {
-    return whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : UNKNOWN;
+    return whole > 0 ? `${fixed(100 * part / whole, 1)} %` : UNKNOWN;
 }
 
 export function plural(number, noun) {
@@ -54,7 +66,7 @@ export function duration(ns) {
         return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
     if (whole >= 60)
         return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-    return whole >= 1 ? `${seconds.toFixed(2)} s` : `${Math.round(seconds * 1e3)} ms`;
+    return whole >= 1 ? `${fixed(seconds, 2)} s` : `${Math.round(seconds * 1e3)} ms`;
 }
 
 function clockTime(minutes) {
