@@ -111,8 +111,8 @@ export function Calls() {
             value: (row) => row.callers.length, cell: (row) => count(row.callers.length)},
         {key: 'callees', title: 'calls', numeric: true, width: 6, narrow: false,
             value: (row) => row.callees.length, cell: (row) => count(row.callees.length)},
-        {key: 'called', title: 'allocations', numeric: true, width: 8, narrow: false,
-            tip: 'with another function’s call of it on the stack',
+        {key: 'called', title: 'called', numeric: true, width: 8, narrow: false,
+            tip: 'allocations with another function’s call of it on the stack',
             value: (row) => row.calls, cell: (row) => count(row.calls)}];
     return (
         <>
