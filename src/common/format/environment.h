@@ -21,14 +21,14 @@
 
 /* Scope of the recording. */
 #define ENVIRONMENT_FRAMES "HEAPTAP_FRAMES"             // Number of innermost frames to record.
-#define ENVIRONMENT_SAMPLE "HEAPTAP_SAMPLE"             // Bytes per sample.
-#define ENVIRONMENT_SAMPLE_COUNT "HEAPTAP_SAMPLE_COUNT" // Calls per sample.
-#define ENVIRONMENT_DELAY "HEAPTAP_DELAY"               // Milliseconds before recording starts.
-#define ENVIRONMENT_DURATION "HEAPTAP_DURATION"         // Milliseconds of recording.
-#define ENVIRONMENT_SNAPSHOT_GROWTH "HEAPTAP_SNAPSHOT_GROWTH" // Take a snapshot each time live
-                                                              // bytes have grown by this number.
-#define ENVIRONMENT_SNAPSHOT_SIGNAL "HEAPTAP_SNAPSHOT_SIGNAL" // Take a snapshot at each signal with
-                                                              // this number.
+#define ENVIRONMENT_CALLERS "HEAPTAP_CALLERS" // Record callers for one allocation in this number.
+#define ENVIRONMENT_SAMPLE "HEAPTAP_SAMPLE"             // Sample one block in this number of bytes,
+#define ENVIRONMENT_SAMPLE_COUNT "HEAPTAP_SAMPLE_COUNT" // or in this number of calls.
+#define ENVIRONMENT_DELAY "HEAPTAP_DELAY"               // Start recording after this number of ms,
+#define ENVIRONMENT_DURATION "HEAPTAP_DURATION"         // and record for this number of ms.
+#define ENVIRONMENT_SNAPSHOT_GROWTH "HEAPTAP_SNAPSHOT_GROWTH" // Take a snapshot per growth by this
+                                                              // number of bytes,
+#define ENVIRONMENT_SNAPSHOT_SIGNAL "HEAPTAP_SNAPSHOT_SIGNAL" // or at the signal with this number.
 
 /* Annotated blocks: the number of return addresses before a block, and the length in bytes of the
  * guard after the block. */

@@ -189,13 +189,17 @@ struct disk_header {
     // Elapsed time when the process had ended, if no exit handler ran; 0 = not known. `heaptap
     // run`, which waits for the process, writes this field.
     uint64_t ended_ns;
-    uint64_t limit_bytes; // Limit on recorder_bytes plus the file's size; 0 = no limit yet.
-    uint64_t reserved1[402];
+    uint64_t limit_bytes; // Limit on recorder_bytes and the file; 0 = none so far.
+    // One allocation in this number has its whole stack, on average; the others have their site
+    // only (DISK_CALLERS_UNRECORDED). 0 = all have the whole stack.
+    uint64_t callers_period;
+    uint64_t reserved1[401];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
 static_assert(offsetof(struct disk_header, ended_ns) == 864, "format.md 2");
+static_assert(offsetof(struct disk_header, callers_period) == 880, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* The value of control[0], with the arguments in the words after it. */
@@ -328,9 +332,12 @@ enum { DISK_NAMED_FRAME = 0xFFFC };
  * tree had no room. A reader that does not know this value shows an unnamed function. */
 #define DISK_SHORTENED ((uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS)
 
-/* Kinds of tags. A tag has one of these values in place of a module id, and an index in place of an
- * address. The tags of a path are its innermost nodes. They have the order of this list, the
- * outermost first. */
+/* The frame of a child of DISK_NODE_TRUNCATED above short stacks, which consist of the frames of a
+ * site. Readers without support for it show an unnamed function. */
+#define DISK_CALLERS_UNRECORDED (DISK_SHORTENED | UINT32_MAX)
+
+/* A tag has one of these in the bits of the module and an id in the bits of the address. The tags
+ * of a path are its innermost nodes, in this order, outer ones first. */
 enum disk_tag {
     DISK_TAG_LABELS = 0xFFFD,  // Index into LABELS.
     DISK_TAG_HEAP = 0xFFFE,    // Index into HEAPS: blocks of a heap of the program.
@@ -529,6 +536,9 @@ enum disk_mode {
 #define DISK_SAMPLE_BYTES_MIN ((uint64_t)1 << 10)
 #define DISK_SAMPLE_COUNT_MIN ((uint64_t)2)
 #define DISK_SAMPLE_PERIOD_MAX ((uint64_t)1 << 40)
+
+/* Upper bound of callers_period, which keeps products of counts and weights far below 2^63. */
+#define DISK_CALLERS_PERIOD_MAX ((uint64_t)1 << 20)
 
 /* A stretch of time with one recording mode. */
 struct disk_phase {

@@ -197,8 +197,10 @@ struct thread {
                                   // since language_natives.c examined them.
     struct language_memo *language; // language_frames.h; NULL until needed.
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
-    // Index in `variants` of the stack that followed last time. `predicted` is indexed by history
-    // and innermost frame, `latest` by innermost frame alone.
+    struct short_table *shorts;     // stack/short.c; NULL until needed.
+    int64_t callers_left;           // Number of allocations until the next with a whole stack.
+    // Index in `variants` of the stack that followed last time: by history and innermost frame (the
+    // predicted stack), and by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];
     // Index in `variants`, by hash of the innermost frames; 0 = none. A stack has two possible
     // places, which differ in the lowest bit. Entries of `variants` are assigned in order, so that

@@ -19,6 +19,7 @@
 
 #include "account/recent.h"
 #include "event/block.h"
+#include "event/callers.h"
 #include "mixed/language_frames.h"
 #include "stack/stack.h"
 
@@ -96,7 +97,7 @@ deferred_add(struct thread *t, void *p, size_t size_bytes, bool odd, struct arch
     uint32_t source = source_of(t, 0, p);
     struct inner_block b = {.p = p,
                             .size_bytes = size_bytes,
-                            .sites = language_sites(t, stack_target(t, caller)),
+                            .sites = callers_sites(t, caller),
                             .odd = odd};
 
     // Drop the block that contains P: an inner function may itself return a part of an inner block.

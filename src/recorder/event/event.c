@@ -39,6 +39,7 @@
 #include "account/unknown_frees.h"
 #include "base/atomics.h"
 #include "event/block.h"
+#include "event/callers.h"
 #include "event/event_state.h"
 #include "event/fast_path.h"
 #include "event/reentry.h"
@@ -50,9 +51,12 @@
 
 /* --- Allocations ------------------------------------------------------------------------------ */
 
-/* Record an allocation of any thread and block. ODD as in block.h. */
+static void *alloc_short(void *p, size_t size_bytes, struct arch_caller caller);
+
+/* Record an allocation of any thread and block. WHOLE: with its whole stack, else with the stack
+ * that callers.c chooses. ODD as in block.h. */
 static NOINLINE void *
-alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
+alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd, bool whole)
 {
     struct thread *t = reentry_enter_thread(caller.slot);
 
@@ -61,7 +65,8 @@ alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
         int64_t change;
 
         if (likely(p != NULL)) {
-            uint32_t *sites = language_sites(t, stack_target(t, caller));
+            uint32_t *sites = whole ? language_sites(t, stack_target(t, caller))
+                                    : callers_sites(t, caller);
 
             block_begins(t, p, size_bytes, odd, nodes_site(sites, size_bytes), &change);
             peak_change(t, change);
@@ -76,8 +81,16 @@ alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
     return p;
 }
 
-/* Record the allocation of P with the stack of TARGET, if P is NULL or not direct. Requires that
- * the fast path is open to the thread. */
+/* Like alloc_any, in a thread of any kind. */
+static NOINLINE void *
+alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
+{
+    return tls.short_stacks != 0 && likely(!odd)
+               ? alloc_short(p, size_bytes, caller)
+               : alloc_any(p, size_bytes, caller, odd, false);
+}
+
+/* The fast path is open to the thread and the stack is TARGET's, but P is not direct, or NULL. */
 static NOINLINE void *
 alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 {
@@ -228,6 +241,24 @@ event_alloc(void *p, size_t size_bytes, struct arch_caller caller)
     return alloc_at(p, size_bytes, t, &t->leaf, alloc_miss);
 }
 
+/* Record an allocation in a thread with short stacks, by the fast path if it is open. The thread is
+ * marked as one that needs the slow path, so event_alloc pays nothing. */
+static NOINLINE void *
+alloc_short(void *p, size_t size_bytes, struct arch_caller caller)
+{
+    struct thread *t = tls.self;
+    struct stack_target *target;
+
+    reentry_enter(caller.slot);
+    if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_NEEDS_SLOW_PATH) ||
+        unlikely(t->countdown == 1) || unlikely(t->shorts == NULL))
+        return alloc_any(p, size_bytes, caller, false, false);
+    target = callers_target(t, caller);
+    if (unlikely(target == NULL))
+        return alloc_any(p, size_bytes, caller, false, true);
+    return alloc_at(p, size_bytes, t, target, alloc_miss);
+}
+
 void
 event_alloc_outer(void *p, size_t size_bytes, struct arch_caller caller)
 {
@@ -370,7 +401,7 @@ event_realloc_end(void *p, struct ledger_entry old, void *result, size_t size_by
 
         left = block_moves(t, old, p, result != NULL);
         language_moves(old, p, result);
-        sites = result != NULL ? language_sites(t, stack_target(t, caller)) : NULL;
+        sites = result != NULL ? callers_sites(t, caller) : NULL;
         c = sites != NULL ? block_begins(t, result, size_bytes, false,
                                          nodes_site(sites, size_bytes), &change)
                           : NULL;

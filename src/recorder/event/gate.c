@@ -6,14 +6,11 @@
  *                   └► sample: draw the next distance, record with weight */
 #include "event/gate.h"
 
-#include "base/fmt.h"
-#include "base/hash.h"
+#include "event/distance.h"
 #include "event/filter.h"
-#include "event/guarded_draw.h"
 #include "event/reentry.h"
 #include "event/request.h"
 #include "event/tick.h"
-#include "platform/arch_x86_64.h"
 #include "platform/host.h"
 #include "platform/sys.h"
 
@@ -31,31 +28,8 @@ set_distance(int64_t charge)
     tls.credit = credit;
 }
 
-static COLD void
-gate_seed(void)
-{
-    const char *text = host_environment("HEAPTAP_SEED");
-    uint64_t word = text != NULL ? parse_uint(&text) : 0;
-
-    if (text == NULL)
-        word = arch_cycles() ^ sys_clock_ns() << 20 ^ (uint64_t)(uintptr_t)&tls ^
-               (uint64_t)sys_gettid() << 40;
-    else if (tls.self != NULL)
-        // Seed each thread differently, even threads that use the same row one after another.
-        word += hash_u64((uint64_t)tls.self->row << 32 | tls.self->disk->uses);
-    tls.random = hash_u64(word) | 1;
-}
-
-static int64_t
-next_distance(void)
-{
-    if (unlikely(tls.random == 0))
-        gate_seed();
-    return guarded_draw_distance(&sample.modes[tls.mode], &tls.random);
-}
-
-/* Decide about a call for SIZE_BYTES. The call has already been charged, unless this thread has
- * just adopted the recording mode. */
+/* Decide about a call for SIZE_BYTES. It was already charged, unless this thread has just adopted
+ * the recording mode. */
 static enum gate
 decide(uint64_t size_bytes)
 {
@@ -69,13 +43,13 @@ decide(uint64_t size_bytes)
         return GATE_PASS;
     }
     if (tls.reserve < 0)
-        left = next_distance() - (int64_t)draw_charge(size_bytes, p->mask);
+        left = distance_draw(&sample.modes[tls.mode]) - (int64_t)draw_charge(size_bytes, p->mask);
     if (left >= 0) {
         set_distance(left);
         return GATE_PASS;
     }
     tls.sampled_mode = tls.mode;
-    set_distance(next_distance());
+    set_distance(distance_draw(&sample.modes[tls.mode]));
     return GATE_SAMPLE;
 }
 

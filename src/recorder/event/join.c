@@ -17,6 +17,7 @@
 #include "account/recent.h"
 #include "base/atomics.h"
 #include "core/core_publish.h"
+#include "event/callers.h"
 #include "event/event_state.h"
 #include "event/guard.h"
 #include "event/tick.h"
@@ -30,6 +31,7 @@
 #include "stack/coroutines.h"
 #include "stack/memo.h"
 #include "stack/path_ids.h"
+#include "stack/short.h"
 #include "stack/stack.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"
@@ -298,17 +300,20 @@ static COLD void
 invalidate_stale(struct thread *t)
 {
     memo_forget_all(t);
+    short_forget(t);
     rules_forget(t->rules);
     coroutines_forget_code(t);
 }
 
-/* Return the ready state for the calling thread, whose stacks get frames of LANGUAGES languages. */
+/* Return the ready state for the calling thread, whose stacks get frames of LANGUAGES languages, and
+ * are mostly short if CALLERS. */
 static uint32_t
-ready_state(uint32_t languages)
+ready_state(uint32_t languages, bool callers)
 {
-    if (tls.labels == 0 && languages == 0)
+    if (tls.labels == 0 && languages == 0 && !callers)
         return THREAD_READY;
-    return tls.labels == 0 && language_is_bound() ? THREAD_MERGES : THREAD_NEEDS_SLOW_PATH;
+    return tls.labels == 0 && !callers && language_is_bound() ? THREAD_MERGES
+                                                              : THREAD_NEEDS_SLOW_PATH;
 }
 
 COLD void
@@ -316,9 +321,12 @@ join_refresh(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready), generation;
     uint32_t languages = load_acquire(&language_count);
+    bool callers = callers_are_sampled(t);
 
-    tls.needs_slow_path = tls.labels != 0 || languages != 0;
-    while (ready != THREAD_NOT && !cas_seq_cst(&t->ready, &ready, ready_state(languages)))
+    tls.needs_slow_path = tls.labels != 0 || languages != 0 || callers;
+    tls.short_stacks = callers && tls.labels == 0;
+    while (ready != THREAD_NOT &&
+           !cas_seq_cst(&t->ready, &ready, ready_state(languages, callers)))
         continue;
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).

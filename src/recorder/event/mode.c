@@ -36,6 +36,7 @@ mode_learn(void)
     uint64_t bytes = host_number(ENVIRONMENT_SAMPLE), calls = host_number(ENVIRONMENT_SAMPLE_COUNT);
     uint64_t delay_ms = host_number(ENVIRONMENT_DELAY);
     uint64_t duration_ms = host_number(ENVIRONMENT_DURATION);
+    uint64_t callers = host_number(ENVIRONMENT_CALLERS);
 
     sample.wanted = guarded_draw_mode(DISK_MODE_EXACT, 0);
     if (draw_is_valid(DISK_MODE_BYTES, bytes))
@@ -47,6 +48,9 @@ mode_learn(void)
     if (duration_ms != 0)
         sample.end_ns = sys_clock_ns() + (delay_ms + duration_ms) * NS_PER_MS;
     sample.modes[0] = delay_ms != 0 ? guarded_draw_mode(DISK_MODE_OFF, 0) : sample.wanted;
+    if (sample.wanted.mode == DISK_MODE_EXACT && callers >= DISK_SAMPLE_COUNT_MIN &&
+        callers <= DISK_CALLERS_PERIOD_MAX)
+        sample.callers = guarded_draw_mode(DISK_MODE_COUNT, callers);
     sample.known = true;
 }
 
@@ -113,6 +117,7 @@ mode_start(void)
         mem_private(sizeof *account_state()->errors * (size_t)(LIMIT_SITES + 1));
     account_state()->errors_count = account_state()->errors != NULL ? LIMIT_SITES + 1 : 0;
     mode_add_mode(&sample.modes[0]);
+    state->header->callers_period = sample.callers.period;
     make_present(0);
 }
 

@@ -19,6 +19,7 @@ struct sample {
     bool known;                // True after the environment was read.
     uint64_t begin_ns, end_ns; // Clock times at which recording begins and stops; 0 = never.
     struct draw_mode wanted;   // The user's choice, in force from begin_ns on.
+    struct draw_mode callers;  // Selects the allocations with whole stacks; period 0 = all.
     struct draw_mode modes[LIMIT_MODES];
 };
 extern struct sample sample;

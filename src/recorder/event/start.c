@@ -46,6 +46,7 @@
 #include "stack/modules.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"
+#include "stack/wrappers.h"
 
 enum { STATUS_BYTES = 4096 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
@@ -272,8 +273,8 @@ start_tables(void)
     bounds_process_begins();
     return account_state()->threads != NULL && table_take(&state->tables[DISK_THREADS], 1) == 0 &&
            core_record_start() && ledger_start() && nodes_start() && rules_start() &&
-           modules_start() && unknown_frees_start() && label_start() && named_start() &&
-           heap_names_start();
+           modules_start() && wrappers_start() && unknown_frees_start() && label_start() &&
+           named_start() && heap_names_start();
 }
 
 static bool

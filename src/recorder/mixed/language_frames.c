@@ -39,6 +39,7 @@
 #include "account/account_state.h"
 #include "account/label.h"
 #include "platform/mem.h"
+#include "stack/short.h"
 
 static struct language_memo *
 memo_of(struct thread *t)
@@ -316,6 +317,8 @@ language_merge(struct thread *t, const struct stack_target *target)
 uint32_t *
 language_sites_separate(struct thread *t, const struct stack_target *target)
 {
+    if (short_has(t, target))
+        return target->sites;
     return account_state()->nodes[label_here(language_merge(t, target))].site;
 }
 
@@ -349,6 +352,8 @@ language_constant_sites_separate(struct thread *t, struct stack_target *target)
     struct language_memo *m;
     uint32_t node;
 
+    if (short_has(t, target))
+        return target->sites;
     if (target->counter[0] == &mixed_counter)
         return NULL;
     if ((m = memo_of(t)) != NULL && is_plain(t, m, target)) {

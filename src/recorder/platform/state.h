@@ -50,7 +50,7 @@ enum {
     STATE_LEDGER_BYTES = 192,
     STATE_ACCOUNT_BYTES = 5312,
     STATE_HEAPS_BYTES = 128,
-    STATE_STACK_BYTES = 128,
+    STATE_STACK_BYTES = 192,
     STATE_EVENT_BYTES = 128,
 };
 
@@ -118,7 +118,9 @@ struct tls {
     // functions of another language may be running. So events are charged to another node than that
     // of the C stack.
     uint32_t needs_slow_path;
-    // Old and new address of the block during a recorded reallocation, if `needs_slow_path` is 1.
+    uint32_t short_stacks; // 1 if most of the thread's stacks are short (short.c) and it has no
+                           // labels.
+    // During a recorded reallocation, if `needs_slow_path`: old and new address of the block.
     const void *moved_from, *moved_to;
     size_t moved_bytes; // Number of moved bytes, as defined by the API (heaptap/language.h).
     uint64_t loading_slot; // Stack slot of a call of dlopen or dlmopen that may be in progress; 0 =

@@ -39,6 +39,7 @@
 #include "stack/bounds.h"
 #include "stack/coroutines.h"
 #include "stack/memo.h"
+#include "stack/outwards.h"
 #include "stack/path_ids.h"
 #include "stack/stack_state.h"
 #include "stack/walk.h"
@@ -52,8 +53,8 @@ enum {
 /* A counter that no block fits. */
 static struct disk_counter no_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
 
-static struct stack_target
-target_of(uint32_t node, uint32_t frames, uint32_t stamp)
+struct stack_target
+stack_target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 {
     static_assert(DISK_SIZE_CLASSES == 4, "the list");
     return (struct stack_target){
@@ -155,14 +156,7 @@ deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
     return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
 }
 
-/* Return true if ADDRESS is a word of the stack further out than SLOT, and at most HIGH. */
-static inline bool
-is_further_out(uint64_t address, uint64_t slot, uint64_t high)
-{
-    return address - slot - 1 < high - slot && (address & 7) == 0;
-}
-
-/* Return true if the memo frame F equals FRAME, the current frame of W. */
+/* Return true if the remembered frame F equals the current frame of W, which is FRAME. */
 static inline bool
 stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
@@ -191,53 +185,7 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     return false;
 }
 
-/* The frame of the caller, reached by one step. */
-struct outer {
-    uint64_t slot, rbp;
-    uint64_t rbp_slot; // The word that rbp was restored from, or 0.
-};
-
-/* Step from the frame at SLOT with RBP out to *RET by a rule of kind RULE_RSP. Return false if the
- * step leaves the stack, which ends at HIGH. */
-static inline bool
-step_rsp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
-         struct outer *ret)
-{
-    // The rule moves outwards by a multiple of 8 bytes, and rbp is saved in between: see struct
-    // rule_entry.
-    ret->slot = slot + (uint64_t)(int64_t)rule->cfa_offset;
-    ret->rbp = rbp;
-    ret->rbp_slot = 0;
-    if (unlikely(ret->slot >= high))
-        return false;
-    if (rule->rbp_words != 0) {
-        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
-        ret->rbp = stack_word(ret->rbp_slot);
-    }
-    return true;
-}
-
-/* Like step_rsp, for kind RULE_RBP. */
-static inline bool
-step_rbp(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
-         struct outer *ret)
-{
-    ret->slot = rbp + (uint64_t)(int64_t)rule->cfa_offset - 8;
-    ret->rbp = rbp;
-    ret->rbp_slot = 0;
-    if (unlikely(!is_further_out(ret->slot, slot, high - 8)))
-        return false;
-    if (rule->rbp_words != 0) {
-        ret->rbp_slot = ret->slot + 8 + (uint64_t)((int64_t)rule->rbp_words * 8);
-        if (unlikely(!is_further_out(ret->rbp_slot, slot, high - 8)))
-            return false;
-        ret->rbp = stack_word(ret->rbp_slot);
-    }
-    return true;
-}
-
-/* Like step_rsp, for kind RULE_RBP_DEREF. Store the address of the word that contains the CFA in
- * *RET_CFA_SLOT. */
+/* Like step_rsp, for kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
 static NOINLINE bool
 step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
            uint64_t *ret_cfa_slot, struct outer *ret)
@@ -499,7 +447,7 @@ remember_leaf(struct thread *t, uint32_t node)
     t->leaf_slot = leaf->slot;
     t->leaf_rbp = leaf->rbp;
     t->leaf_needs_rbp = leaf->needs_rbp;
-    t->leaf = target_of(node, t->memo_count, ++t->stamps);
+    t->leaf = stack_target_of(node, t->memo_count, ++t->stamps);
     t->memo_version++;
     t->history = 0;
     return &t->leaf;
@@ -670,7 +618,7 @@ stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32
         note_frames(p, w, root);
         node = path_ids_walked(t, walked_count(w), p->join, root);
     }
-    p->target = target_of(node, p->join + walked_count(w), ++t->stamps);
+    p->target = stack_target_of(node, p->join + walked_count(w), ++t->stamps);
     signal_fence();
     p->slot = caller.slot;
     t->frames_reused += p->join;
@@ -683,7 +631,7 @@ stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32
 static COLD struct stack_target *
 walk_whole(struct thread *t, struct arch_caller caller)
 {
-    t->uncached = target_of(walk_full(t, caller), 0, 0);
+    t->uncached = stack_target_of(walk_full(t, caller), 0, 0);
     return &t->uncached;
 }
 

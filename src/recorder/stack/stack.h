@@ -5,17 +5,14 @@
 
 #include "account/thread.h"
 #include "platform/arch_x86_64.h"
-
+#include "stack/outwards.h"
 
 /* Slow path of stack_target, if the leaf and the prediction do not match. The result is valid until
  * the next call. */
 struct stack_target *stack_target_miss(struct thread *t, struct arch_caller caller);
 
-READS_STACK static inline uint64_t
-stack_word(uint64_t address)
-{
-    return *(const uint64_t *)(uintptr_t)address;
-}
+/* Return a target for NODE, a stack of FRAMES frames, whose counters are not looked up yet. */
+struct stack_target stack_target_of(uint32_t node, uint32_t frames, uint32_t stamp);
 
 READS_STACK static inline bool
 check_passes(const struct stack_check *c)

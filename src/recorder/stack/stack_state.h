@@ -14,6 +14,10 @@ struct stack_state {
     uint32_t module_count;        // Atomic: number of modules.
     uint32_t modules_busy;        // Atomic: 1 while a thread is recording a module.
 
+    /* short.c, wrappers.c */
+    uint32_t short_root;           // Atomic: node above short stacks; 0 = none yet.
+    struct wrappers **wrappers;    // Indexed by module id: atomic, NULL = not read yet.
+
     /* bounds.c */
     uint32_t block_off;   // Atomic: offset of glibc's record of a stack's bounds; 0 = unknown.
     uint64_t stack_top;   // Upper end of the main thread's stack.

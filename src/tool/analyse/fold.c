@@ -1,19 +1,8 @@
-/* fold.c: built-in table of allocation wrappers.
+/* fold.c: allocation wrappers among the functions of a profile.
  *
  * A stack that ends in `operator new` or `xmalloc` does not identify its allocation site. Folding
- * drops the innermost frames that the table below lists, and charges the next frame.
- *
- * The table lists functions that only obtain memory for their caller, occur in many programs, and
- * have names with no other meaning. Every function of the C++ library qualifies:
- * `vector::_M_realloc_insert` allocates, but readers look for the user code that called it. The
- * allocators of a single program do not belong here, unless their names identify them as such.
- *
- * Some names are wrappers by convention: zmalloc, git__strdup, PyMem_RawMalloc,
- * ztrymalloc_usable_internal. One of their words is a function of malloc's family behind at most a
- * few letters, and the others are qualifiers (raw, usable, try). The first word may also be the
- * name of a library with such an allocator. Any other first word names the allocated object:
- * matrix_calloc and table_realloc belong to a program, and its reader looks for them. A plain
- * "alloc" belongs to the family only behind a qualifier, as in ggc_internal_alloc.
+ * drops the innermost frames whose names the table in wrapper/wrapper_name.c lists, and charges the
+ * next frame.
  *
  * C++ names are compared without template arguments, parameters and return type, so that one entry
  * covers all instances. fold_plain_name removes them by matching brackets. Brackets behind a dot,
@@ -21,103 +10,9 @@
 #include "analyse/fold.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
-// Length of the table's longest word, and number of arbitrary letters allowed in front of "malloc".
-enum { FOLD_WORD_MAX = 16, FOLD_LETTERS = 3 };
-
-/* Names of functions. A name that ends in a star matches every name that begins with the rest. The
- * order has no meaning. */
-static const char *const wrappers[] = {
-    // C
-    "malloc",
-    "calloc",
-    "realloc",
-    "reallocarray",
-    "aligned_alloc",
-    "posix_memalign",
-    "memalign",
-    "valloc",
-    "pvalloc",
-    "strdup",
-    "strndup",
-    "__strdup",
-    "__strndup",
-    "wcsdup",
-    "__libc_malloc",
-    "__libc_calloc",
-    "__libc_realloc",
-    // Wrappers that heaptap cc puts in front of the functions above (recorder/access)
-    "counted_strdup",
-    "counted_strndup",
-    "counted_wcsdup",
-    // heaptap.h
-    "heaptap_alloc",
-    "heaptap_resize",
-    "heaptap_backing",
-    // CPython, whose other allocators match by convention, and functions of heaptap's adapter in it
-    "gc_alloc",
-    "arena_map_get",
-    "allocate_from_new_pool",
-    "_PyMem_RawWcsdup",
-    "_PyObject_New",
-    "_PyObject_NewVar",
-    "_PyObject_GC_New",
-    "_PyObject_GC_NewVar",
-    "_PyObject_GC_Resize",
-    "PyType_GenericAlloc",
-    "_PyType_AllocNoTrack",
-    "obj_malloc",
-    "obj_calloc",
-    "obj_realloc",
-    // Redis; its other functions match by convention
-    "zcalloc_num",
-    // SQLite, embedded in many programs
-    "sqlite3MemMalloc",
-    "sqlite3MemRealloc",
-    "mallocWithAlarm",
-    "sqlite3Malloc",
-    "sqlite3Realloc",
-    "sqlite3_malloc*",
-    "sqlite3_realloc*",
-    "sqlite3DbMalloc*",
-    "sqlite3DbRealloc*",
-    "sqlite3MallocZero",
-    "sqlite3DbStr*",
-    "dbMallocRawFinish",
-    // GLib
-    "g_malloc*",
-    "g_try_malloc*",
-    "g_realloc*",
-    "g_try_realloc*",
-    "g_strdup",
-    "g_strndup",
-    "g_memdup*",
-    "g_slice_alloc*",
-    "g_aligned_alloc*",
-    // C++: the operators, and the library's own functions
-    "operator new",
-    "operator new[]",
-    "operator delete",
-    "operator delete[]",
-    "std::*",
-    "__gnu_cxx::*",
-    "__cxxabiv1::*",
-    "__cxa_allocate_exception",
-    // Rust
-    "__rust_alloc*",
-    "__rust_realloc",
-    "__rg_alloc*",
-    "__rg_realloc",
-    "__rdl_alloc*",
-    "__rdl_realloc",
-    "__rustc::__r*",
-    "alloc::alloc::*",
-    "alloc::raw_vec::*",
-    "<alloc::alloc::Global as core::alloc::Allocator>::*",
-    "<alloc::raw_vec::*",
-};
+#include "wrapper/wrapper_name.h"
 
 /* Return the end of the bracketed text that opens at S, or the end of S if it is not closed. */
 static const char *
@@ -205,99 +100,6 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
     ret[length] = '\0';
 }
 
-/* Return true if NAME equals PATTERN, or begins with it if PATTERN ends in a star. */
-static bool
-matches_whole(const char *pattern, const char *name)
-{
-    size_t length = strlen(pattern);
-
-    if (pattern[length - 1] == '*')
-        return strncmp(pattern, name, length - 1) == 0;
-    return strcmp(pattern, name) == 0;
-}
-
-/* Return true if LIST, words with a blank around each, contains the LENGTH bytes at WORD. */
-static bool
-fold_has_word(const char *list, const char *word, size_t length)
-{
-    char wanted[FOLD_WORD_MAX + 3];
-
-    if (length > FOLD_WORD_MAX)
-        return false;
-    snprintf(wanted, sizeof wanted, " %.*s ", (int)length, word);
-    return strstr(list, wanted) != NULL;
-}
-
-/* Return true if WORD is a function of malloc's family, with at most a library prefix. */
-static bool
-is_family(const char *word, size_t length)
-{
-    static const char *const family[] = {"malloc",       "calloc", "realloc", "zalloc", "mallocz",
-                                         "reallocarray", "strdup", "strndup", "memdup", "memdupz"};
-    static const char prefixes[] = " safe try ztry safesys fast sys ";
-
-    for (size_t i = 0; i < countof(family); i++) {
-        size_t bytes = strlen(family[i]);
-
-        if (length < bytes || strncmp(word + length - bytes, family[i], bytes) != 0)
-            continue;
-        return length - bytes <= FOLD_LETTERS || fold_has_word(prefixes, word, length - bytes);
-    }
-    return false;
-}
-
-/* Return true if WORD may be the first of a wrapper's name: a qualifier, or the library's name. */
-static bool
-may_begin(const char *word, size_t length)
-{
-    static const char how[] =
-        " aligned checked cleared debug default die do fail fast fatal impl internal mem nofail "
-        "raw real safe sys try x xtry z zero ";
-    static const char owners[] =
-        " apr ares av bfd bz2 cairo crypto curl dbus ff ft gc gcry gdk ggc git glib gnutls gpg gst "
-        "hb isc je jemalloc jv jvp krb5 ldap lua lzma mbedtls mi mono mp mpg my mz nss openssl "
-        "ossl pcre pcre2 perl php pl png port pr ptr py rb rpl ruby sdl talloc tc tcl tiff uv vim "
-        "wl xml zstd ";
-
-    return fold_has_word(how, word, length) || fold_has_word(owners, word, length);
-}
-
-/* Return true if the words of NAME, a plain identifier, mark it as a wrapper of a function of
- * malloc's family. */
-static bool
-is_named_so(const char *name)
-{
-    static const char how[] =
-        " aligned alloc array checked cleared common debug default die do fail fast fatal gc "
-        "impl internal mem n nofail object or raw real safe size sized sys try usable with x z "
-        "zero zeroed ";
-    char word[FOLD_WORD_MAX];
-    bool found = false, says_how = false;
-
-    for (size_t i = 0, words = 0; name[i] != '\0'; words++) {
-        size_t length = 0;
-
-        while (name[i] == '_')
-            i++;
-        for (; is_identifier(name[i]) && name[i] != '_'; i++) {
-            if (length > 0 && isupper((unsigned char)name[i]) &&
-                !isupper((unsigned char)name[i - 1]))
-                break;
-            if (length == sizeof word)
-                return false;
-            word[length++] = (char)tolower((unsigned char)name[i]);
-        }
-        if (length == 0)
-            return found && name[i] == '\0';
-        if (is_family(word, length) || (says_how && length == 5 && memcmp(word, "alloc", 5) == 0))
-            found = true;
-        else if (words > 0 ? !fold_has_word(how, word, length) : !may_begin(word, length))
-            return false;
-        says_how = words > 0;
-    }
-    return found;
-}
-
 size_t
 fold_alias_length(const char *function)
 {
@@ -310,10 +112,5 @@ fold_is_wrapper(const char *function)
     char name[FOLD_NAME_MAX];
 
     fold_plain_name(function + fold_alias_length(function), name);
-    for (size_t i = 0; i < countof(wrappers); i++)
-        if (wrappers[i][0] == name[0] && matches_whole(wrappers[i], name))
-            return true;
-    // Each name of the family contains "alloc" or "dup".
-    return (strcasestr(name, "alloc") != NULL || strcasestr(name, "dup") != NULL) &&
-           is_named_so(name);
+    return wrapper_name_is(name);
 }

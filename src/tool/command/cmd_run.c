@@ -43,7 +43,7 @@ struct cmd_run_options {
     uint64_t annotate;    // OPT_ALONE: given without a number; 0: not given.
     uint64_t guard_bytes; // OPT_ALONE: the option was not given.
     struct opt_list hooks, languages;
-    const char *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
+    const char *callers, *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
 };
 
 static const struct cmd_run_options defaults = {.guard_bytes = OPT_ALONE};
@@ -109,6 +109,12 @@ static const struct opt options[] = {
     {OPT_COUNT, 0, "check-every", &defaults.run.recording.check_every, "N",
      "Implies --annotate. At every Nth allocation or free of a thread, check the next 256 blocks "
      "in the order of their addresses, and start over after the last.",
+     NULL},
+    {OPT_STRING, 0, "callers", &defaults.callers, "1/N",
+     "Record the callers of one allocation in N on average, such as 1/64. Each allocation is still "
+     "counted at its site, so totals, sizes, leaks and sites are exact. Numbers of callers are "
+     "estimates, shown with the range that contains the truth. Costs about half of exact "
+     "recording, which is 1/1.",
      NULL},
     {OPT_SIZE, 0, "sample", &defaults.run.recording.sample_bytes, "SIZE",
      "Record a random sample of blocks, one per SIZE bytes on average (1K to 1T; 512K costs almost "
@@ -257,6 +263,11 @@ check_recording(struct cmd_run_options *o, const struct limits *fails, struct er
     struct recording *asks = &o->run.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
+    if (r == 0)
+        r = sample_opts_callers(o->callers, &asks->callers_period, err);
+    if (r == 0 && asks->callers_period != 0 && (asks->sample_bytes != 0 || asks->sample_count != 0))
+        r = err_set(err, HEAPTAP_USAGE,
+                    "--callers and --sample exclude each other: a sample always has its callers");
     if (r == 0 && asks->reserve_bytes > RESERVE_BYTES_MAX)
         r = err_set(err, HEAPTAP_USAGE,
                     "option '--reserve': at most 8G can be reserved; write that or less");

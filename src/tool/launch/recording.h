@@ -13,6 +13,7 @@ struct recording {
     // Annotated blocks: number of return addresses, and bytes of the guard; OPT_ALONE = the
     // default. Every check_every events, a part of the blocks is checked.
     uint64_t annotate_frames, guard_bytes, check_every;
+    uint64_t callers_period; // One allocation in this number has its callers recorded; 0 = all.
     uint64_t sample_bytes, sample_count; // Sampling period in bytes or calls.
     uint64_t frames;                     // Maximum number of innermost frames per stack.
     uint64_t delay_ms, duration_ms;

@@ -1,6 +1,9 @@
 /* sample_opts.c: check the values of the options that choose a recording mode. */
 #include "option/shared_opts.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "format/format.h"
 
 int
@@ -17,5 +20,25 @@ sample_opts_check(uint64_t bytes, uint64_t count, struct err *err)
         return err_set(err, HEAPTAP_USAGE,
                        "option '--sample-count': the number must be from 2 to 2^40; one in 1 is "
                        "exact recording");
+    return 0;
+}
+
+int
+sample_opts_callers(const char *text, uint64_t *ret_period, struct err *err)
+{
+    char *end = NULL;
+    uint64_t n;
+
+    if (text == NULL)
+        return 0;
+    n = strncmp(text, "1/", 2) == 0 && text[2] >= '0' && text[2] <= '9'
+            ? strtoull(text + 2, &end, 10)
+            : 0;
+    if (n == 0 || *end != '\0' || n > DISK_CALLERS_PERIOD_MAX)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--callers': '%.60s' is no share of the allocations; write 1/64, or "
+                       "another number from 1 to 2^20 after '1/'",
+                       text);
+    *ret_period = n == 1 ? 0 : n;
     return 0;
 }

@@ -64,6 +64,10 @@ enum metric metric_chosen(const struct metric_choice *choice);
  * Returns 0, or HEAPTAP_USAGE with ERR set. */
 int sample_opts_check(uint64_t bytes, uint64_t count, struct err *err);
 
+/* Set *RET_PERIOD to N of TEXT, "1/N", the value of --callers; 0 for "1/1", and unchanged if TEXT
+ * is NULL. Returns 0, or HEAPTAP_USAGE with ERR set. */
+int sample_opts_callers(const char *text, uint64_t *ret_period, struct err *err);
+
 /* Options for the places to search for names, for every command that shows or stores them. */
 
 /* Values of the options. Zero before parsing. */
