@@ -22,7 +22,7 @@
 /* covers: json_page.c page_writer.c */
 /* covers: access_sites.c access_words.c text_access.c json_access.c load_access.c access.c */
 /* covers: fields.c field_advice.c field_words.c text_fields.c json_fields.c fields_svg.c */
-/* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
+/* covers: caller_shares.c frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput
@@ -33,6 +33,7 @@
 #include "command/exporters.h"
 #include "html/page_writer.h"
 #include "json/json.h"
+#include "profile/caller_shares.h"
 #include "svg/svg.h"
 #include "text/text.h"
 #include "text/text_view.h"
@@ -433,6 +434,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
         return REFUSED;
     name_places(p);
     if (is_small(p)) {
+        callers_spread(p);
         views_look_at(p);
         if (p->has_history) {
             moment = point_at(p, (p->snapshot_count + 1) / 2);

@@ -30,6 +30,10 @@ export function waysText(report) {
     const ways = [...new Set(report.phases.map(({mode, period}) => ({
         exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
         count: `a sample for each ${count(period)} calls`})[mode] || mode))];
+    const callers = report.process.callers_period;
+
+    if (callers)
+        ways.push(`callers of one call in ${count(callers)}, whose numbers are estimates`);
     return ways.join(', ') || 'exact';
 }
 

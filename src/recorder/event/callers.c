@@ -2,7 +2,7 @@
  *
  * With --callers 1/N each allocation is counted at its site, and one in N on average with its whole
  * stack. Each allocation is chosen with the same probability, independently of all others: the
- * distance to the next is drawn at random, like that of samples by calls (draw.c). A fixed distance
+ * distance to the next is drawn at random, as for samples by calls (draw.c). A fixed distance
  * would favour one of several callers that take turns.
  *
  * A block belongs to one counter, at its short stack or at its whole stack, whichever was chosen.

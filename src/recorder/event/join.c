@@ -305,8 +305,8 @@ invalidate_stale(struct thread *t)
     coroutines_forget_code(t);
 }
 
-/* Return the ready state for the calling thread, whose stacks get frames of LANGUAGES languages, and
- * are mostly short if CALLERS. */
+/* Return the ready state for the calling thread, whose stacks get frames of LANGUAGES languages and
+ * are mostly short if CALLERS is true. */
 static uint32_t
 ready_state(uint32_t languages, bool callers)
 {

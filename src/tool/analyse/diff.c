@@ -244,15 +244,16 @@ diff_new_row(struct builder *b, uint32_t depth)
 }
 
 static void
-count_row(struct diff_row *row, const struct stack *s, bool is_after, bool innermost)
+count_row(struct diff_row *row, const struct stack *s, bool is_after, bool innermost,
+          uint32_t frame)
 {
     if (innermost) {
         counters_add(is_after ? &row->after : &row->before, &s->counters);
-        errors_add(is_after ? &row->after_errors : &row->before_errors, &s->errors);
+        stack_errors_add(is_after ? &row->after_errors : &row->before_errors, s, frame);
     }
     counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, &s->counters);
-    errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors,
-               &s->errors);
+    stack_errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors, s,
+                     frame);
     row->in_before |= !is_after;
     row->in_after |= is_after;
 }
@@ -301,7 +302,7 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
         frames[i].line = line;
         frames[i].several_lines = several;
     }
-    count_row(&b->ret->rows[*row], s, is_after, true);
+    count_row(&b->ret->rows[*row], s, is_after, true, s->depth);
 }
 
 static void
@@ -318,7 +319,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
             e->row = diff_new_row(b, 1) + 1;
         }
         b->ret->rows[e->row - 1].frames[0] = e->frame;
-        count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0);
+        count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0, i);
     }
 }
 

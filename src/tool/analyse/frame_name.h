@@ -34,6 +34,7 @@ const char *frame_place(const struct profile *p, uint32_t location, struct arena
 
 /* Name of the caller of all stacks whose outer frames a limit of the recorder has cut. */
 #define FRAME_NAME_TRUNCATED "[truncated stacks]"
+#define FRAME_NAME_CALLERLESS "[callers not recorded]"
 
 /* Return the address for looking LOCATION up. For a return address this lies inside the call
  * instruction. */

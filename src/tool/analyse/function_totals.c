@@ -11,7 +11,7 @@ function_totals_add(struct function_total *row, const struct stack *s, const str
     amount_add(&row->amount, amount);
     amount_add(&row->kept, kept);
     counters_add(&row->counters, &s->counters);
-    errors_add(&row->errors, &s->errors);
+    stack_errors_add(&row->errors, s, 0);
 }
 
 static int

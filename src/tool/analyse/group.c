@@ -117,17 +117,17 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
 }
 
 static void
-group_add_inclusive(struct group_row *r, const struct stack *s)
+group_add_inclusive(struct group_row *r, const struct stack *s, uint32_t frame)
 {
     counters_add(&r->inclusive, &s->counters);
-    errors_add(&r->inclusive_errors, &s->errors);
+    stack_errors_add(&r->inclusive_errors, s, frame);
 }
 
 static void
 add_self(struct group_row *r, const struct stack *s)
 {
     counters_add(&r->self, &s->counters);
-    errors_add(&r->self_errors, &s->errors);
+    stack_errors_add(&r->self_errors, s, 0);
 }
 
 static struct group_row *
@@ -157,7 +157,7 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
     if (s->depth == 0) {
         row = group_find_row(g, group_make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
-        group_add_inclusive(&g->ret->v[row], s);
+        group_add_inclusive(&g->ret->v[row], s, 0);
         add_self(&g->ret->v[row], s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
@@ -166,7 +166,7 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
         if (i == 0)
             add_self(&g->ret->v[row], s);
         if (g->last_stack[row] != index + 1)
-            group_add_inclusive(&g->ret->v[row], s);
+            group_add_inclusive(&g->ret->v[row], s, i);
         g->last_stack[row] = index + 1;
     }
 }
@@ -251,8 +251,8 @@ add_whole_site(const struct profile *p, struct group_row *r, size_t i)
 
     counters_add(&r->self, &site->counters);
     counters_add(&r->inclusive, &site->counters);
-    errors_add(&r->self_errors, profile_site_errors(p, i));
-    errors_add(&r->inclusive_errors, profile_site_errors(p, i));
+    errors_add_site(&r->self_errors, profile_site_errors(p, i));
+    errors_add_site(&r->inclusive_errors, profile_site_errors(p, i));
 }
 
 static struct group_row *

@@ -213,8 +213,42 @@ is_bytes(enum interval_of what)
            what == INTERVAL_PEAK_BYTES;
 }
 
-struct interval
-interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
+/* Return the interval of S, a sum of shares of callers. A share lies between nothing and the whole.
+ * Above a half, the rest is estimated instead, as the rarer part. */
+static struct interval
+interval_of_share(const struct share *s)
+{
+    double estimate = s->estimate + s->open, bound = s->bound + s->whole;
+    double least = estimate < bound - estimate ? estimate : bound - estimate;
+    struct interval i;
+
+    if (!(bound > 0))
+        return (struct interval){estimate, estimate};
+    // The samples of the share itself decide about few.
+    i = interval_around(least, least / (s->unit > 0 ? s->unit : 1), least, share_variance(s),
+                        s->unit, s->unit);
+    i.low = fmin(fmax(i.low, 0), least);
+    i.high = fmax(fmin(i.high, bound), least);
+    if (least != estimate)
+        i = (struct interval){bound - i.high, bound - i.low};
+    return (struct interval){fmin(i.low, estimate), fmax(i.high, estimate)};
+}
+
+/* Return I, the interval of a counter, widened by the shares S in it. */
+static struct interval
+with_shares(struct interval i, const struct share *s)
+{
+    double estimate = s->estimate + s->open;
+    struct interval of_share = interval_of_share(s);
+
+    return (struct interval){i.low - (estimate - of_share.low),
+                             i.high + (of_share.high - estimate)};
+}
+
+static_assert((int)INTERVAL_PEAK_BYTES == (int)SHARE_PEAK_BYTES, "the order of shares");
+
+static struct interval
+interval_of_samples(const struct counters *c, const struct errors *e, enum interval_of what)
 {
     struct error_sum s = interval_sum_of(e, what);
     double total = (double)total_of(c, what);
@@ -224,6 +258,12 @@ interval_of(const struct counters *c, const struct errors *e, enum interval_of w
                                e->bytes_unit_few);
     return interval_around(total, s.samples, s.blocks, s.blocks_variance, e->blocks_unit_max,
                            e->blocks_unit_few);
+}
+
+struct interval
+interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
+{
+    return with_shares(interval_of_samples(c, e, what), &e->shares[what]);
 }
 
 /* The method derives the variances from the ends of both intervals: G. Y. Zou and A. Donner,
@@ -270,7 +310,7 @@ interval_of_metric(const struct counters *c, const struct errors *e, enum metric
 double
 interval_samples(const struct errors *e, enum interval_of what)
 {
-    return interval_sum_of(e, what).samples;
+    return interval_sum_of(e, what).samples + e->shares[what].samples;
 }
 
 double

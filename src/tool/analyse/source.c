@@ -127,15 +127,15 @@ note_function(struct finder *f, uint32_t function)
 }
 
 static void
-count_line(struct source_line *line, const struct stack *s, bool innermost, bool is_new)
+count_line(struct source_line *line, const struct stack *s, uint32_t frame, bool is_new)
 {
-    if (innermost) {
+    if (frame == 0) {
         counters_add(&line->self, &s->counters);
-        errors_add(&line->self_errors, &s->errors);
+        stack_errors_add(&line->self_errors, s, 0);
     }
     if (is_new) {
         counters_add(&line->inclusive, &s->counters);
-        errors_add(&line->inclusive_errors, &s->errors);
+        stack_errors_add(&line->inclusive_errors, s, frame);
     }
 }
 
@@ -156,7 +156,7 @@ source_add_stack(struct finder *f, const struct stack *s, size_t index)
         f->ret->has_lines = true;
         line = source_find_line(f, frame);
         last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
-        count_line(line, s, i == 0, *last != index + 1);
+        count_line(line, s, i, *last != index + 1);
         *last = index + 1;
     }
 }

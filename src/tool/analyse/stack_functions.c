@@ -112,7 +112,8 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
 
     if (depth == 0) {
         outermost = FUNCTION_OTHER;
-    } else if ((s->flags & (NODE_TRUNCATED | NODE_BROKEN)) && !shows_beginning(p, s, depth)) {
+    } else if ((s->flags & (NODE_TRUNCATED | NODE_BROKEN | NODE_CALLERLESS)) &&
+               !shows_beginning(p, s, depth)) {
         depth = s->depth;
         outermost = FUNCTION_UNKNOWN;
     } else if (begins_process(p, s, depth)) {

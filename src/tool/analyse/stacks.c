@@ -80,7 +80,8 @@ struct builder {
     uint64_t *functions; // By index into frames: its function_key.
     size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
-    bool shortened; // Folding recursion removed frames of the stack read last.
+    bool shortened; // Folding recursion removed frames of it.
+    bool site_matched; // The filter matched a frame of the site.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
@@ -98,6 +99,22 @@ compile_options(struct builder *b, struct err *err)
             regfree(&b->filter);
     }
     return rc;
+}
+
+/* Add the uncertainty of callers to the errors of the total, if callers decide which stacks are in
+ * it. */
+static void
+add_shares(struct builder *b)
+{
+    struct errors shares = {0};
+
+    if (b->options->filter == NULL && b->options->keep == NULL && b->options->only == NULL)
+        return;
+    for (size_t i = 0; i < b->ret->count; i++)
+        if (!b->ret->v[i].site_matched)
+            errors_add(&shares, &b->ret->v[i].errors);
+    errors_close(&shares);
+    memcpy(b->ret->errors.shares, shares.shares, sizeof shares.shares);
 }
 
 int
@@ -128,8 +145,9 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
             continue;
         }
         counters_add(&ret->total, &p->sites[i].counters);
-        errors_add(&ret->errors, profile_site_errors(p, i));
+        errors_add_site(&ret->errors, profile_site_errors(p, i));
     }
+    add_shares(&b);
     ret->recorded = b.stacks_by_node.count;
     // The units of the errors are needed even if the filter dropped all stacks.
     missed = profile_missed(p, &ret->total);
@@ -296,14 +314,27 @@ stack_of_node(const struct profile *p, uint32_t node, struct arena *arena)
                           .counters = COUNTERS_ZERO};
 }
 
+/* Return the number of frames from FIRST on that belong to the recorded site. */
+static uint32_t
+site_depth(const struct builder *b, size_t first)
+{
+    size_t n = first;
+
+    while (n < b->depth && b->p->locations[b->locations[n]].of_site)
+        n++;
+    return (uint32_t)(n - first);
+}
+
 static bool
 passes_filter(struct builder *b)
 {
+    b->site_matched = false;
     if (b->options->filter == NULL)
         return true;
     for (size_t i = 0; i < b->depth; i++)
         if (matches_filter(b, b->frames[i], b->locations[i])) {
             b->ret->filter_matched = true;
+            b->site_matched = i < site_depth(b, 0);
             return true;
         }
     return false;
@@ -500,6 +531,8 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
                                   .frames = frames,
                                   .locations = locations,
                                   .depth = (uint32_t)depth,
+                                  .site_depth = site_depth(b, folded),
+                                  .site_matched = b->site_matched,
                                   .flags = b->flags,
                                   .node = site->node,
                                   .heap = site->heap,
@@ -586,6 +619,15 @@ stacks_add_site(struct builder *b, const struct profile_site *site)
     return stack;
 }
 
+void
+stack_errors_add(struct errors *sum, const struct stack *s, uint32_t frame)
+{
+    if (frame < s->site_depth)
+        errors_add_site(sum, &s->errors);
+    else
+        errors_add(sum, &s->errors);
+}
+
 bool
 stack_function_is_start_up(const char *function)
 {
@@ -628,23 +670,29 @@ stack_root(const struct profile *p, const struct stack *s)
 {
     if (s->depth == 0)
         return FRAME_NAME_OTHER;
+    if (s->flags & NODE_CALLERLESS)
+        return FRAME_NAME_CALLERLESS;
     if ((s->flags & NODE_SHORTENED) || ((s->flags & NODE_TRUNCATED) && p->frames_kept == 0))
         return FRAME_NAME_TRUNCATED;
     return NULL;
 }
 
-bool
+const char *
 stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret)
 {
-    bool any = false;
+    const char *name = NULL;
 
     *ret = COUNTERS_ZERO;
-    for (size_t i = 0; i < s->count; i++)
-        if (stack_root(p, &s->v[i]) != NULL) {
-            counters_add(ret, &s->v[i].counters);
-            any = true;
-        }
-    return any;
+    for (size_t i = 0; i < s->count; i++) {
+        const char *root = stack_root(p, &s->v[i]);
+
+        if (root == NULL)
+            continue;
+        counters_add(ret, &s->v[i].counters);
+        if (name == NULL || strcmp(root, FRAME_NAME_CALLERLESS) != 0)
+            name = root;
+    }
+    return name;
 }
 
 uint32_t

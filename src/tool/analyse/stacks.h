@@ -25,6 +25,9 @@ struct stack {
     uint32_t node;
     uint32_t heap;             // Index into p->heaps.
     uint32_t labels;           // Index into p->label_sets, or STACK_LABELS_SEVERAL.
+    uint32_t site_depth; // Number of innermost frames that belong to the recorded site: what is
+                         // inside them does not depend on callers, and is exact.
+    bool site_matched;         // The filter matched one of these.
     bool recursion_folded;     // Folding recursion removed frames.
     uint32_t number;           // Number that users see, from 1; 0 until stack_numbers sets it.
     uint32_t folded_depth;     // Depth if folded without options; 0 until stack_numbers sets it.
@@ -68,6 +71,9 @@ struct stacks {
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
+/* Add the errors of S to SUM, for a row of the frame with index FRAME of S. */
+void stack_errors_add(struct errors *sum, const struct stack *s, uint32_t frame);
+
 /* Return the stack of NODE, unfolded and unfiltered, without counters. From ARENA. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);
 
@@ -91,13 +97,14 @@ bool stack_ends_are_known_from(const struct stack_ends *e, size_t calls);
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
 /* Return the name to show as the outermost caller of S: FRAME_NAME_OTHER if S has no frames,
- * FRAME_NAME_TRUNCATED if a limit of the recorder has cut its outer frames, NULL for others. Frames
- * that were cut on request (frames_kept) do not count. */
+ * FRAME_NAME_CALLERLESS if its callers were not recorded, FRAME_NAME_TRUNCATED if a limit of the
+ * recorder has cut its outer frames, NULL for others. Frames that were cut on request (frames_kept)
+ * do not count. */
 const char *stack_root(const struct profile *p, const struct stack *s);
 
 /* Set *RET to the sum over the stacks of S with a stack_root, the amount that inclusive values of
- * their callers lack. Return true if there is any. */
-bool stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret);
+ * their callers lack. Return the name of most of them; NULL if there is none. */
+const char *stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret);
 
 /* Return true if FUNCTION, a complete name, is start-up code of the C library: a caller of main or
  * of a thread's function. */

@@ -57,10 +57,10 @@ tree_find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint
 }
 
 static void
-tree_add_inclusive(struct tree_node *n, const struct stack *s)
+tree_add_inclusive(struct tree_node *n, const struct stack *s, uint32_t frame)
 {
     counters_add(&n->inclusive, &s->counters);
-    errors_add(&n->inclusive_errors, &s->errors);
+    stack_errors_add(&n->inclusive_errors, s, frame);
 }
 
 /* Add S to the child of PARENT that is called ROOT. Return the child. */
@@ -72,7 +72,7 @@ tree_add_root(struct planter *pl, uint32_t parent, const char *root, const struc
     uint32_t node = tree_find_child(pl, parent, key, GROUP_NO_FRAME, 0);
 
     pl->ret->nodes[node].root = root;
-    tree_add_inclusive(&pl->ret->nodes[node], s);
+    tree_add_inclusive(&pl->ret->nodes[node], s, s->depth);
     return node;
 }
 
@@ -82,7 +82,7 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
     uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
     const char *root = stack_root(pl->p, s);
 
-    tree_add_inclusive(&pl->ret->nodes[0], s);
+    tree_add_inclusive(&pl->ret->nodes[0], s, 0);
     if (root != NULL && direction == TREE_TOP_DOWN)
         node = tree_add_root(pl, node, root, s);
     for (uint32_t i = 0; i < depth; i++) {
@@ -90,7 +90,9 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
 
         node = tree_find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
                                s->frames[k], s->locations[k]);
-        tree_add_inclusive(&pl->ret->nodes[node], s);
+        // From the top down, a node's amount depends on its callers.
+        tree_add_inclusive(&pl->ret->nodes[node], s,
+                           direction == TREE_BOTTOM_UP ? k : s->depth);
     }
     if (root != NULL && direction == TREE_BOTTOM_UP)
         node = tree_add_root(pl, node, root, s);

@@ -261,6 +261,14 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
 
     if (rc != 0)
         return rc;
+    if (merge_mixes_callers(sum_for(s, p), p)) {
+        hide_progress();
+        message_error("%s was recorded with another --callers than the inputs before it; merge "
+                      "only equal ones",
+                      path);
+        arena_release(&a);
+        return EXIT_USAGE;
+    }
     merge_add(sum_for(s, p), p);
     if (p->damage != NULL)
         keep_sentence(warnings, WARNINGS_SHOWN, damage_sentence(&a, p));

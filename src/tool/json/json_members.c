@@ -141,6 +141,8 @@ json_process(struct json *j, const struct profile *p)
         json_string(j, "frames_kept", NULL);
     json_known(j, "heaptap", pr->heaptap);
     json_uint(j, "sample_period_bytes", p->sample_period_bytes);
+    if (p->callers_period != 0)
+        json_uint(j, "callers_period", p->callers_period);
     json_known(j, "profile", p->path);
     json_end(j);
 }

@@ -36,7 +36,7 @@ static void
 json_flags(struct json *j, uint32_t flags)
 {
     json_bool(j, "other", (flags & NODE_OTHER) != 0);
-    json_bool(j, "truncated", (flags & NODE_TRUNCATED) != 0);
+    json_bool(j, "truncated", (flags & (NODE_TRUNCATED | NODE_CALLERLESS)) != 0);
     json_bool(j, "shortened", (flags & NODE_SHORTENED) != 0);
     json_bool(j, "guessed", (flags & NODE_GUESSED) != 0);
     json_bool(j, "broken", (flags & NODE_BROKEN) != 0);

@@ -212,22 +212,41 @@ is_shortened_root(const struct disk_node *d)
     return d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED;
 }
 
+/* Return true if D is the node above short stacks, which may occur twice like the other. */
+static bool
+is_short_root(const struct disk_node *d)
+{
+    return d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_CALLERS_UNRECORDED;
+}
+
+/* Return the flags of a frame whose parent in the file is PARENT, a node without a place in the
+ * tree; 0 if that is no root. */
+static uint32_t
+root_flags(struct loader *l, uint32_t parent)
+{
+    const struct disk_node *d = raw_record(l->raw, DISK_NODES, parent);
+
+    if (is_shortened_root(d))
+        return NODE_TRUNCATED | NODE_SHORTENED;
+    return is_short_root(d) ? (uint32_t)NODE_CALLERLESS : 0;
+}
+
 /* Add node I of the file, a frame, to the tree. Return false if it has no place in the tree. */
 static bool
 load_frame(struct loader *l, size_t i, const struct disk_node *d)
 {
     struct profile *p = l->p;
     uint32_t flags = d->flags & DISK_NODE_GUESSED ? NODE_GUESSED : 0;
-    uint32_t parent, location;
+    uint32_t parent, location, root;
 
-    if (is_shortened_root(d))
+    if (is_shortened_root(d) || is_short_root(d))
         return true;
     if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
         flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
         parent = 1;
     } else if (d->parent < i && l->node_of[d->parent] == 0 &&
-               is_shortened_root(raw_record(l->raw, DISK_NODES, d->parent))) {
-        flags |= NODE_TRUNCATED | NODE_SHORTENED;
+               (root = root_flags(l, d->parent)) != 0) {
+        flags |= root;
         parent = 1;
     } else {
         parent = d->parent < i && l->tags_of[d->parent] == 0 ? l->node_of[d->parent] : 0;

@@ -263,11 +263,21 @@ merge_process(struct merge *m, const struct profile *from)
         sum->start_unix_ns = pr->start_unix_ns;
     if (time_of_end(from) > m->end_unix_ns)
         m->end_unix_ns = time_of_end(from);
+    m->p->callers_period = is_first || m->p->callers_period == from->callers_period
+                               ? from->callers_period
+                               : 0;
+    m->p->has_shares |= from->has_shares;
     m->p->sample_period_bytes = is_first || m->p->sample_period_bytes == from->sample_period_bytes
                                     ? from->sample_period_bytes
                                     : 0;
     m->p->peak_elapsed_ns = is_first ? from->peak_elapsed_ns : 0;
     m->p->peak_error_bytes = counters_sum(m->p->peak_error_bytes, from->peak_error_bytes);
+}
+
+bool
+merge_mixes_callers(const struct merge *m, const struct profile *p)
+{
+    return m->p->merged_processes > 0 && m->p->callers_period != p->callers_period;
 }
 
 void

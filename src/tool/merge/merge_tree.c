@@ -329,6 +329,7 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     // in the map.
     static_assert(NODE_SHORTENED == NODE_OTHER << 2, "the key");
     key = (uint64_t)(flags | (flags & NODE_SHORTENED) >> 2) << 60;
+    key |= flags & NODE_CALLERLESS ? UINT64_C(1) << 31 : 0; // There are fewer locations.
     known = map_put(&m->nodes, key | (uint64_t)parent << 32 | location, &is_new);
     if (is_new && p->node_count >= NODES_MAX)
         *known = NODE_OTHER_ID;
@@ -466,8 +467,12 @@ merge_sites(struct merge *m, struct merge_input *in)
         in->sites[i] = to;
         if (p->extent != EXTENT_WHOLE)
             add_whole(&m->p->sites[to], from);
-        if (p->site_errors != NULL)
-            errors_add(profile_change_site_errors(m->p, to), profile_site_errors(p, i));
+        if (p->site_errors != NULL) {
+            struct errors errors = *profile_site_errors(p, i);
+
+            errors_close(&errors); // Another input may have a group of the same number.
+            errors_add(profile_change_site_errors(m->p, to), &errors);
+        }
         merge_type(&m->p->sites[to], from->verdict, merge_string(m, in, from->type));
     }
 }

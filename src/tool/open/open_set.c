@@ -18,6 +18,7 @@
 #include "load/load.h"
 #include "merge/merge.h"
 #include "open/symbolise.h"
+#include "profile/caller_shares.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
 #include "profile/time_slice.h"
@@ -131,7 +132,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             ret->unread_count++;
         } else if (options->only && !open_set_is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
-        } else if ((rc = open_set_cut(p, options, &err)) != 0) {
+        } else if (callers_spread(p), (rc = open_set_cut(p, options, &err)) != 0) {
             if (p->damage != NULL)
                 message_warning("%s", damage_sentence(&ret->arena, p));
             message_error("%s", err.text);

@@ -19,7 +19,8 @@
 
 #include "util/path.h"
 
-enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_BROKEN };
+enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_BROKEN |
+                 NODE_CALLERLESS };
 
 static bool
 is_runtime(const struct profile *p, uint32_t node)

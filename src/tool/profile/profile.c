@@ -66,12 +66,69 @@ errors_add_units(struct errors *sum, const struct errors *e)
 }
 
 void
-errors_add(struct errors *sum, const struct errors *e)
+errors_add_site(struct errors *sum, const struct errors *e)
 {
     error_add(&sum->allocated, &e->allocated);
     error_add(&sum->freed, &e->freed);
     error_add(&sum->peak, &e->peak);
     errors_add_units(sum, e);
+}
+
+/* Return the variance of S's part of the open group: of a ratio of sums over a random sample. */
+static double
+open_variance(const struct share *s)
+{
+    double part = s->whole > 0 ? s->open / s->whole : 0;
+    double variance = s->squares - 2 * part * s->squares + part * part * s->all_squares;
+
+    return variance > 0 ? variance : 0;
+}
+
+double
+share_variance(const struct share *s)
+{
+    return s->variance + open_variance(s);
+}
+
+void
+errors_close(struct errors *e)
+{
+    for (int i = 0; i < SHARES && e->group != 0; i++) {
+        struct share *s = &e->shares[i];
+
+        s->variance = share_variance(s);
+        s->estimate += s->open;
+        s->bound += s->whole;
+        s->open = s->whole = s->squares = s->all_squares = 0;
+    }
+    e->group = 0;
+}
+
+static void
+share_add(struct share *sum, const struct share *s)
+{
+    sum->samples += s->samples;
+    profile_raise_to(&sum->unit, s->unit);
+    sum->estimate += s->estimate;
+    sum->bound += s->bound;
+    sum->variance += s->variance;
+    sum->open += s->open;
+    sum->squares += s->squares;
+    sum->whole = s->whole;
+    sum->all_squares = s->all_squares;
+}
+
+void
+errors_add(struct errors *sum, const struct errors *e)
+{
+    errors_add_site(sum, e);
+    if (e->group == 0 && e->shares[0].samples == 0)
+        return;
+    if (e->group != sum->group)
+        errors_close(sum);
+    sum->group = e->group;
+    for (int i = 0; i < SHARES; i++)
+        share_add(&sum->shares[i], &e->shares[i]);
 }
 
 /* Return ALLOCATED minus FREED; 0 if the difference is within the rounding error of the sums. */

@@ -139,7 +139,32 @@ struct error_sum {
     double blocks_variance, bytes_variance;
 };
 
+/* Counters whose counts of short stacks are distributed over whole stacks, in the order of enum
+ * interval_of. */
+enum share_of {
+    SHARE_ALLOCATIONS,
+    SHARE_ALLOCATED_BYTES,
+    SHARE_LIVE_BLOCKS,
+    SHARE_LIVE_BYTES,
+    SHARE_PEAK_BLOCKS,
+    SHARE_PEAK_BYTES,
+    SHARES
+};
+
+/* The part of a counter that was distributed over the whole stacks of a site, and its uncertainty.
+ * A group has all stacks of a site. The open group is the one added last; the others are
+ * closed. docs/internals/callers.md has the mathematics. */
+struct share {
+    double samples;  // Number of blocks with whole stacks that decided the share.
+    double unit;     // Largest amount that one more of them would have moved.
+    double estimate, bound, variance; // Closed groups: the amount, its upper limit, its variance.
+    double open, whole;               // Open group: its amount here, and in the whole group.
+    double squares, all_squares;      // The same for weighted squares.
+};
+
 struct errors {
+    uint32_t group;              // The open group of `shares`; 0 = none.
+    struct share shares[SHARES]; // All zero unless callers were sampled.
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Blocks that were live at the peak.
@@ -151,6 +176,15 @@ struct errors {
 
 /* Add E to SUM: sums and variances are added, and the larger of two units is kept. */
 void errors_add(struct errors *sum, const struct errors *e);
+
+/* Like errors_add, without the shares of callers: SUM does not depend on them. */
+void errors_add_site(struct errors *sum, const struct errors *e);
+
+/* Close the open group of E, so that errors of another profile can be added. */
+void errors_close(struct errors *e);
+
+/* Return the variance of S, of all groups. */
+double share_variance(const struct share *s);
 
 /* Combine only the units of E into SUM, by maximum. */
 void errors_add_units(struct errors *sum, const struct errors *e);
@@ -218,6 +252,7 @@ struct profile_location {
     bool at_start;        // Return address that no call pushed: a signal handler returns to it.
     bool exact;           // Address of the instruction itself; otherwise a return address.
     bool runtime; // Code of a runtime, which named frames in the same stack replace.
+    bool of_site; // A frame of a site: blocks whose innermost frames are such are counted exactly.
 };
 
 enum profile_node_flags {
@@ -227,7 +262,8 @@ enum profile_node_flags {
     NODE_TRUNCATED = 1 << 1,
     NODE_BROKEN = 1 << 3, // Outermost frame that the walk found before it broke off.
     NODE_SHORTENED = 1 << 4, // With NODE_TRUNCATED: cut because the bounded tree was nearly full.
-    NODE_OTHER = 1 << 2, // The node represents stacks that did not fit into the bounded tree.
+    NODE_OTHER = 1 << 2, // Represents stacks that did not fit into the bounded tree.
+    NODE_CALLERLESS = 1 << 5, // Outermost frame of a short stack, whose callers were not recorded.
 };
 
 struct profile_node {
@@ -574,8 +610,10 @@ struct profile {
     int64_t peak_error_bytes;
     struct errors errors;         // Errors of the totals.
     uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by calls, or off.
-    // Number of innermost frames kept of each stack, as requested; 0 = all.
-    uint32_t frames_kept;
+    uint64_t callers_period; // One allocation in this number has its callers recorded; 0 = all.
+    bool has_shares;         // Counts were distributed over callers: callers_spread.
+    uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0
+                                  // = all.
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime was called.
     bool sought;                  // symbol_resolve has searched for missing names.
@@ -725,11 +763,11 @@ profile_was_recorded(const struct profile *p)
     return off < p->mode_count || p->mode_count == 0;
 }
 
-/* Return true if P's numbers are estimates with known error bounds. */
+/* Return true if some numbers of P are estimates with known error bounds. */
 static inline bool
 profile_has_errors(const struct profile *p)
 {
-    return profile_is_estimate(p) && p->extent == EXTENT_WHOLE;
+    return (profile_is_estimate(p) || p->has_shares) && p->extent == EXTENT_WHOLE;
 }
 
 /* Return the pid of P's process in our namespace; it may have ended. */

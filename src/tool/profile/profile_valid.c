@@ -17,7 +17,8 @@
 #include "util/ensure.h"
 
 enum {
-    NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_OTHER | NODE_BROKEN
+    NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_OTHER | NODE_BROKEN |
+                 NODE_CALLERLESS
 };
 
 static bool
@@ -459,8 +460,13 @@ errors_are_valid(const struct errors *e)
     VALID(are_amounts(&e->peak));      // Errors of the peak are computed from this sum.
     // A unit is a period divided by a size.
     VALID(is_amount(e->blocks_unit_max) && is_amount(e->bytes_unit_max));
-    // Sizes are not 0, so units are finite.
-    VALID(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few));
+    VALID(is_amount(e->blocks_unit_few) && is_amount(e->bytes_unit_few)); // which are not 0.
+    for (int i = 0; i < SHARES; i++) {
+        const struct share *s = &e->shares[i];
+
+        VALID(is_amount(s->unit) && is_amount(share_variance(s))); // As for samples.
+        VALID(e->group != 0 || s->whole == 0);                     // Only a group has an amount.
+    }
     return true;
 }
 

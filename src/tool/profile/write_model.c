@@ -48,8 +48,9 @@ write_model_write_modules(struct writer *w)
     write_table(w, DISK_MODULES, d, p->module_count * sizeof *d, sizeof *d);
 }
 
-/* The file's node for shortened stacks, and after it the first node that comes from a model. */
-enum { NODE_SHORT = DISK_NODE_FIRST, DISK_FIRST = DISK_NODE_FIRST + 1 };
+/* The file's nodes above shortened and above short stacks, and after them the first node that comes
+ * from a model. */
+enum { NODE_SHORT = DISK_NODE_FIRST, NODE_SITES, DISK_FIRST };
 
 static uint32_t
 disk_node_id(uint32_t node)
@@ -102,6 +103,7 @@ disk_node_of(const struct profile *p, const struct profile_node *n, const uint32
         .frame = record != 0 ? record | (uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS
                              : l->address | (uint64_t)l->module << DISK_ADDRESS_BITS,
         .parent = n->flags & NODE_SHORTENED   ? (uint32_t)NODE_SHORT
+                  : n->flags & NODE_CALLERLESS ? (uint32_t)NODE_SITES
                   : n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
                   : n->flags & NODE_BROKEN    ? (uint32_t)DISK_NODE_BROKEN
                                               : disk_node_id(n->parent),
@@ -180,8 +182,11 @@ write_nodes(struct writer *w)
         if (p->nodes[i].flags & NODE_SHORTENED)
             t.v[NODE_SHORT] =
                 (struct disk_node){.frame = DISK_SHORTENED, .parent = DISK_NODE_TRUNCATED};
+        if (p->nodes[i].flags & NODE_CALLERLESS)
+            t.v[NODE_SITES] = (struct disk_node){.frame = DISK_CALLERS_UNRECORDED,
+                                                 .parent = DISK_NODE_TRUNCATED};
     }
-    w->has_named |= t.v[NODE_SHORT].frame != 0;
+    w->has_named |= t.v[NODE_SHORT].frame != 0 || t.v[NODE_SITES].frame != 0;
     write_tags(w, &t);
     w->has_tags = t.count > nodes;
     write_table(w, DISK_NODES, t.v, t.count * sizeof *t.v, sizeof *t.v);
@@ -651,6 +656,7 @@ write_model_header_of(struct writer *w)
                       (p->totals.lifetimes_unknown ? 0 : (uint64_t)DISK_COMPATIBLE_LIVES),
         .depth_max = p->frames_kept ? p->frames_kept : DISK_DEPTH_MAX,
         .limit_bytes = p->recorder.limit_bytes,
+        .callers_period = p->callers_period,
         .sample_period_bytes = p->sample_period_bytes,
         .merged_processes = p->merged_processes,
         .merged_damaged = p->merged_damaged,

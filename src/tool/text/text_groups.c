@@ -31,17 +31,19 @@ put_truncated(struct text_view *v, enum group_by by)
 {
     const struct counters *total = &v->base.stacks->total;
     struct arena *a = v->base.arena;
+    const char *name = NULL;
     struct counters c;
 
-    if ((by != BY_FUNCTION && by != BY_LINE && by != BY_FILE && by != BY_MODULE) ||
-        !stacks_truncated(v->base.p, v->base.stacks, &c))
+    if (by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE)
+        name = stacks_truncated(v->base.p, v->base.stacks, &c);
+    if (name == NULL)
         return;
     text_wrapped(v, ATTR_WARNING, "",
                  arena_printf(a,
                               "%s: %s or %s of the calls, %s or %s of the allocated bytes. Their "
                               "callers are not known, so inclusive values (\xe2\x89\xa5) are lower "
                               "bounds.",
-                              FRAME_NAME_TRUNCATED, style_count(a, c.allocations),
+                              name, style_count(a, c.allocations),
                               style_percent(a, c.allocations, total->allocations),
                               style_bytes(a, c.allocated_bytes),
                               style_percent(a, c.allocated_bytes, total->allocated_bytes)));

@@ -183,6 +183,8 @@ text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_
     else if (next < depth)
         text_note(v, arena_printf(v->base.arena, "\xe2\x80\xa6 %s",
                                   style_plural(v->base.arena, depth - next, "more frame")));
+    else if (s->flags & NODE_CALLERLESS)
+        text_note(v, "\xe2\x80\xa6 whose callers were not recorded");
     else if (s->flags & NODE_SHORTENED)
         text_note(v, "\xe2\x80\xa6 whose callers found no room in the recorder's call tree");
     else if (s->flags & NODE_TRUNCATED)

@@ -173,6 +173,10 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     c[n++] = (struct column){.kind = COLUMN_TEXT, .title = errors ? "error" : NULL, .dim = true};
     c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
     c[n++] = (struct column){.kind = kind, .title = inclusive, .dim = true};
+    // Samples make both numbers uncertain alike, sampled callers only this one.
+    c[n++] = (struct column){.kind = COLUMN_TEXT,
+                             .title = both && errors && v->p->has_shares ? "error" : NULL,
+                             .dim = true};
     c[n++] = (struct column){
         .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
     if (by == BY_TYPE)
@@ -487,6 +491,9 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         table_string(ret, errors ? sampling_mark(v->arena, &r->self, &r->self_errors, metric) : "");
         table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
         table_number(ret, metric_value(&r->inclusive, metric));
+        table_string(ret, errors ? sampling_mark(v->arena, &r->inclusive, &r->inclusive_errors,
+                                                 metric)
+                                 : "");
         table_number(ret, r->self.allocations);
         if (by == BY_TYPE)
             table_string(ret, verdict_names[r->site->verdict]);

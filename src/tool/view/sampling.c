@@ -26,6 +26,11 @@ sampling_mode(struct arena *arena, const struct profile_recording_mode *mode)
 const char *
 sampling_how(struct arena *arena, const struct profile *p)
 {
+    if (!profile_is_estimate(p) && p->callers_period != 0 && !p->losses.file_failed)
+        return arena_printf(arena, "exact sites, callers of one call in %s",
+                            style_count(arena, (int64_t)p->callers_period));
+    if (!profile_is_estimate(p) && p->has_shares)
+        return "exact sites, sampled callers";
     if (!profile_is_estimate(p))
         return p->losses.file_failed ? "incomplete" : "exact";
     if (p->mode_count == 1)

@@ -1,0 +1,19 @@
+/* caller_shares.h: estimates the callers of allocations that were recorded without them. */
+#ifndef PROFILE_CALLER_SHARES_H
+#define PROFILE_CALLER_SHARES_H
+
+#include "profile/profile.h"
+
+/* Distribute the counts of P's short stacks over the whole stacks of the same sites, and set the
+ * errors of these shares. Short stacks of sites without any whole stack stay. The sums over each
+ * site, thread, heap, label set and interval do not change. Does nothing without short stacks. Call
+ * before P is cut or its runtimes are folded; the result cannot be written to a file. */
+void callers_spread(struct profile *p);
+
+/* --- Shares, for callers_spread and tests. */
+
+/* Return the part of AMOUNT that lies below the fraction BOUNDARY of it, rounded down: the parts
+ * between successive boundaries, from 0 to 1, add up to AMOUNT. */
+int64_t callers_cut(double boundary, int64_t amount);
+
+#endif
