@@ -12,8 +12,6 @@
 
 #include "analyse/leaks.h"
 
-enum { PERCENT_WHOLE = 1000000 };
-
 /* Names and metrics, by enum limit_of. */
 static const struct {
     const char *name;
@@ -96,7 +94,7 @@ allowed_by(const struct limit *l, int64_t before)
         return l->value > INT64_MAX ? INT64_MAX : (int64_t)l->value;
     if (before <= 0)
         return 0;
-    part = (unsigned __int128)before * l->value / PERCENT_WHOLE;
+    part = (unsigned __int128)before * l->value / ((uint64_t)100 * PERCENT_SCALE);
     return part > INT64_MAX ? INT64_MAX : (int64_t)part;
 }
 

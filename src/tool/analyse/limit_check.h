@@ -17,11 +17,14 @@ enum limit_of {
     LIMIT_KINDS,
 };
 
+/* The unit of a limit in percent is 1 / PERCENT_SCALE percent. */
+enum { PERCENT_SCALE = 100000000 };
+
 struct limit {
     bool given;
     bool unnamed;    // Given without a name; ignored where its default quantity has no meaning.
     bool is_percent; // Percentage of the earlier value.
-    uint64_t value;  // Bytes or calls; with is_percent, in millionths of the earlier value.
+    uint64_t value;  // Bytes or calls; with is_percent, in 1 / PERCENT_SCALE percent.
 };
 
 struct limits {

@@ -28,7 +28,7 @@ limit_text(struct arena *arena, const struct limit_result *j, int64_t value, con
     if (j->limit.value == 0)
         return arena_printf(arena, "and --%s allows none", option);
     limit = j->limit.is_percent
-                ? arena_printf(arena, "%.15g %%", (double)j->limit.value / 10000)
+                ? arena_printf(arena, "%.15g %%", (double)j->limit.value / PERCENT_SCALE)
                 : amount_beside(arena, j->of, j->allowed, value);
     return arena_printf(arena, "more than the %s that --%s allows", limit, option);
 }

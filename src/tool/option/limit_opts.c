@@ -6,7 +6,8 @@
 #include "option/opts.h"
 #include "util/strbuf.h"
 
-enum { PERCENT_DIGITS_MAX = 4, WORD_BYTES = 64 };
+enum { PERCENT_DIGITS_MAX = 11, FRACTION_DIGITS_MAX = 8, WORD_BYTES = 64 };
+static_assert(PERCENT_SCALE == 100000000, "FRACTION_DIGITS_MAX digits");
 
 /* Names of limits, in the order of messages. */
 static const struct {
@@ -45,30 +46,39 @@ unknown_name(const struct limit_rules *rules, const char *word, struct err *err)
     return rc;
 }
 
-/* Parse TEXT, "5%" or "0.25%", into millionths. */
+/* Parse the first MAX digits at *TEXT into *RET, and advance *TEXT past all digits. Return the
+ * number of digits, including those after the first MAX. */
+static int
+parse_digits(const char **text, int max, uint64_t *ret)
+{
+    int digits = 0;
+
+    for (*ret = 0; **text >= '0' && **text <= '9'; ++*text)
+        if (digits++ < max)
+            *ret = *ret * 10 + (uint64_t)(**text - '0');
+    return digits;
+}
+
+/* Parse TEXT, "5%" or "0.25%", into PERCENT_SCALE parts of a percent. Digits after the eighth of
+ * the fraction are dropped: for 10 GB they are less than a byte. */
 static bool
 parse_percent(const char *text, uint64_t *ret)
 {
-    uint64_t value = 0;
-    int digits = 0, fraction = -1; // Number of digits of the fraction; -1 = before the point.
+    uint64_t whole, fraction = 0;
+    int digits = parse_digits(&text, PERCENT_DIGITS_MAX, &whole);
 
-    for (; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
-        if (*text == '.' && (fraction >= 0 || digits == 0))
-            return false;
-        if (*text == '.') {
-            fraction = 0;
-            continue;
-        }
-        if (++digits > 12 || (fraction >= 0 && ++fraction > PERCENT_DIGITS_MAX))
-            return false;
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
-    if (digits == 0 || fraction == 0 || strcmp(text, "%") != 0)
+    if (digits == 0 || digits > PERCENT_DIGITS_MAX)
         return false;
-    for (int i = fraction < 0 ? 0 : fraction; i < PERCENT_DIGITS_MAX; i++)
-        value *= 10;
-    *ret = value;
-    return true;
+    if (*text == '.') {
+        text++;
+        digits = parse_digits(&text, FRACTION_DIGITS_MAX, &fraction);
+        if (digits == 0)
+            return false;
+        for (; digits < FRACTION_DIGITS_MAX; digits++)
+            fraction *= 10;
+    }
+    *ret = whole * PERCENT_SCALE + fraction;
+    return strcmp(text, "%") == 0;
 }
 
 static int
