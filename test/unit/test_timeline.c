@@ -138,6 +138,34 @@ moments_are_found_by_name_and_time(void **unused)
     profile_free(p);
 }
 
+/* If this fails, a gate on the end passes because the program has a snapshot called "end". */
+static void
+names_of_snapshots_do_not_replace_reserved_words(void **unused)
+{
+    static const char *const reserved[] = {"start", "end", "peak", "3s", "-5m", "start..end"};
+    struct profile *p = make_past();
+    struct profile_point span[2], m;
+    struct err err = {""};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(reserved); i++) {
+        assert_true(time_slice_is_reserved(reserved[i]));
+        p->snapshots[6].name = reserved[i];
+        p->snapshots[6].kind = SNAPSHOT_PHASE;
+        finds(p, "start", 0);
+        finds(p, "end", SNAPSHOTS + 1);
+        finds(p, "3s", 3);
+        assert_int_equal(time_slice_find(p, "peak", &m, &err), 0);
+        assert_true(m.is_peak);
+        assert_int_equal(time_slice_find_span(p, "start..end", span, &err), 0);
+        assert_int_equal(span[0].snapshots, 0);
+        assert_int_equal(span[1].snapshots, SNAPSHOTS + 1);
+        finds(p, arena_printf(&p->arena, "%s#1", reserved[i]), 7);
+    }
+    assert_false(time_slice_is_reserved("ended") || time_slice_is_reserved("warm.5m"));
+    profile_free(p);
+}
+
 /* If this fails, --at with a time copied from the JSON selects the preceding snapshot. */
 static void
 a_printed_time_selects_its_own_snapshot(void **unused)
@@ -509,6 +537,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_are_found_by_name_and_time),
+        cmocka_unit_test(names_of_snapshots_do_not_replace_reserved_words),
         cmocka_unit_test(a_printed_time_selects_its_own_snapshot),
         cmocka_unit_test(the_peak_is_behind_the_snapshots_before_it),
         cmocka_unit_test(a_cut_profile_is_what_it_was),

@@ -9,6 +9,7 @@
 #include "command/sink.h"
 #include "option/opts.h"
 #include "profile/listing.h"
+#include "profile/time_slice.h"
 #include "view/style.h"
 
 enum { WAIT_S_MAX = 3600 };
@@ -30,6 +31,11 @@ check_name(const char *name, uint64_t wait_s, struct err *err)
         return err_set(err, HEAPTAP_USAGE,
                        "the name of a snapshot has at most %d bytes; '%s' has %zu",
                        DISK_SNAPSHOT_NAME_BYTES, name, strlen(name));
+    if (time_slice_is_reserved(name))
+        return err_set(err, HEAPTAP_USAGE,
+                       "'%s' cannot name a snapshot: --at and --between read start, end, peak, "
+                       "times such as 90s, and A..B by their own meaning; choose another name",
+                       name);
     return 0;
 }
 
@@ -83,7 +89,9 @@ const struct command command_snapshot = {
         "view can then show the profile as it was at that moment (--at NAME), or the events since "
         "(--between NAME..end). For a session, asks all living processes.\n"
         "\n"
-        "Names may repeat: --at NAME is the latest, --at NAME#1 the first.\n"
+        "Names may repeat: --at NAME is the latest, --at NAME#1 the first. start, end, peak, times "
+        "such as 90s, and names with .. are refused, because --at and --between give them another "
+        "meaning.\n"
         "\n"
         "A thread checks for requests every 256 events or sooner, or every 256 KiB that it "
         "allocates when not everything is recorded. A program that does not allocate never checks; "

@@ -118,7 +118,23 @@ read_time(const char *text, uint64_t *ret_ns)
     return false;
 }
 
-/* Parse WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
+/* Return true if WHEN has a meaning in every profile, which no snapshot of that name changes. */
+static bool
+is_reserved_moment(const char *when)
+{
+    uint64_t ns;
+
+    return strcmp(when, "start") == 0 || strcmp(when, "end") == 0 || strcmp(when, "peak") == 0 ||
+           read_time(when + (*when == '-'), &ns);
+}
+
+bool
+time_slice_is_reserved(const char *name)
+{
+    return is_reserved_moment(name) || strstr(name, "..") != NULL;
+}
+
+/* WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
 static bool
 read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
 {
@@ -198,10 +214,11 @@ time_slice_need_history(const struct profile *p, struct err *err)
 int
 time_slice_find(struct profile *p, const char *when, struct profile_point *ret, struct err *err)
 {
-    size_t n = find_snapshot(p, when);
+    // A gate on "end" must not pass because the program has a snapshot of that name.
+    size_t n = is_reserved_moment(when) ? 0 : find_snapshot(p, when);
     uint64_t ns;
 
-    if (n == 0 && strcmp(when, "peak") == 0) {
+    if (strcmp(when, "peak") == 0) {
         *ret = (struct profile_point){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
         ret->is_peak = true;
         return 0;
@@ -273,7 +290,11 @@ time_slice_find_span(struct profile *p, const char *span, struct profile_point r
 {
     const char *dots = strstr(span, "..");
     size_t n = find_snapshot(p, span);
+    int r = dots != NULL ? span_of_pair(p, span, dots, ret, err) : HEAPTAP_USAGE;
 
+    if (r == 0)
+        return 0;
+    // A phase may have ".." in its name.
     if (n > 0 && p->snapshots[n - 1].kind == SNAPSHOT_PHASE) {
         if (p->has_history)
             span_of_phase(p, n, ret);
@@ -283,7 +304,7 @@ time_slice_find_span(struct profile *p, const char *span, struct profile_point r
         return err_set(err, HEAPTAP_USAGE,
                        "%s: '%s' is no phase of the program; write two moments as A..B",
                        p->path, span);
-    return span_of_pair(p, span, dots, ret, err);
+    return r;
 }
 
 /* Return counters with only these amounts; nothing else is known at a moment. */

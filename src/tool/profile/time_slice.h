@@ -12,10 +12,16 @@
  *     start, end         before the first event; after the last one so far
  *     peak               when most was live; only --at knows it
  *
+ * A time and the last three words never mean a snapshot of that name; "end#1" does.
+ *
  * Returns 0, or an error with ERR set: HEAPTAP_USAGE if there is none, HEAPTAP_BAD_INPUT if P has
  * no history and WHEN is not its start, end or peak. */
 int time_slice_find(struct profile *p, const char *when, struct profile_point *ret,
                     struct err *err);
+
+/* Return true if NAME would be ambiguous as the name of a snapshot: a time, start, end, peak, or a
+ * text with "..". */
+bool time_slice_is_reserved(const char *name);
 
 /* Return 0 if P has a history, else HEAPTAP_BAD_INPUT with ERR set. */
 int time_slice_need_history(const struct profile *p, struct err *err);

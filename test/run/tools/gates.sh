@@ -534,6 +534,10 @@ gives "a name in use" 0 "still writes living.heaptap; the profile of this run is
     heaptap run --quiet -o living.heaptap -- ./tests
 check "a name in use: it stays" sh -c 'heaptap report living.heaptap | grep -q ./lives'
 check "a name in use: the other one" sh -c 'heaptap report living.1.heaptap | grep -q ./tests'
+for name in start end peak 90s -5m a..b; do
+    gives "snapshot: the name $name is reserved" 2 "'$name' cannot name a snapshot" \
+        heaptap snapshot living.heaptap -- "$name"
+done
 kill "$(pgrep -P $living)"
 wait $living
 gives "--force: it has ended" 0 "" heaptap run --quiet --force -o living.heaptap -- ./tests
