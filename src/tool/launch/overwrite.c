@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include "profile/origin.h"
 #include "profile/processes.h"
 
+enum { TASK_COMM_BYTES = 17 }; // With the line feed that /proc adds.
 enum { STARTING_LOOKS = 50, STARTING_NS = 10000000 };
 
 static bool
@@ -60,6 +62,33 @@ overwrite_profile_in(const char *directory, struct arena *arena)
     return found;
 }
 
+/* Read the name of process WHO, a number or "self", into RET, which has TASK_COMM_BYTES. */
+static bool
+read_comm(const char *who, char *ret)
+{
+    char path[64];
+    FILE *f;
+    bool got;
+
+    snprintf(path, sizeof path, "/proc/%s/comm", who);
+    f = fopen(path, "re");
+    got = f != NULL && fgets(ret, TASK_COMM_BYTES, f) != NULL;
+    if (f != NULL)
+        fclose(f);
+    return got;
+}
+
+/* Return true if process PID may be another `heaptap run`: it has our name. */
+static bool
+is_heaptap(uint32_t pid)
+{
+    char number[16], ours[TASK_COMM_BYTES], theirs[TASK_COMM_BYTES];
+
+    snprintf(number, sizeof number, "%u", pid);
+    return pid != (uint32_t)getpid() && read_comm(number, theirs) && read_comm("self", ours) &&
+           strcmp(ours, theirs) == 0;
+}
+
 /* H is a profile's header. If it belongs to the first process of a `heaptap run` that still lives,
  * and so may pack or rename the profile, return the process id of that run; else 0. */
 static uint32_t
@@ -67,8 +96,9 @@ processes_run(const struct disk_header *h)
 {
     uint64_t start = h->session_id != 0 ? processes_start(h->parent_pid) : 0;
 
-    // A later process may have got the same id.
-    return start != 0 && start <= h->process_start ? h->parent_pid : 0;
+    // A later process may have got the same id. The parent of an orphan, and of all processes of a
+    // container that was killed, is process 1.
+    return start != 0 && start <= h->process_start && is_heaptap(h->parent_pid) ? h->parent_pid : 0;
 }
 
 uint32_t

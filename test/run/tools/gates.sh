@@ -589,6 +589,17 @@ wait $packs
 gives "a run that has ended: --force" 0 "" \
     heaptap run --quiet --force -o packs.heaptap -- ./tests
 
+# The first event of an orphan comes when its parent has ended, so its parent is the reaper.
+mkfifo over
+cat over >over.out &
+over=$!
+heaptap run --quiet -o orphan.heaptap -- \
+    sh -c '(while [ -e /proc/$$ ]; do sleep 0.05; done; exec ./tests) >over &' 2>orphan.err
+wait $over
+check "an orphan: it has a profile" ls orphan.processes/heaptap.tests.*.heaptap
+gives "--force: an orphan has ended" 0 "" \
+    heaptap run --quiet --force -o orphan.heaptap -- ./tests
+
 heaptap run --quiet --no-pack -o parent.heaptap -- sh -c './lives & echo $! >child; wait' \
     2>lives.err &
 living=$!
