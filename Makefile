@@ -351,6 +351,7 @@ $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
 # other paths in libc lead to a wrapped one, and unloading, which is not seen there. The operators
 # are in a separate object, and lead to the first one's.
 unwrapped := heaptap_.*|dl(close|open|mopen|sym|vsym)|__libc_.*|s?signal|bsd_signal|sysv_signal|\
+f?execv?[elp]*(at)?|posix_spawnp?|\
 __sysv_signal|sigset
 
 $(BUILD)/linked/dynamic.names: $(BUILD)/libheaptap.so Makefile

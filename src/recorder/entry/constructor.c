@@ -1,10 +1,11 @@
 /* constructor.c: does the recorder's work when the program is loaded, and when it exits.
  *
- * At load time there is mostly no work: recording starts with the first event, which may precede
- * the constructor or never occur. In three cases the constructor starts recording, unless an event
- * has started it. With a reserve, recording must start before the program can forbid system calls.
- * With a snapshot signal, it must start before a signal can arrive. In a program linked with the
- * recorder, it must start before there are threads; only a constructor guarantees that. */
+ * At load time there is mostly no work: recording starts with the first event, which may come long
+ * before the constructor or never. There are four exceptions. With a reserve, recording starts
+ * here at the latest, before the program can forbid system calls. With a snapshot signal, it starts
+ * before a signal can arrive. With --fail-on, the counts of unrecorded processes are mapped before
+ * the program can change its environment. In a program linked with the recorder, it starts before
+ * there are threads; no other place guarantees that. */
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
 #include "account/file.h"
@@ -18,6 +19,7 @@
 #include "platform/mem.h"
 #include "platform/process.h"
 #include "platform/state.h"
+#include "platform/unrecorded.h"
 
 static bool
 is_recording(void)
@@ -34,6 +36,8 @@ process_begins(void)
                           // exist.
     announce_recorder();
     identity_own();
+    if (!dormant_here()) // Otherwise two recorders would count each program.
+        unrecorded_start();
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL)) {

@@ -42,6 +42,7 @@
 #include "platform/process.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
+#include "platform/unrecorded.h"
 #include "stack/bounds.h"
 #include "stack/modules.h"
 #include "stack/stack_state.h"
@@ -373,8 +374,13 @@ count_early_events(void)
 static bool
 start_here(void)
 {
-    // A child of a quiet process cannot create a file.
-    return !dormant_here() && !sys_is_quiet() && selection_here() && start_all();
+    if (dormant_here())
+        return false;
+    if (sys_is_quiet()) { // A child of a quiet process cannot create a file.
+        unrecorded_add_forked();
+        return false;
+    }
+    return selection_here() && start_all();
 }
 
 /* Start on a separate stack. Paths and messages need more space than the minimum stack of a thread

@@ -125,12 +125,10 @@ selection_matches(const char *pattern, const char *end, const char *name)
     return pattern == end;
 }
 
-/* Return true if any pattern matches the last component of PATH. */
-static bool
-any_matches(const char *path)
+bool
+selection_is_named(const char *patterns, const char *name)
 {
-    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
-    const char *p = asked.only;
+    const char *p = patterns;
 
     while (*p != '\0') {
         const char *end = strchr(p, ',');
@@ -142,6 +140,15 @@ any_matches(const char *path)
         p = *end != '\0' ? end + 1 : end;
     }
     return false;
+}
+
+/* Return true if any pattern matches the last component of PATH. */
+static bool
+any_matches(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return selection_is_named(asked.only, slash != NULL ? slash + 1 : path);
 }
 
 static size_t

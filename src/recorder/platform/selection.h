@@ -13,6 +13,10 @@ bool selection_here(void);
  * in that process. Async-signal-safe. */
 bool selection_has_children(void);
 
+/* Return true if NAME matches one of PATTERNS, which are separated by commas. "" matches none.
+ * Async-signal-safe. */
+bool selection_is_named(const char *patterns, const char *name);
+
 /* Return the pattern of the profile's path, NULL if none was given; and the id of the run. Call
  * after selection_here. */
 const char *selection_output(void);

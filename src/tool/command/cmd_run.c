@@ -64,7 +64,8 @@ static const struct opt options[] = {
      "Exit with 99 if the program succeeded, but it or a process that it started exceeded LIMITS: "
      "leaks for any live block at the end, or peak=100M,leaks=4K and so on. The names are peak, "
      "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
-     "implies --annotate).",
+     "implies --annotate). A program started without the recorder's variables in its environment, "
+     "as by env -i, also gives 99, because it is not recorded.",
      NULL},
     {OPT_STRING, 0, "only", &defaults.run.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
@@ -88,7 +89,8 @@ static const struct opt options[] = {
     {OPT_SIZE, 0, "reserve", &defaults.run.recording.reserve_bytes, "SIZE",
      "Reserve all memory and files at the start, for programs that later forbid mmap or open "
      "(seccomp). The profile can grow to SIZE bytes, at most 8G. If the program limits its "
-     "address space, it gets back most of the unused part. Default: reserve nothing.",
+     "address space, it gets back most of the unused part. Forked children are recorded only "
+     "after exec. Default: reserve nothing.",
      NULL},
     {OPT_FLAG, 0, "self-contained-core", &defaults.run.recording.self_contained, NULL,
      "Keep the profile in memory that core dumps contain, so that heaptap core needs only the "
@@ -486,6 +488,7 @@ cmd_run_finish(struct outcome *o, const char *program)
     }
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);
+    run_limits_unrecorded(&o->limits, o->run.unrecorded);
     conclude(o);
     if (o->most != o->first)
         profile_free(o->most);
@@ -521,6 +524,7 @@ cmd_run(const void *values, int count, char **arguments)
         message_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
+    given.run.counts_unrecorded = given.fail_on != NULL;
     given.run.adapters.names = given.languages.items;
     given.run.adapters.count = given.languages.count;
     if ((r = run_limits_parse(&o.limits, given.fail_on, &err)) == 0 &&

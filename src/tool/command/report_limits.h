@@ -3,6 +3,7 @@
 #define COMMAND_REPORT_LIMITS_H
 
 #include "analyse/limit_check.h"
+#include "format/unrecorded_counts.h"
 
 /* Print one line on stderr for each entry of J that exceeds, or may exceed, its limit of --OPTION.
  * Values are growths if WHO is NULL; else WHO is the user of the memory. Return true if a limit is
@@ -40,6 +41,10 @@ int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 /* Compare P with the limits, if its process has ended, and print exceeded limits. NUMBER is the
  * caller's number of the process. */
 void run_limits_check(struct run_limits *r, struct profile *p, size_t number);
+
+/* Print the numbers of processes that C counts: those executed without the recorder make the gate
+ * fail. C is NULL without limits. */
+void run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c);
 
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Prints
  * nothing if no limit was exceeded. */

@@ -7,11 +7,14 @@
  * recorded values are within the limits. A damaged profile always fails. */
 #include "command/report_limits.h"
 
+#include <string.h>
+
 #include "open/symbolise.h"
 #include "option/opts.h"
 #include "option/shared_opts.h"
 #include "util/path.h"
 #include "view/messages.h"
+#include "view/style.h"
 
 int
 run_limits_parse(struct run_limits *r, const char *text, struct err *err)
@@ -103,6 +106,54 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
     } else {
         r->checked++;
         run_limits_apply(r, p, number, &checked, name);
+    }
+    arena_release(&arena);
+}
+
+/* Report the COUNT programs that were executed without the recorder's variables. NAME is the
+ * first. */
+static void
+report_executed(int64_t count, const char *name, struct arena *arena)
+{
+    if (*name == '\0')
+        name = style_plural(arena, count, "program");
+    else if (count > 1)
+        name = arena_printf(arena, "%s and other programs, in all %s", name,
+                            style_count(arena, count));
+    message_error("%s: --fail-on cannot judge %s: started without LD_PRELOAD and HEAPTAP_SESSION "
+                  "in the environment (as by env -i), so not recorded; pass both on, or choose the "
+                  "programs to judge by --only",
+                  name, count > 1 ? "them" : "it");
+}
+
+static void
+report_forked(int64_t count, struct arena *arena)
+{
+    message_warning("%s not recorded, because --reserve excludes forked processes, so --fail-on "
+                    "does not judge %s",
+                    count > 1 ? arena_printf(arena, "%s processes were", style_count(arena, count))
+                              : "1 process was",
+                    count > 1 ? "them" : "it");
+}
+
+void
+run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c)
+{
+    struct arena arena = {0};
+    int64_t forked, executed;
+
+    if (c == NULL)
+        return;
+    // Any process of the run may have written to this memory.
+    forked = (int64_t)(__atomic_load_n(&c->forked, __ATOMIC_RELAXED) & INT64_MAX);
+    executed = (int64_t)(__atomic_load_n(&c->executed, __ATOMIC_RELAXED) & INT64_MAX);
+    if (forked != 0)
+        report_forked(forked, &arena);
+    if (executed != 0) {
+        const char *name = arena_strndup(&arena, c->first, strnlen(c->first, sizeof c->first));
+
+        report_executed(executed, style_clean(&arena, name), &arena);
+        r->unknown = true;
     }
     arena_release(&arena);
 }

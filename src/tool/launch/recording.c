@@ -127,6 +127,7 @@ recording_environment(const struct recording *r, const struct recording_run *run
     e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%" PRIx64, run->session_id));
     e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));
     e = with_variable(a, e, ENVIRONMENT_OTHERS, run->others);
+    e = with_variable(a, e, ENVIRONMENT_UNRECORDED, run->unrecorded);
     e = with_variable(a, e, ENVIRONMENT_STDERR, stderr_text(a));
     e = with_variable(a, e, ENVIRONMENT_ONLY, r->only);
     if (r->reserve_bytes != 0)

@@ -29,8 +29,8 @@ struct recording_run {
     const char *adapters; // Entries of LD_PRELOAD to load after it, each with ':' in front.
     const char *stubs;   // Entry of LD_PRELOAD to load before it; NULL = none.
     const char *pattern; // Path of the first process's profile.
-    // Pattern of the profiles of other processes; "" = record none, NULL = as the first process.
-    const char *others;
+    const char *others;  // Pattern of the other profiles; "" = record none, NULL = as the first.
+    const char *unrecorded; // File that counts processes which are not recorded; NULL = none.
 };
 
 /* Find the recorder's library, beside this executable or where make install puts it. *RET_PATH is

@@ -71,6 +71,8 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         message_warning("%s has profiles of an earlier run, and a report of it will be the sum of "
                         "both; remove it, or run with --force",
                         used);
+    if (options->counts_unrecorded && (rc = run_unrecorded_begin(r, err)) < 0)
+        return rc;
     return hook_run_begin(&r->hooks, r->library, r->to.directory, &r->arena, err);
 }
 
@@ -80,6 +82,7 @@ make_environment(void *arg)
 {
     struct recorded_run *r = arg;
 
+    run_unrecorded_enter(r);
     return recording_environment(
         &r->options->recording,
         &(struct recording_run){
@@ -89,6 +92,7 @@ make_environment(void *arg)
             .stubs = r->hooks.entry,
             .pattern = r->to.pattern,
             .others = r->options->no_children ? "" : destination_others_pattern(&r->to),
+            .unrecorded = r->unrecorded_path,
         },
         &r->arena);
 }
@@ -244,5 +248,6 @@ void
 run_release(struct recorded_run *r)
 {
     growth_release(&r->growth);
+    run_unrecorded_end(r);
     arena_release(&r->arena);
 }

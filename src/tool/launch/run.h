@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "format/unrecorded_counts.h"
 #include "launch/destination.h"
 #include "launch/growth.h"
 #include "launch/hook_run.h"
@@ -24,6 +25,7 @@ struct run_options {
     struct adapter_choice adapters;
     uint64_t snapshot_every_ms;
     bool quiet; // Print errors only.
+    bool counts_unrecorded; // Count processes that are not recorded.
 };
 
 struct recorded_run {
@@ -37,6 +39,9 @@ struct recorded_run {
     const char *hint;     // Note for the user about the choice of adapters; or NULL.
     struct destination to;
     struct hook_run hooks;
+    struct unrecorded_counts *unrecorded; // Shared with the processes; NULL = not counted.
+    int unrecorded_fd; // Their file, which `unrecorded_path` names to the processes.
+    const char *unrecorded_path;
     struct growth growth;
     uint64_t look_ns; // Time between two samples of the processes' memory.
     struct periodic periodic;
@@ -72,6 +77,16 @@ void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 void run_note(struct recorded_run *r, bool running, struct run_notes *ret);
 
 void run_release(struct recorded_run *r);
+
+/* --- run_unrecorded.c: count processes of a run that are not recorded. */
+
+/* Create R's counts. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
+int run_unrecorded_begin(struct recorded_run *r, struct err *err);
+
+/* Set the process to record if R's user excluded its children. Call in that process. */
+void run_unrecorded_enter(struct recorded_run *r);
+
+void run_unrecorded_end(struct recorded_run *r);
 
 /* --- run_process.c: processes of a run, by their profiles, and the choice of the main process. */
 

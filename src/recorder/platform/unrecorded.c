@@ -1,0 +1,155 @@
+/* unrecorded.c: see unrecorded.h.
+ *
+ * The counts are shared memory that `heaptap run` reads at the end (format/unrecorded_counts.h). A
+ * process maps them when the library is loaded, and its forked children inherit the mapping. So a
+ * process that may make no system call, or that has cleared its environment, can still count.
+ *
+ * Variables are not added to an environment that lacks them: the program would see another
+ * environment than it was given, and `env -i` is often used to test exactly that. */
+#include "platform/unrecorded.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/atomics.h"
+#include "base/fmt.h"
+#include "format/environment.h"
+#include "format/unrecorded_counts.h"
+#include "platform/host.h"
+#include "platform/selection.h"
+#include "platform/sys.h"
+
+enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000 };
+
+#define PRELOAD "LD_PRELOAD="
+#define LIBRARY "/libheaptap"
+#define SESSION ENVIRONMENT_SESSION "="
+
+static struct unrecorded_counts *counts; // Atomic; NULL = not mapped. Constant once it is set.
+
+/* Return true if FD has the counts of the run ID. In another pid namespace the path may lead to
+ * another file. */
+static bool
+is_of_run(int fd, uint64_t id)
+{
+    uint64_t found = 0;
+
+    return sys_pread(fd, &found, sizeof found, UNRECORDED_OFF) == sizeof found && found == id;
+}
+
+COLD void
+unrecorded_start(void)
+{
+    const char *path = host_environment(ENVIRONMENT_UNRECORDED);
+    const char *session = host_environment(ENVIRONMENT_SESSION);
+    struct unrecorded_counts *mapped;
+    int fd;
+
+    if (path == NULL || session == NULL)
+        return;
+    fd = sys_open(path, O_RDWR, 0);
+    if (fd < 0)
+        return;
+    mapped = is_of_run(fd, parse_hex(&session))
+                 ? sys_mmap(NULL, UNRECORDED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                            UNRECORDED_OFF)
+                 : NULL;
+    sys_close(fd);
+    if (mapped != NULL && !sys_failed(mapped))
+        store_release(&counts, mapped);
+}
+
+COLD void
+unrecorded_add_forked(void)
+{
+    struct unrecorded_counts *c = load_acquire(&counts);
+
+    if (c != NULL && c->only_pid == 0)
+        add_relaxed(&c->forked, UINT64_C(1));
+}
+
+/* Return true if the byte at P can be read. A quiet process cannot ask, and trusts the program. */
+static bool
+unrecorded_is_readable(const void *p)
+{
+    return sys_is_quiet() || sys_is_readable((uintptr_t)p);
+}
+
+/* Return true if VALUE of LD_PRELOAD has one of our libraries. */
+static bool
+preloads_recorder(const char *value)
+{
+    for (; *value != '\0'; value++)
+        if (strncmp(value, LIBRARY, sizeof LIBRARY - 1) == 0)
+            return true;
+    return false;
+}
+
+/* Return true if a program with ENVIRONMENT is recorded, or if the kernel will refuse
+ * ENVIRONMENT. */
+static bool
+has_recorder(char *const *environment)
+{
+    bool preloads = false, is_in_session = false;
+
+    for (uint32_t i = 0; environment != NULL && i < VARIABLES_MAX; i++) {
+        const char *variable;
+
+        if ((i == 0 || (uintptr_t)&environment[i] % PAGE_BYTES == 0) &&
+            !unrecorded_is_readable(&environment[i]))
+            return true;
+        variable = environment[i];
+        if (variable == NULL)
+            break;
+        if (!unrecorded_is_readable(variable))
+            return true;
+        preloads |= strncmp(variable, PRELOAD, sizeof PRELOAD - 1) == 0 &&
+                    preloads_recorder(variable);
+        is_in_session |= strncmp(variable, SESSION, sizeof SESSION - 1) == 0;
+    }
+    return preloads && is_in_session;
+}
+
+/* Return the name of the program that E executes, "" if it is unknown. */
+static const char *
+name_of(const struct unrecorded_exec *e)
+{
+    const char *path = e->path, *slash;
+
+    if ((path == NULL || (unrecorded_is_readable(path) && *path == '\0')) && e->arguments != NULL &&
+        unrecorded_is_readable(e->arguments))
+        path = e->arguments[0];
+    if (path == NULL || !unrecorded_is_readable(path))
+        return "";
+    slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool
+unrecorded_add_executed(const struct unrecorded_exec *e)
+{
+    struct unrecorded_counts *c;
+    const char *name;
+    struct fmt f;
+
+    c = load_acquire(&counts);
+    if (c == NULL || has_recorder(e->environment))
+        return false;
+    if (c->only_pid != 0 && (e->is_child || c->only_pid != (uint64_t)sys_getpid()))
+        return false;
+    name = name_of(e);
+    if (c->only[0] != '\0' && !selection_is_named(c->only, name))
+        return false;
+    if (add_relaxed(&c->executed, UINT64_C(1)) == 0) {
+        f = fmt_init(c->first, sizeof c->first);
+        fmt_str(&f, name);
+    }
+    return true;
+}
+
+void
+unrecorded_revoke_executed(void)
+{
+    add_relaxed(&load_acquire(&counts)->executed, -UINT64_C(1));
+}

@@ -1,0 +1,28 @@
+/* unrecorded.h: counts the processes of a run that are not recorded, for `run --fail-on`.
+ * Thread-safe and async-signal-safe; without --fail-on all functions do nothing. */
+#ifndef PLATFORM_UNRECORDED_H
+#define PLATFORM_UNRECORDED_H
+
+#include "base/base.h"
+
+/* Map the counts. Call once, when the library is loaded. */
+void unrecorded_start(void);
+
+/* Count this process, which was forked and cannot start recording. */
+void unrecorded_add_forked(void);
+
+/* An execution, by this process or by a new one. */
+struct unrecorded_exec {
+    const char *path; // NULL = only a descriptor is known.
+    char *const *arguments, *const *environment;
+    bool is_child;
+};
+
+/* Count the execution if the program will run without the recorder although it should be recorded.
+ * Return true if it was counted. All pointers of E may be invalid. */
+bool unrecorded_add_executed(const struct unrecorded_exec *e);
+
+/* Revoke the count of an execution that failed. */
+void unrecorded_revoke_executed(void);
+
+#endif

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# unrecorded.sh: `run --fail-on` and processes without a recorder: programs executed with another
+# environment, and forked children under --reserve. If it fails, a gate passes a leak that it has
+# not seen, fails a program that it has seen, or changes the arguments of a program.
+. "$SRCDIR/test/run/lib.subr"
+need gcc
+
+cat >leaks.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **arguments)
+{
+    static char line[64];
+    int used = 0;
+
+    for (int i = 1; i < count; i++)
+        used += snprintf(line + used, sizeof line - used, "[%s]", arguments[i]);
+    FILE *out = fopen("arguments", "w");
+    setbuf(out, NULL);
+    fputs(line, out);
+    fclose(out);
+    return malloc(10000000) == NULL;
+}
+END
+sed 's/return malloc.*/return 0;/' leaks.c >quiet.c
+gcc -O0 -o leaks leaks.c && gcc -O0 -o quiet quiet.c
+
+# gate NAME STATUS MESSAGE ARGUMENTS...: run with a limit of 1 MB; MESSAGE is "" for no message.
+gate() {
+    local name=$1 wanted=$2 message=$3
+    shift 3
+    "$HEAPTAP" run --quiet --force -o gate.heaptap --fail-on leaks=1M "$@" >gate.out 2>gate.err \
+        </dev/null
+    same "$name: exit status" "$wanted" $?
+    if [ -n "$message" ]; then
+        check "$name: message" grep -qF -- "$message" gate.err || cat gate.err
+    else
+        same "$name: no message" "" "$(cat gate.err)"
+    fi
+}
+
+for name in execve execv execvp execvpe fexecve execveat execl execlp execle posix_spawn \
+    posix_spawnp; do
+    rm -f arguments
+    gate "$name, emptied environment" 99 \
+        "leaks: --fail-on cannot judge it: started without LD_PRELOAD and HEAPTAP_SESSION" \
+        -- "$PROG/execs" $name emptied ./leaks
+    same "$name: the arguments" "[a][b c][]" "$(cat arguments)"
+    rm -f arguments
+    gate "$name, kept environment" 0 "" -- "$PROG/execs" $name kept ./quiet
+    same "$name: the arguments again" "[a][b c][]" "$(cat arguments)"
+done
+
+gate "the program itself" 99 "leaks: --fail-on cannot judge it" \
+    -- "$PROG/execs" here execve emptied ./leaks
+gate "env -i" 99 "leaks: --fail-on cannot judge it" -- env -i ./leaks
+gate "only LD_PRELOAD missing" 99 "quiet: --fail-on cannot judge it" -- env -u LD_PRELOAD ./quiet
+gate "only HEAPTAP_SESSION missing" 99 "quiet: --fail-on cannot judge it" \
+    -- env -u HEAPTAP_SESSION ./quiet
+gate "two" 99 "leaks and other programs, in all 2: --fail-on cannot judge them" \
+    -- sh -c 'env -i ./leaks; env -i ./quiet'
+gate "a failure of the program has precedence" 3 "leaks: --fail-on cannot judge it" \
+    -- sh -c 'env -i ./leaks; exit 3'
+
+gate "--only: another program" 0 "" --only env -- env -i ./quiet
+gate "--only: this program" 99 "leaks: --fail-on cannot judge it" \
+    --only 'env,lea*' -- env -i ./leaks
+gate "--no-children: a child" 0 "" --no-children -- "$PROG/execs" posix_spawn emptied ./leaks
+gate "--no-children: a forked child" 0 "" --no-children -- "$PROG/execs" execv emptied ./leaks
+gate "--no-children: the program itself" 99 "leaks: --fail-on cannot judge it" \
+    --no-children -- "$PROG/execs" here execve emptied ./leaks
+
+"$HEAPTAP" run --quiet --force -o gate.heaptap -- env -i ./leaks 2>gate.err
+same "without limits: exit status" 0 $?
+same "without limits: no message" "" "$(cat gate.err)"
+
+# A child that allocates and does not execute anything is not recorded under a reserve.
+cat >forks.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    free(malloc(1));
+    for (int i = 0; i < atoi(arguments[1]); i++)
+        if (fork() == 0)
+            _exit(malloc(2000000) == NULL);
+    while (wait(NULL) > 0)
+        continue;
+    return count == 0;
+}
+END
+gcc -O0 -o forks forks.c
+gate "a reserve: one forked child" 0 "warning: 1 process was not recorded, because --reserve" \
+    --reserve 4M -- ./forks 1
+gate "a reserve: three forked children" 0 "3 processes were not recorded, because --reserve" \
+    --reserve 4M -- ./forks 3
+gate "a reserve: none" 0 "" --reserve 4M -- ./forks 0
+gate "a reserve, --no-children" 0 "" --reserve 4M --no-children -- ./forks 3
+gate "a reserve: an executed child" 0 "" --reserve 4M -- "$PROG/execs" here posix_spawn kept ./quiet
+gate "without a reserve: a forked child" 99 "leaks: 1.9 MiB, more than the 1.0 MiB" -- ./forks 1
+
+finish
