@@ -330,7 +330,7 @@ output_open(char *ret_path, size_t path_bytes)
         if (f.cut)
             return -ENAMETOOLONG;
         fd = create(ret_path);
-        if (fd == -ENOENT && selection_make_directory(ret_path))
+        if (fd == -ENOENT && (fd = selection_make_directory(ret_path)) == 0)
             fd = create(ret_path);
     }
     return fd;

@@ -233,16 +233,16 @@ selection_depth(void)
     return asked.frames - 1 < LIMIT_DEPTH ? (uint32_t)asked.frames : LIMIT_DEPTH;
 }
 
-bool
+int
 selection_make_directory(char *path)
 {
     char *slash = strrchr(path, '/');
     int made;
 
     if (slash == NULL || slash == path || selection_is_first() || !asked.has_others)
-        return false;
+        return -ENOENT;
     *slash = '\0';
     made = sys_mkdir(path, 0700);
     *slash = '/';
-    return made == 0 || made == -EEXIST;
+    return made == -EEXIST ? 0 : made;
 }

@@ -25,9 +25,11 @@ uint64_t selection_session(void);
 /* Return the number of innermost frames to record per stack. Call after selection_here. */
 uint32_t selection_depth(void);
 
-/* Create the directory of the profile PATH, if `heaptap run` left that to the recorder. Return true
- * if the directory then exists, so that the caller should try again to create the profile. */
-bool selection_make_directory(char *path);
+/* Create the directory of the profile PATH, if `heaptap run` left that to the recorder. Return 0 if
+ * the directory then exists, so that the caller should try again to create the profile; -ENOENT if
+ * it is not the recorder's to create; else the error of the attempt, which is the cause to
+ * report. */
+int selection_make_directory(char *path);
 
 /* --- name_set.c: a bounded set of texts whose numbers stay valid in forked children.
  *

@@ -136,6 +136,20 @@ END
     check "rights given up: the message" grep -q 'cannot grow.*permission denied, as after' err
     check "rights given up: the remedy" grep -q 'try --reserve' err
     check "rights given up: the loss is shown" shows rights.heaptap 'r["losses"]["file_failed"]'
+    cat >children.py <<'END'
+import os
+kept = bytes(1000)
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+if os.fork() == 0:
+    kept = bytes(1000)
+    os._exit(0)
+os.wait()
+END
+    "$HEAPTAP" run -q --no-language -o children.heaptap -- "$python" children.py >out 2>err
+    check "rights given up: a child names the cause" \
+        grep -q 'not recording: permission denied; choose another place with -o: .*/children.proc' err
     "$HEAPTAP" run --reserve 64M -o reserve.heaptap -- "$python" gives_up.py >out 2>err
     check "rights given up, with a reserve: whole" shows reserve.heaptap \
         'not r["losses"]["file_failed"] and r["losses"]["events"] == 0'
