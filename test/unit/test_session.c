@@ -322,6 +322,7 @@ notes_are_objects_in_json(void **state)
     struct json j;
 
     (void)state;
+    p->damage = "is damaged";
     p->notes = &damage;
     p->note_count = 1;
     json_begin(&j, &out, 2);

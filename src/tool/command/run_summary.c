@@ -63,9 +63,9 @@ report_totals(struct summary *t)
     struct arena *a = &t->arena;
 
     run_summary_report(t, "%s%s, %s in all; peak %s; still live at end %s in %s",
-                       profile_is_estimate(p)  ? "about "
-                       : p->losses.file_failed ? "at least "
-                                               : "",
+                       profile_is_estimate(p)                ? "about "
+                       : p->losses.file_failed || p->may_lag ? "at least "
+                                                             : "",
                        style_plural(a, c->allocations, "allocation"),
                        style_bytes(a, c->allocated_bytes), style_bytes(a, c->peak_bytes),
                        style_bytes(a, counters_live_bytes(c)),

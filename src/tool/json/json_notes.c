@@ -30,7 +30,7 @@ json_notes(struct json *j, const struct profile *p)
         json_run_note(j, &p->run_notes[i]);
     for (size_t i = 0; i < p->note_count; i++) {
         json_object(j, NULL);
-        json_string(j, "kind", "damaged-file");
+        json_string(j, "kind", p->damage != NULL ? "damaged-file" : "incomplete-file");
         json_string(j, "text", p->notes[i]);
         json_string(j, "advice", NULL);
         json_end(j);

@@ -131,10 +131,14 @@ text_losses(struct text_view *v, size_t count)
 void
 text_incomplete(struct text_view *v)
 {
-    if (!v->base.p->losses.file_failed)
-        return;
-    text_line(v, ATTR_WARNING, arena_printf(v->base.arena, "Incomplete: %s", loss_of_file));
-    text_line(v, ATTR_DIM, arena_printf(v->base.arena, "  %s", loss_of_file_remedy));
+    if (v->base.p->losses.file_failed) {
+        text_wrapped(v, ATTR_WARNING, "",
+                     arena_printf(v->base.arena, "Incomplete: %s", loss_of_file));
+        text_wrapped(v, ATTR_DIM, "  ", loss_of_file_remedy);
+    } else if (v->base.p->may_lag) {
+        text_wrapped(v, ATTR_WARNING, "",
+                     "Incomplete: a copy of memory that may lack the latest events");
+    }
 }
 
 /* Return the time that recording took, or "" if it was not measured. */

@@ -69,7 +69,8 @@ const size_t loss_stack_field_count = 15;
 const char loss_of_file[] =
     "its file could not grow, so not all is counted; no number is exact";
 const char loss_of_file_remedy[] =
-    "see that its disk has room; with --reserve 64M the file never has to grow";
+    "the disk had no room, or the program had dropped its privileges; with --reserve 64M the file "
+    "never has to grow";
 
 uint64_t
 loss_value(const struct profile_losses *losses, const struct loss_field *field)

@@ -32,7 +32,7 @@ sampling_how(struct arena *arena, const struct profile *p)
     if (!profile_is_estimate(p) && p->has_shares)
         return "exact sites, sampled callers";
     if (!profile_is_estimate(p))
-        return p->losses.file_failed ? "incomplete" : "exact";
+        return p->losses.file_failed || p->may_lag ? "incomplete" : "exact";
     if (p->mode_count == 1)
         return sampling_mode(arena, &p->modes[0]);
     return arena_printf(arena, "%zu recording modes", p->mode_count);

@@ -149,7 +149,17 @@ os.wait()
 END
     "$HEAPTAP" run -q --no-language -o children.heaptap -- "$python" children.py >out 2>err
     check "rights given up: a child names the cause" \
-        grep -q 'not recording: permission denied; choose another place with -o: .*/children.proc' err
+        grep -q 'not recording: permission denied; choose another place with -o: .*/children.p' err
+    "$HEAPTAP" report rights.heaptap >shown 2>err
+    check "rights given up: a report names the cause" grep -q 'or the program had dropped' shown
+    "$HEAPTAP" run --self-contained-core -o lag.heaptap -- "$python" gives_up.py >out 2>err
+    check "rights given up, a copy: the summary has a lower bound" \
+        grep -q '^heaptap: at least [0-9,]* allocations' err
+    check "rights given up, a copy: the note is no damage" shows lag.heaptap \
+        'r["damage"] is None and {n["kind"] for n in r["notes"]} == {"incomplete-file"}'
+    "$HEAPTAP" report lag.heaptap >shown 2>err
+    check "rights given up, a copy: a report says so" grep -q ' incomplete$' shown
+    check "rights given up, a copy: a report explains it" grep -q '^Incomplete: a copy of' shown
     "$HEAPTAP" run --reserve 64M -o reserve.heaptap -- "$python" gives_up.py >out 2>err
     check "rights given up, with a reserve: whole" shows reserve.heaptap \
         'not r["losses"]["file_failed"] and r["losses"]["events"] == 0'
