@@ -3,8 +3,9 @@
  *
  * Each function calls the next definition with unchanged arguments. A successful exec does not
  * return, so it is counted first, and revoked if it fails. Functions with a list of arguments make
- * an array on the stack, as libc's do. libc's own calls (system, popen) pass the program's
- * environment and bypass these functions. Without --fail-on, nothing is counted.
+ * an array on the stack, as libc's do, and call no exported function, which the program may
+ * replace. libc's own calls (system, popen) pass the program's environment and bypass these
+ * functions. Without --fail-on, nothing is counted.
  *
  * A child made by vfork runs this in its parent's memory, and changes nothing there. */
 #include <alloca.h>
@@ -41,23 +42,41 @@ exec_missing(void)
     return -1;
 }
 
-EXPORT int
-execve(const char *path, char *const argv[], char *const envp[])
+static int
+next_execve(const char *path, char *const argv[], char *const envp[])
 {
     EXEC_NEXT(execve, EXEC(path, argv, envp),
               (const char *, char *const *, char *const *), (path, argv, envp));
 }
 
 EXPORT int
-execv(const char *path, char *const argv[])
+execve(const char *path, char *const argv[], char *const envp[])
+{
+    return next_execve(path, argv, envp);
+}
+
+static int
+next_execv(const char *path, char *const argv[])
 {
     EXEC_NEXT(execv, EXEC(path, argv, __environ), (const char *, char *const *), (path, argv));
 }
 
 EXPORT int
-execvp(const char *file, char *const argv[])
+execv(const char *path, char *const argv[])
+{
+    return next_execv(path, argv);
+}
+
+static int
+next_execvp(const char *file, char *const argv[])
 {
     EXEC_NEXT(execvp, EXEC(file, argv, __environ), (const char *, char *const *), (file, argv));
+}
+
+EXPORT int
+execvp(const char *file, char *const argv[])
+{
+    return next_execvp(file, argv);
 }
 
 EXPORT int
@@ -105,7 +124,7 @@ execl(const char *path, const char *first, ...)
     EXEC_LIST(argv, first, arguments);
 
     va_end(arguments);
-    return execv(path, argv);
+    return next_execv(path, argv);
 }
 
 EXPORT int
@@ -114,7 +133,7 @@ execlp(const char *file, const char *first, ...)
     EXEC_LIST(argv, first, arguments);
 
     va_end(arguments);
-    return execvp(file, argv);
+    return next_execvp(file, argv);
 }
 
 EXPORT int
@@ -125,7 +144,7 @@ execle(const char *path, const char *first, ...)
 
     envp = va_arg(arguments, char *const *);
     va_end(arguments);
-    return execve(path, argv, envp);
+    return next_execve(path, argv, envp);
 }
 
 #define SPAWN(name)                                                                                \
