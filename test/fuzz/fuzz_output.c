@@ -27,11 +27,11 @@ selection_output(void)
     return host_environment("HEAPTAP_OUT");
 }
 
-bool
+int
 selection_make_directory(char *path)
 {
     (void)path;
-    return false;
+    return -EACCES;
 }
 
 /* Names are tried by the ordinary path: there are no unnamed files here. */
