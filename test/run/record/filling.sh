@@ -25,7 +25,7 @@ fill eight 18000 6000 8
 fill tiny 4000 12000 1
 
 "$HEAPTAP" report --full alone.heaptap >text 2>err
-check "the report states the number" grep -q "allocations with their innermost frames only" text
+check "the report states the number" grep -q "allocations with innermost frames only" text
 check "and the remedy" grep -q -- "a larger --max-memory" text
 check "and the share in calls and bytes" \
     grep -Eq "[0-9.]+ % of the calls, and [0-9.]+ MiB or [0-9.]+ % of the bytes" text
