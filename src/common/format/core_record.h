@@ -24,7 +24,7 @@ enum {
     CORE_SIDES = 12,
     CORE_TABLES = 24,
     CORE_PATH_BYTES = 4096,
-    CORE_THREADS = 1024, // Number of thread rows for which the record lists the latest blocks.
+    CORE_THREADS = 1024, // Number of thread rows whose latest blocks the record lists.
     CORE_RECENT = 256,   // Number of latest blocks of each thread.
 };
 
@@ -71,7 +71,7 @@ enum core_usable {
                            // minus the slack.
 };
 
-/* Return the key for the block at ADDRESS with SITE in the list of its thread's latest blocks. */
+/* Return the key for the block at ADDRESS with SITE in the thread's list of latest blocks. */
 static inline uint64_t
 core_recent_key(uint64_t address, uint32_t site)
 {

@@ -123,11 +123,11 @@ struct disk_counting {
     uint64_t merge;    // The latest complete merge of live blocks; 0 = none. Written last.
     uint64_t merge_ns; // Elapsed time when that merge began.
     // Losses: numbers of blocks that were freed or merged.
-    uint64_t unmerged_blocks; // Blocks for whose counts there was no memory.
+    uint64_t unmerged_blocks; // Blocks without counts, for lack of memory.
     uint64_t undated_blocks;  // Blocks with unknown time and cpu of allocation.
     uint64_t unaligned_blocks; // Blocks that may share a granule with a neighbour. Their counts may
                                // include the neighbour's accesses.
-    uint64_t unfielded_blocks; // Blocks for whose granules FIELDS had no room.
+    uint64_t unfielded_blocks; // Blocks whose granules found no room in FIELDS.
     uint64_t outside_blocks;   // Blocks at addresses without counters.
     uint64_t resets;           // Number of resets of all counts on request.
     uint64_t reset_ns;         // Elapsed time at the latest reset.
@@ -307,7 +307,7 @@ enum { DISK_DEPTH_MAX = 1024 }; // Default of depth_max; a user can only lower i
 
 enum disk_node_id {
     DISK_NODE_ROOT = 0,
-    DISK_NODE_OTHER = 1, // Represents all stacks for which the tree had no room.
+    DISK_NODE_OTHER = 1, // Represents all stacks that found no room in the tree.
     DISK_NODE_TRUNCATED =
         2,                // Parent of the outermost known frame of a stack deeper than depth_max.
     DISK_NODE_BROKEN = 3, // Parent of the outermost known frame of a stack whose walk failed.
@@ -328,8 +328,8 @@ enum disk_node_flags {
  * frame or another named frame. */
 enum { DISK_NAMED_FRAME = 0xFFFC };
 
-/* The frame of a child of DISK_NODE_TRUNCATED that collects the stacks for whose outer frames the
- * tree had no room. A reader that does not know this value shows an unnamed function. */
+/* The frame of a child of DISK_NODE_TRUNCATED that collects the stacks whose outer frames found no
+ * room in the tree. A reader that does not know this value shows an unnamed function. */
 #define DISK_SHORTENED ((uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS)
 
 /* The frame of a child of DISK_NODE_TRUNCATED above short stacks, which consist of the frames of a
@@ -623,7 +623,7 @@ struct disk_heap {
 };
 static_assert(sizeof(struct disk_heap) == 64, "format.md 4.13");
 
-/* A set of labels. Set 1 represents all sets for which there was no room. */
+/* A set of labels. Set 1 represents all sets that found no room. */
 struct disk_label_set {
     uint32_t id; // The record's index; written last. Record 0 is never used.
     uint32_t reserved0;

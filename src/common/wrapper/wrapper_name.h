@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Return true if NAME, without parameters and template arguments, is in the built-in table of
- * wrappers, or is a wrapper by the convention of its name. */
+ * wrappers, or is a wrapper by the convention for names. */
 bool wrapper_name_is(const char *name);
 
 /* The same for SYMBOL, a linkage name. */

@@ -313,7 +313,8 @@ export function callGraph(profile, values, options = {}) {
         cycles: cyclesOf(calls, graph, sums, counts, entryOf, functions)};
 }
 
-/* Return the number of allocations behind VALUES. A peak only has live blocks. */
+/* Return the number of allocations of each site, to show beside VALUES. At the peak, return the
+ * number of live blocks instead, because allocations are not known there. */
 function callCounts(profile, {metric, extent, filter, after}) {
     return metric === CALLS ? after
         : siteValues(profile, extent.kind === 'peak' ? BLOCKS : CALLS, extent, filter).after;

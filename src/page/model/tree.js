@@ -370,7 +370,8 @@ class GrowingTree extends CallTree {
         return Int32Array.from(found);
     }
 
-    /* Add the callers at the places of NODE; for the root, the allocating functions. */
+    /* Add children to NODE: the functions that call it at its places in the skeleton. The children
+     * of the root are the allocating functions. */
     growOutwards(node) {
         const {functions, starts, places} = this.callersOf(node);
 

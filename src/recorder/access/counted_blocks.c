@@ -137,7 +137,7 @@ read_block(struct access_block *b, const void *p, struct ledger_entry old)
 }
 
 /* Return true if the accesses of block P of SITE are counted: malloc returned it, and it does not
- * back one of the program's own heaps. */
+ * back a heap of the program. */
 static inline bool
 counted_blocks_is_counted(const void *p, uint32_t site)
 {

@@ -11,7 +11,7 @@ struct access_block {
     bool dated;
     bool moved; // A reallocation ended the block, so its data may remain in use.
     uint64_t began, ended; // Moments of clock.h.
-    // Sums of its counters.
+    // Sums of the counters.
     uint64_t accesses, writes, granules, touched_granules, untouched_bytes;
     uint64_t lifetime_us;
 };

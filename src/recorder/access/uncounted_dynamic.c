@@ -111,7 +111,7 @@ static struct {
     uint32_t busy; // Atomic.
     char names[NAMES_BYTES];
     size_t length;
-    uint32_t more; // Number of names for which the string has no room.
+    uint32_t more; // Number of names that did not fit into the string.
 } found;
 
 static uint32_t noted; // Atomic: enum uncounted.

@@ -79,7 +79,7 @@ count_free(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
     count_prepared_free(t, c, size_bytes);
 }
 
-/* Remove COUNT objects of one of the program's own heaps. The size bins do not include such
+/* Remove COUNT objects of a heap of the program. The size bins do not include such
  * objects. */
 static inline void
 count_objects_free(struct thread *t, struct disk_counter *c, uint64_t count, uint64_t size_bytes)

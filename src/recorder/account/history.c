@@ -411,7 +411,7 @@ history_note(struct disk_counter *c)
     uint64_t index;
 
     // A new counter needs no record, because its values are zeros. It may have bytes without a
-    // call: if an object of one of the program's own heaps has grown, heap_alloc is called with a
+    // call: if an object of a heap of the program has grown, heap_alloc is called with a
     // count of 0.
     if (c->allocations == 0 && c->frees == 0 && c->allocated_bytes == 0 && c->freed_bytes == 0) {
         store_relaxed(&c->born, latest);

@@ -72,7 +72,7 @@ drop_parents(void)
     return had_pool || had_others;
 }
 
-/* Unmap the array entries of sites for which the table of nodes has no room. */
+/* Unmap the array entries of sites that find no room in the table of nodes. */
 static void
 give_back_errors(void)
 {

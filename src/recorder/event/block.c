@@ -1,5 +1,5 @@
 /* block.c: records the begin and the end of a block: an exact block, a sample, or a block that
- * backs one of the program's own heaps.
+ * backs a heap of the program.
  *
  * When samples are taken, a counter holds an estimate. A sample adds the number of blocks and bytes
  * that it represents (draw.c), and its free subtracts exactly the same amounts. So live values, the

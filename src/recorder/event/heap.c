@@ -152,9 +152,10 @@ skip_frames(uint32_t node, uint32_t skip)
     return node;
 }
 
-/* Return the site for blocks of SIZE_BYTES of the heap HANDLE, below the stack NODE and TAG. Store
- * the sites of the tag's node in *RET_SITES. If the tree has no room, store NULL; if memory is
- * exhausted, return 0. */
+/* Return the site for blocks of SIZE_BYTES that belong to the heap HANDLE under TAG and were
+ * allocated at the stack NODE. Store the sites of the tag's node in *RET_SITES. If the tree has no
+ * room for that node, store NULL and return the site of the heap's "other" stacks. Return 0 if
+ * memory is exhausted. */
 static uint32_t
 heap_site_at(uint32_t node, uint64_t handle, enum disk_tag tag, uint64_t size_bytes,
              uint32_t **ret_sites)

@@ -52,8 +52,8 @@ struct heap_memo {
         uint32_t reserved;
         struct disk_counter *counter;   // The thread's counter.
         struct heap_instance *instance; // Instance that has the latest object of the site.
-        struct heap_live *live;         // The site's live values in that instance; NULL if it has
-                                        // none.
+        // Live values of the site in that instance; NULL if the instance has none for the site.
+        struct heap_live *live;
     } sites[1 << 9];
 };
 static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32, "in lines");

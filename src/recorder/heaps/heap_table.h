@@ -1,4 +1,4 @@
-/* heap_table.h: the hash tables of one of the program's own heaps; see heap_table.c.
+/* heap_table.h: the hash tables of a heap of the program; see heap_table.c.
  *
  * Thread-safe and async-signal-safe. Zeroed memory is an empty table. Memory is reused but never
  * released, so an instance occupies as much memory as at its largest size. */

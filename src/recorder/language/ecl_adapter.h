@@ -29,7 +29,7 @@ struct gc_now ecl_types_now(void);
 /* --- ecl_code.c: maps compiled code to Lisp functions; see ecl_code.c. */
 
 /* Record that the C function ENTRY implements the Lisp function NAME. BLOCK is ECL's code block
- * that contains ENTRY. Call outside events. */
+ * that contains ENTRY. Must not be called during an event. */
 void ecl_code_add(const void *entry, cl_object name, cl_object block);
 
 /* Return true if ECL has begun to create functions. ECL's thread data is valid from then on. */

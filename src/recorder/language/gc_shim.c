@@ -46,7 +46,8 @@ wide_bytes(const wchar_t *text)
     return text != NULL ? (wcslen(text) + 1) * sizeof *text : 0;
 }
 
-/* Define the wrapper NAME of a function whose object has BYTES. */
+/* Define NAME to call the collector's function NAME and to record the object that this function
+ * returns, with a size of BYTES. */
 #define ALLOCATES(name, parameters, arguments, bytes)                                              \
     EXPORT void *name parameters;                                                                  \
     SHIM void *name parameters                                                                     \

@@ -44,7 +44,7 @@ ledger_is_hooked(const void *p)
 enum { LEDGER_MODE_SHIFT = LEDGER_SITE_BITS + 1 }; // Shift of the bits above that bit: recording
                                                    // mode plus 1.
 
-/* Value of the bits above the site for a block that backs one of the program's own heaps: rounded
+/* Value of the bits above the site for a block that backs a heap of the program: rounded
  * up, without a recording mode. */
 #define LEDGER_BACKING LEDGER_ROUNDED_UP
 
@@ -74,7 +74,7 @@ ledger_is_exact(struct ledger_entry e)
     return e.site - 1 < LEDGER_SITE_MASK;
 }
 
-/* Return true if E is the entry of a block that backs one of the program's own heaps. */
+/* Return true if E is the entry of a block that backs a heap of the program. */
 static inline bool
 ledger_is_backing(struct ledger_entry e)
 {

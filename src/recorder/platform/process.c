@@ -45,8 +45,8 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
-static struct unwind_object libc; // The loaded libc; its segments are NULL if the search found
-                                  // none.
+// The loaded libc; its segments are NULL if the search found none.
+static struct unwind_object libc;
 
 /* Return true if a complete vector is at V. Only its first word is known to be readable. */
 static bool

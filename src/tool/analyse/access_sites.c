@@ -106,7 +106,7 @@ static void
 access_sites_collect(const struct profile *p, const struct stacks *stacks, struct arena *arena,
                      struct access_table *t)
 {
-    // By stack: index of its row plus 1; 0 = none.
+    // By stack: index of the row plus 1; 0 = none.
     size_t *row_of = arena_array(arena, stacks->count, sizeof *row_of);
 
     t->v = arena_array(arena, stacks->count, sizeof *t->v);

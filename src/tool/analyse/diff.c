@@ -25,7 +25,7 @@
 
 struct entry {
     struct diff_frame frame;
-    // With DIFF_BY_FUNCTION: index of its row plus 1, and number of the last stack counted, over
+    // With DIFF_BY_FUNCTION: index of the row plus 1, and number of the last stack counted, over
     // both sides. 0 = none yet.
     uint32_t row;
     uint64_t seen;

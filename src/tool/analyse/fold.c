@@ -86,8 +86,9 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
         } else if (*s == '(') {
             const char *end = skip_brackets(s, '(', ')');
 
+            // "::" follows the parameters of an enclosing function, as in "f(int)::local::g()".
             if (strncmp(end, "::", 2) != 0)
-                break; // These are the parameters. Behind those of an outer function comes a scope.
+                break;
             s = end;
         } else if (*s == ' ' && !is_rust_impl) {
             if (s[1] != '<')

@@ -7,7 +7,7 @@
 enum { FOLD_NAME_MAX = 256 };
 
 /* Return true if FUNCTION (demangled, complete) is in the built-in table of wrappers, or is a
- * wrapper by the convention of its name. */
+ * wrapper by the convention for names. */
 bool fold_is_wrapper(const char *function);
 
 /* Return the length of the prefix of the C library's internal aliases ("__GI_strdup"), or 0. */

@@ -126,8 +126,8 @@ seen_low(double shape)
     return (low + high) / 2;
 }
 
-/* Return the end on SIDE (-1 or 1) of the interval, which cuts off TAIL, for the gamma distribution
- * with MEAN and VARIANCE. */
+/* Return one end of the interval for the gamma distribution with MEAN and VARIANCE: the lower end
+ * if SIDE is -1, the upper end if SIDE is 1. TAIL is the probability of a value beyond the end. */
 static double
 gamma_end(double mean, double variance, double side)
 {

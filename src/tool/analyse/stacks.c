@@ -423,7 +423,7 @@ fold_location(struct builder *b, uint32_t location, struct fold outer)
 /* Return the number of innermost frames of NODE's stack that are charged to their caller; at least
  * one frame stays. An unsymbolized frame that a wrapper of its module called belongs to the
  * wrapper, because a stripped library keeps only its exported names. The walk stops at the first
- * frame that does not fold. *RET_CALLS is the number of calls read. */
+ * frame that does not fold. *RET_CALLS is the number of nodes that the walk has visited. */
 static uint32_t
 fold_depth(struct builder *b, uint32_t node, size_t *ret_calls)
 {

@@ -76,7 +76,7 @@ struct functions {
         uint32_t frame, location; // One frame of the function. Unset below FUNCTION_FIRST.
     } * v;
     size_t count, capacity;
-    uint32_t *by_frame; // By frame: id of its function; 0 = not yet known.
+    uint32_t *by_frame; // By frame: id of the function; 0 = not yet known.
     struct map ids;     // Function key to id.
     uint32_t *stack;    // Result of functions_of_stack.
     size_t stack_capacity;

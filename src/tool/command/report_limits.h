@@ -6,8 +6,8 @@
 #include "format/unrecorded_counts.h"
 
 /* Print one line on stderr for each entry of J that exceeds, or may exceed, its limit of --OPTION.
- * Values are growths if WHO is NULL; else WHO is the user of the memory. Return true if a limit is
- * exceeded. */
+ * If WHO is NULL, lines state by how much each value grew. Otherwise lines state the value itself,
+ * and begin with WHO, the name of the process. Return true if a limit is exceeded. */
 bool report_limits(const struct limit_results *j, const char *option, const char *who);
 
 /* Report that --OPTION cannot check a profile that could not grow, or a copy without the latest

@@ -16,7 +16,8 @@ struct destination {
     const char *directory; // Directory of the first process's profile.
     // Other processes write into a directory beside the first process's profile.
     bool has_others;
-    // The directory of other processes existed before the run, so it stays even if empty.
+    // The directory for profiles of other processes existed before the run, so it stays even if it
+    // is empty.
     bool others_were_present;
     const char *program;   // Name of the program, as in file names.
     struct arena *arena;   // Owns all texts.
@@ -27,27 +28,27 @@ struct destination {
 int destination_choose(struct destination *d, const char *output, const char *path,
                        struct arena *arena, struct err *err);
 
-/* Check the directory of other processes, if there is one and its name does not depend on the first
- * process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
+/* Check the directory for profiles of other processes, if there is one and its name does not depend
+ * on the first process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
 int destination_check_others(const struct destination *d, struct err *err);
 
-/* Return the directory of other processes if it already contains profiles of another run; else
- * NULL. */
+/* Return the directory for profiles of other processes if it already contains profiles of another
+ * run; else NULL. */
 const char *destination_others_used(const struct destination *d);
 
 /* Return the pattern for the profiles of all processes except this one, the first. "" = their
  * directory is unusable, and a warning was printed; NULL = use the first process's pattern. */
 const char *destination_others_pattern(const struct destination *d);
 
-/* Return the directory of all processes except PID, the first; NULL = none. */
+/* Return the directory for profiles of all processes except PID, the first; NULL = none. */
 const char *destination_others_path(const struct destination *d, pid_t pid);
 
-/* Return the directory of other processes after the run, or NULL if it does not exist. An empty
- * directory that this run created is removed first. */
+/* Return the directory with profiles of other processes after the run, or NULL if it does not
+ * exist. An empty directory that this run created is removed first. */
 const char *destination_others_found(const struct destination *d, pid_t pid);
 
-/* Create the directory of other processes unless it exists, and return it; NULL if it is
- * unusable. */
+/* Create the directory for profiles of other processes unless it exists, and return it; NULL if it
+ * is unusable. */
 const char *destination_make_others(const struct destination *d, pid_t pid);
 
 /* Return the path that the profile of process PID of EXECUTABLE would have if it were the first

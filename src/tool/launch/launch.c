@@ -125,7 +125,8 @@ stop_like(pid_t pid, int number)
     sigaction(number, &stop, &pass);
     raise(number);
     sigaction(number, &pass, NULL);
-    // The shell has usually continued both. The program may even have been stopped again since.
+    // The shell has usually continued the program as well as us. The program may even have been
+    // stopped again since.
     nanosleep(&short_time, NULL);
     if (waitid(P_PID, (id_t)pid, &info, WCONTINUED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == 0)

@@ -116,7 +116,7 @@ struct writer {
     struct map functions;
     bool *known;           // By module: at least one frame has a name.
     bool has_heaps;        // There are heaps of the program.
-    struct strbuf samples, locations_out, functions_out; // Complete fields of the profile.
+    struct strbuf samples, locations_out, functions_out; // Encoded fields of the profile.
     struct strbuf ids, values, message, line;            // Scratch.
 };
 

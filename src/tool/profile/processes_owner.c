@@ -58,8 +58,8 @@ writes(uint32_t pid, const struct disk_header *h, uint64_t *ret_start)
     *ret_start = processes_start(pid);
     if (*ret_start == 0 || processes_inner_pid(pid) != h->pid)
         return WRITES_NOT;
-    if (h->process_flags & DISK_PROCESS_IN_MEMORY) // The process maps no file: it copies its data
-                                                   // to the file by name.
+    // A process with this flag maps no file: it copies its data to the file by name.
+    if (h->process_flags & DISK_PROCESS_IN_MEMORY)
         return *ret_start == h->process_start ? WRITES_PERHAPS : WRITES_NOT;
     result = mapped_profile(pid, &scratch, &mapped);
     is = result == MAPPED_FOUND && is_same(&mapped.header, h);

@@ -217,7 +217,7 @@ put_accesses(struct text_view *v, const struct totals_widths *w)
                                        access_granule_words(a, all)));
 }
 
-/* Write the last collection, for programs with a collector. */
+/* Write the number of garbage collections and the time of the last, if heaps are collected. */
 static void
 text_header_put_collections(struct text_view *v, const struct totals_widths *w)
 {

@@ -68,9 +68,9 @@ try alloc fork 10 47 30 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 try alloc fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 try free fork 0 1 80 "heap:heap allocations=[n+2*s] live=0 live_bytes=0"
 
-# A child that a handler has forked finishes the interrupted event; then its recording starts, with
-# the inherited heap. The child allocates once, and once more if it was forked before the
-# interrupted allocation had begun.
+# The handler forks while an event is in progress. The child first finishes this event; then its
+# recording starts, with the inherited heap, and the child allocates once. If the signal arrived
+# before the recorder had begun the interrupted allocation, the child records that one as well.
 for dir in *-fork-*/; do
     children=0
     for file in "$dir"*.heaptap; do

@@ -74,7 +74,8 @@ gate "--no-children: the program itself" 99 "leaks: --fail-on cannot judge it" \
 same "without limits: exit status" 0 $?
 same "without limits: no message" "" "$(cat gate.err)"
 
-# A child that allocates and does not execute anything is not recorded under a reserve.
+# With --reserve, a forked child that executes no program is not recorded. If it allocates, the run
+# prints a warning.
 cat >forks.c <<'END'
 #include <stdlib.h>
 #include <string.h>

@@ -36,8 +36,8 @@ function amount(value, metric) {
     return `${unit ? size.toFixed(1) : size} ${units[unit]}`;
 }
 
-/* Return the tree of the command: {name, value, self, children}, the largest first; the root has no
- * name. */
+/* Return the tree that `heaptap report OPTION --json` prints, as nodes {name, value, self,
+ * children}, the largest child first; the root has no name. */
 function treeOf(profile, metric, option = '--tree') {
     const {tree, tables} = JSON.parse(run('report', option, '--json', '--metric', OPTION[metric],
         ...FOLDED, profile));
