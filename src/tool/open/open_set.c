@@ -218,8 +218,8 @@ keep_history(struct merge *m, const struct view_set *set)
     merge_keep_history(m, from_ns, to_ns);
 }
 
-/* Return 0 if the processes of SET, cut under OPTIONS, can be summed, or EXIT_USAGE after reporting
- * the reason. */
+/* Return 0 if the processes of SET, cut under OPTIONS, can be summed, or the exit code after
+ * reporting the reason. */
 static int
 check_moments(const struct view_set *set, const char *what, const struct view_options *options,
               enum set_history history)
@@ -230,7 +230,7 @@ check_moments(const struct view_set *set, const char *what, const struct view_op
         message_error("%s: the sum needs the moment '%s' of each process; select those that have "
                       "it with --only",
                       what, options->at);
-        return EXIT_USAGE;
+        return EXIT_BAD_INPUT;
     }
     if (set->count < 2 || (options->at == NULL && options->between == NULL))
         return 0;

@@ -75,7 +75,7 @@ assert all(p["from"]["name"] == "both" and p["totals"]["allocations"] > 100 for 
 "$HEAPTAP" diff --only slowleak asked.processes@both asked.processes@end >view.out 2>view.err
 same "diff: all processes have the second" 0 $?
 "$HEAPTAP" diff --only slowleak asked.processes@early asked.processes@end >view.out 2>view.err
-same "diff: one lacks the first" "2 1" \
+same "diff: one lacks the first" "3 1" \
     "$? $(grep -c "the sum needs the moment 'early' of each process" view.err)"
 refuses() {
     local status=$1 what=$2
