@@ -288,7 +288,7 @@ write_churn(struct writer *w, const struct plan_churn *churn, int64_t room)
     const struct plan_unit *u = &w->plan.units[churn->unit];
     struct progress *progress = &w->progress[churn->unit];
     // Totals of the unit, and its block size; `larger` blocks have one byte more.
-    int64_t all = (u->churn_blocks + w->divisor - 1) / w->divisor;
+    int64_t all = u->churn_blocks / w->divisor + (u->churn_blocks % w->divisor != 0);
     int64_t temporary = heaptrack_share(all, u->die_at_once, u->churn_blocks);
     int64_t bytes = heaptrack_share(u->churn_bytes, all, u->churn_blocks);
     int64_t size = all > 0 ? bytes / all : 0, larger = all > 0 ? bytes % all : 0;

@@ -43,6 +43,10 @@ types() {
     else
         check "$lua, types: objects" run_python "$area/lua_types.py" "$dir/json" "$dir/bare"
         same "$lua, types: no stack has the adapter" 0 "$(grep -c 'libheaptap_lua' "$dir/json")"
+        HEAPTAP_LUA_TYPES=1 "$HEAPTAP" run -q --callers 1/8 -o "$dir/short" -- \
+            "$lua" "$area/lua_types.lua" >"$dir/out" 2>&1
+        "$HEAPTAP" report --json --no-fold "$dir/short" >"$dir/json" 2>/dev/null
+        same "$lua, types: no site is in the adapter" 0 "$(grep -c '"typed"' "$dir/json")"
     fi
     record "$dir/without" "$lua" "$area/lua_types.lua"
     "$HEAPTAP" report --json "$dir/without" >"$dir/json" 2>/dev/null
