@@ -119,7 +119,7 @@ static const struct {
     {"Vectors", "32/16: first 0+1/1, v 16+16/16; 15 padding", NULL},
     {"Holder", "32/8: c 0+1/1, keyed 8+16/8, d 24+1/1; 14 padding; 8 less", NULL},
     {"Outside", "24/8: i 0+16/8, x 16+1/1; 14 padding", NULL},
-    {"Cold", "192/64: c 0+1/1, hot.n 64+64/64, d 128+1/1; 126 padding; 64 less", NULL},
+    {"Cold", "192/64: c 0+1/1, hot.n 64+64/64, d 128+1/1; 182 padding; 64 less", NULL},
     {"Sorted", "24/8: less 0+1/1, a 8+8/8, b 16+8/8; 7 padding", NULL},
     {"Derived", "8/8: a 0+8/8", NULL},
     {"Unique", "8/8: a 0+8/8", "clang++"},
