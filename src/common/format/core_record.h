@@ -63,7 +63,7 @@ enum core_entry {
 /* Flag in a side table's key: the block is hooked. The bit is above all bits of an address. */
 #define CORE_HOOKED_KEY (UINT64_C(1) << 62)
 
-/* Methods by which a reader finds the requested size of a block. */
+/* How a reader finds the requested size of a block. */
 enum core_usable {
     CORE_USABLE_NONE = 0,  // A side table has the size of every block.
     CORE_USABLE_CALL = 1,  // The size is malloc_usable_size minus the slack.

@@ -18,8 +18,8 @@
 /* With --fail-on: file that counts processes without a recording (format/unrecorded_counts.h). */
 #define ENVIRONMENT_UNRECORDED "HEAPTAP_UNRECORDED"
 
-/* Identity of run's stderr (format/run_stderr.h): messages are printed only to that file. Not set:
- * to any stderr. */
+/* Identity of the stderr of `heaptap run` (format/run_stderr.h). If it is set, the recorder writes
+ * messages only to that file, otherwise to the program's stderr. */
 #define ENVIRONMENT_STDERR "HEAPTAP_STDERR"
 
 /* Scope of the recording. */

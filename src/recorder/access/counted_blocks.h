@@ -57,8 +57,8 @@ void access_looks_up(void);
 
 #else
 
-// Macros instead of empty functions: a function could change the order in which the compiler
-// evaluates arguments.
+// Use macros, because empty functions could change the order in which the compiler evaluates
+// arguments.
 #define access_start()                        ((void)0)
 #define access_begins(p, size_bytes, odd)     ((void)0)
 #define access_ends(p, old)                   ((void)0)

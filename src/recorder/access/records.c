@@ -245,8 +245,8 @@ utilised_of(const struct access_block *b)
     return b->granules > 0 ? b->touched_granules * 10000 / b->granules : 0;
 }
 
-/* Add the times and cpus of B to R. Compare them with those of the previous block, which are in
- * BEFORE. */
+/* Add the times and cpus of B to R. BEFORE has those of the previous block; count an overlap and
+ * equal cpus. */
 static INLINE void
 add_dates(struct disk_access *r, const struct disk_access *before, const struct access_block *b,
           bool alone)

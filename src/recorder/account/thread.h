@@ -199,8 +199,8 @@ struct thread {
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
     struct short_table *shorts;     // stack/short.c; NULL until needed.
     int64_t callers_left;           // Number of allocations until the next with a whole stack.
-    // Index in `variants` of the stack that followed last time: by history and innermost frame (the
-    // predicted stack), and by innermost frame alone.
+    // Index in `variants` of the stack that followed last time. `predicted` is indexed by history
+    // and innermost frame, `latest` by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];
     // Index in `variants`, by hash of the innermost frames; 0 = none. A stack has two possible
     // places, which differ in the lowest bit. Entries of `variants` are assigned in order, so that

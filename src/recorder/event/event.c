@@ -14,7 +14,7 @@
  *               │ checks_pass    │                                │ ledger_direct_live
  *               │                └─► alloc_miss ─► alloc_indirect ├─► free_unprepared
  *               ├─► alloc_not_leaf ─► alloc_stack_miss            └─► free_slow ─► event_free
- *               └─► alloc_slow
+ *               └─► alloc_slow ─► alloc_short (--callers) ─► alloc_at
  *
  * The diagram shows all functions that an event passes before its entry is in the ledger. Some
  * conditions are functions for other callers, such as gate_passes; the fast path writes them out.
@@ -53,8 +53,8 @@
 
 static void *alloc_short(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* Record an allocation of any thread and block. WHOLE: with its whole stack, else with the stack
- * that callers.c chooses. ODD as in block.h. */
+/* Record an allocation of any thread and block: with its whole stack if WHOLE is true, else with
+ * the stack that callers.c chooses. ODD as in block.h. */
 static NOINLINE void *
 alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd, bool whole)
 {
@@ -81,7 +81,7 @@ alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd, bool 
     return p;
 }
 
-/* Like alloc_any, in a thread of any kind. */
+/* Like alloc_any, but try the fast path if the thread has short stacks. */
 static NOINLINE void *
 alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
 {
@@ -90,7 +90,8 @@ alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
                : alloc_any(p, size_bytes, caller, odd, false);
 }
 
-/* The fast path is open to the thread and the stack is TARGET's, but P is not direct, or NULL. */
+/* Record the allocation of P with the stack of TARGET, if P is NULL or not direct. Requires that
+ * the fast path is open to the thread. */
 static NOINLINE void *
 alloc_indirect(void *p, size_t size_bytes, struct stack_target *target)
 {

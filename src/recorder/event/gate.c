@@ -28,8 +28,8 @@ set_distance(int64_t charge)
     tls.credit = credit;
 }
 
-/* Decide about a call for SIZE_BYTES. It was already charged, unless this thread has just adopted
- * the recording mode. */
+/* Decide about a call for SIZE_BYTES. The call has already been charged, unless this thread has
+ * just adopted the recording mode. */
 static enum gate
 decide(uint64_t size_bytes)
 {

@@ -118,9 +118,9 @@ struct tls {
     // functions of another language may be running. So events are charged to another node than that
     // of the C stack.
     uint32_t needs_slow_path;
-    uint32_t short_stacks; // 1 if most of the thread's stacks are short (short.c) and it has no
-                           // labels.
-    // During a recorded reallocation, if `needs_slow_path`: old and new address of the block.
+    // 1 if most of the thread's stacks are short (short.c) and the thread has no labels.
+    uint32_t short_stacks;
+    // Old and new address of the block during a recorded reallocation, if `needs_slow_path` is 1.
     const void *moved_from, *moved_to;
     size_t moved_bytes; // Number of moved bytes, as defined by the API (heaptap/language.h).
     uint64_t loading_slot; // Stack slot of a call of dlopen or dlmopen that may be in progress; 0 =

@@ -10,11 +10,11 @@
  *     (stamp, ra of the wrapper) ─► the same
  *
  * A stamp identifies the frames further in, so two words find an entry behind any number of
- * frames. An entry that is displaced gets a new stamp when it returns, and the
- * entries behind the old stamp are never found again.
+ * frames. A displaced entry that is added again gets a new stamp. Entries with the old stamp are
+ * then never found.
  *
- * A site ends early, inside a wrapper, where the way to its caller needs an
- * unusual rule, or leads off the thread's stack. */
+ * A site ends early, inside a wrapper, if the step to the caller needs an unusual rule or leaves
+ * the thread's stack. */
 #include "stack/short.h"
 
 #include <string.h>

@@ -156,7 +156,7 @@ deref_cfa(uint64_t from, uint64_t slot, uint64_t high)
     return from > slot && from < high && (from & 7) == 0 ? stack_word(from) : 0;
 }
 
-/* Return true if the remembered frame F equals the current frame of W, which is FRAME. */
+/* Return true if the memo frame F equals FRAME, the current frame of W. */
 static inline bool
 stack_is_frame(const struct walk *w, const struct stack_frame *f, uint64_t frame)
 {
@@ -185,7 +185,8 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
     return false;
 }
 
-/* Like step_rsp, for kind RULE_RBP_DEREF. *RET_CFA_SLOT gets the word that holds the CFA. */
+/* Like step_rsp, for kind RULE_RBP_DEREF. Store the address of the word that contains the CFA in
+ * *RET_CFA_SLOT. */
 static NOINLINE bool
 step_deref(uint64_t slot, uint64_t rbp, const struct unwind_rule *rule, uint64_t high,
            uint64_t *ret_cfa_slot, struct outer *ret)
