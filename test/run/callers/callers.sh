@@ -17,7 +17,8 @@ py same "$HEAPTAP" --no-language python3 -S -c \
     'import json; print(len(json.dumps({str(i): [i] * 3 for i in range(3000)})))'
 # Python's functions are callers, and its objects belong to a heap, whose stacks are all whole.
 py sums "$HEAPTAP" python3 -S -c 'print(len({str(i): [i] * 3 for i in range(3000)}))'
-py same "$HEAPTAP" sort /etc/services
+seq 3000 | tac >lines
+py same "$HEAPTAP" sort lines
 py coverage "$HEAPTAP" "$called" 42
 
 # Views and files.
