@@ -1,5 +1,5 @@
-/* test_group.c: stacks added up by function, line, file, module, thread and size, and source lines.
- */
+/* test_group.c: test sums of stacks by function, line, file, module, thread and size, and the
+ * counters of source lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

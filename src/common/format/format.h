@@ -131,8 +131,8 @@ struct disk_counting {
     uint64_t outside_blocks;   // Blocks at addresses without counters.
     uint64_t resets;           // Number of resets of all counts on request.
     uint64_t reset_ns;         // Elapsed time at the latest reset.
-    uint64_t lost_accesses;    // Accesses in overflows of a counter's 2^32 for which there was no
-                               // room.
+    uint64_t lost_accesses;    // Accesses beyond the 2^32 that a half counter can hold, for which
+                               // there was no room.
     struct disk_string uncounted; // With DISK_COUNTING_LOOKED: code that may use blocks without
                                   // counting.
     uint64_t reserved[3];

@@ -29,7 +29,8 @@ function byName(paths) {
     return ret;
 }
 
-/* Return, by path of MINE, the path of THEIRS that shares most components; null if several do. */
+/* Return a map from each path of MINE to the path of THEIRS that shares most components with it, or
+ * to null if several of THEIRS share equally many. */
 function bestOf(mine, theirs) {
     return new Map(mine.map((path) => {
         const shared = theirs.map((other) => sharedComponents(path, other));

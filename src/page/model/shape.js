@@ -299,7 +299,7 @@ export function usefulStart(shape) {
 }
 
 /**
- * Return the number of frames of STACK, the end of a site, without start-up code.
+ * Return the number of frames of STACK, the whole stack of a site, without start-up code.
  * @param {Shape} shape
  * @param {number} stack
  * @returns {number} number of frames, from the innermost on; at least 1 unless STACK is empty

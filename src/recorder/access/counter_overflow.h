@@ -32,7 +32,8 @@ counter_overflow_clear(const uint64_t *counter, uint64_t count)
         counter_overflow_clear_all(counter, count);
 }
 
-/* Return the number of accesses in HALF's carries. */
+/* Return the accesses that overflows of HALF, a 32-bit half of a counter, represent: 2^32 for each
+ * overflow. */
 uint64_t counter_overflow_find(const uint32_t *half);
 
 static inline uint64_t

@@ -57,8 +57,8 @@ struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 /* Like event_realloc_begin, but do not count an unknown free if no block is known to live at P. */
 struct ledger_entry event_realloc_begin_known(void *p, struct arch_caller caller);
 
-/* event_moves: mark the following events of the calling thread as a move of block OLD from P to Q.
- * event_moved: end this. event_realloc_end calls both itself. */
+/* event_moves marks the following events of the calling thread as a move of block OLD from P to Q,
+ * until event_moved is called. event_realloc_end calls both itself. */
 void event_moves(struct ledger_entry old, const void *p, const void *q);
 void event_moved(void);
 

@@ -60,7 +60,7 @@ static_assert(sizeof(struct heap_place) == 16 && sizeof(struct heap_site) == 32,
 
 enum heap_fast_path {
     HEAP_DONE,
-    HEAP_TO_FLUSH, // Recorded, except for peak_flush; then end the event.
+    HEAP_TO_FLUSH, // Recorded. The caller must call peak_flush, then end the event.
     HEAP_TO_STORE, // Counted, but the address is not stored. The event has not ended.
     HEAP_MISS,     // Not recorded; no data was changed.
 };

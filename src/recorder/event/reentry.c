@@ -134,7 +134,7 @@ enum from {
     FROM_REAL,    // The function of the real allocator in progress.
     FROM_HANDLER, // A signal handler that has interrupted that function, or the recorder.
     FROM_OUTSIDE, // Code outside: a longjmp has left that function.
-    FROM_UNKNOWN, // Any of the three: the part of the stack that shows which is not readable.
+    FROM_UNKNOWN, // One of these three. The part of the stack that would show which is unreadable.
 };
 
 /* Identify the caller while a function of the real allocator is in progress. The call from SLOT has

@@ -9,7 +9,7 @@
 #include "heaps/heap_table.h"
 
 /* Insert block B at ADDRESS, where O must not have a block. Return false if memory is exhausted, if
- * there is no room, or if B has several objects. */
+ * there is no room, or if B is a batch of several objects, which an entry cannot hold. */
 bool heap_sparse_insert(struct heap_objects *o, uintptr_t address, struct heap_block b);
 
 /* Insert block B at ADDRESS in an entry that needs no new memory. If O has an object at ADDRESS, if

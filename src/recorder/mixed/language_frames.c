@@ -26,8 +26,8 @@
  * as a whole with the latest such answers, so the node of a repeated recursion is found.
  *
  * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
- * (thread.h), and events take the slow path. The exception are *plain* stacks, whose C frames
- * include no code of a runtime. An adapter that finds its frames from the C stack (`look`) has no
+ * (thread.h), and events take the slow path. *Plain* stacks, whose C frames include no code of a
+ * runtime, are an exception. An adapter that finds its frames from the C stack (`look`) has no
  * frames in a plain stack. The node of a plain stack is then constant, so its allocations may take
  * the fast path. A program that embeds an idle interpreter has plain stacks only. */
 #define HEAPTAP_IS_RECORDER

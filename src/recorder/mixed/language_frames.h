@@ -85,8 +85,9 @@ language_moved(void)
         tls.moved_from = NULL;
 }
 
-/* Return the sites that count blocks of TARGET's stack in the calling thread, with the frames of
- * languages and the thread's labels. TARGET is the latest result of stack_target. */
+/* Return the sites that count blocks of TARGET's stack in the calling thread, after the frames of
+ * interpreted languages are merged into the stack and the thread's labels are added to it. TARGET
+ * is the latest result of stack_target. */
 static inline uint32_t *
 language_sites(struct thread *t, struct stack_target *target)
 {

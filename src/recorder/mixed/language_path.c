@@ -170,8 +170,8 @@ struct path {
     uint32_t node;
     uint32_t left_out;        // Number of outermost frames that the path must still omit.
     uint32_t frames;          // Number of frames in the path.
-    uint32_t left[LANGUAGES]; // Indexed by language: end of the placed frames that are not yet in
-                              // the path.
+    uint32_t left[LANGUAGES]; // Indexed by language: end of the language's frames in `placed` that
+                              // the path does not contain yet.
     bool folds;               // True if the path omits frames of a runtime, as readers do.
 };
 

@@ -9,19 +9,21 @@
  *     [--------- slot -----------)[- page)[- page)[- page)  …  [- outermost frame -)
  *      mapped: code runs on it     sys_is_readable, one call each
  *
- * The first event on a page is walked completely (walk_full), which proves pages as far as frames
- * reach. The end of the last one is noted, by the page of malloc's caller. The next event on that
- * page proves as many. If one is unreadable, the walk is complete again. Otherwise another struct
- * thread serves as the memo. [slot, end) is its "own stack", where stack.c finds the stack with
- * rules, a memo and variant stacks, as it does for the thread's own.
+ * At the first event on a page, the stack is walked completely (walk_full), which proves the pages
+ * on which its frames lie. The end of the last of these pages is stored in `pages`, under the page
+ * of malloc's caller. The next event on that page proves the pages up to this end. If one is
+ * unreadable, the stack is walked completely again. Otherwise another struct thread serves as the
+ * memo. [slot, end) is its "own stack", where stack.c finds the stack with rules, a memo and
+ * variant stacks, as it does for the thread's own.
  *
- * A stack, known by its end, gets one of MEMOS memos in turn, so a few deep coroutines that
- * alternate keep theirs. Many coroutines share a memo, which then serves them by variant stacks if
- * they are shallow. So a memo and its variant stacks may reach beyond the present end. Two
- * conditions keep reads inside [slot, end):
+ * Stacks, identified by their ends, get the MEMOS memos in turn, so a few deep coroutines that
+ * alternate keep their memos. If there are more coroutines, several share a memo; shallow stacks
+ * are then found among its variant stacks. So a memo and its variant stacks may reach beyond the
+ * present end. Two conditions keep reads inside [slot, end):
  *
- *     - the memo is dropped if it overlaps this range and was made with a larger end. If it does
- *       not overlap, no walk in the range meets it, because a walk meets a frame of its own slot;
+ * - the memo is dropped if it overlaps this range and was made with a larger end. If it does not
+ * overlap, no walk in the range joins it, because a walk joins the memo only at a frame with the
+ * same slot;
  *     - a variant stack is compared only if its outermost check is below the end (stack.c).
  *
  * Checks are compared from the innermost frame out, and each proves that the next one is a word of

@@ -10,19 +10,22 @@
  * must follow. */
 struct thread *coroutines_enter(struct thread *t, uint64_t slot);
 
-/* The event has found its stack in the memo that coroutines_enter has returned, or has not. */
+/* End the use of the memo that coroutines_enter has returned, whether or not the event found its
+ * stack in it. */
 void coroutines_leave(struct thread *t);
 
-/* Note where the stack ends that walk_full has walked from SLOT. */
+/* Store the end of the stack that walk_full has just walked from SLOT, so that coroutines_enter can
+ * prove that stack at the next event. */
 void coroutines_note(struct thread *t, uint64_t slot);
 
-/* Empty T's memos of such stacks, and drop their variant stacks. */
+/* Empty T's memos of stacks other than its own, and drop their variant stacks. */
 void coroutines_forget(struct thread *t);
 
-/* Do the same, and drop their rules. */
+/* Like coroutines_forget, and also drop the cached unwind rules of these memos. */
 void coroutines_forget_code(struct thread *t);
 
-/* Return the struct that contains TARGET and its frames: T, or one of T's memos of such stacks. */
+/* Return the struct that contains TARGET and its frames: T, or one of T's memos of stacks other
+ * than its own. */
 const struct thread *coroutines_owner(const struct thread *t, const struct stack_target *target);
 
 #endif

@@ -213,8 +213,9 @@ is_bytes(enum interval_of what)
            what == INTERVAL_PEAK_BYTES;
 }
 
-/* Return the interval of S, a sum of shares of callers. A share lies between nothing and the whole.
- * Above a half, the rest is estimated instead, as the rarer part. */
+/* Return the interval of S, a sum of shares of callers. A share is between 0 and the whole amount.
+ * If it is more than half of the whole, the interval of the remainder is computed instead, because
+ * the method is made for the rarer part. */
 static struct interval
 interval_of_share(const struct share *s)
 {
@@ -224,7 +225,7 @@ interval_of_share(const struct share *s)
 
     if (!(bound > 0))
         return (struct interval){estimate, estimate};
-    // The samples of the share itself decide about few.
+    // The number of samples that `least` represents determines if there are few.
     i = interval_around(least, least / (s->unit > 0 ? s->unit : 1), least, share_variance(s),
                         s->unit, s->unit);
     i.low = fmin(fmax(i.low, 0), least);

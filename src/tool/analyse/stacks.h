@@ -102,8 +102,9 @@ uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
  * do not count. */
 const char *stack_root(const struct profile *p, const struct stack *s);
 
-/* Set *RET to the sum over the stacks of S with a stack_root, the amount that inclusive values of
- * their callers lack. Return the name of most of them; NULL if there is none. */
+/* Set *RET to the sum over the stacks of S that have a stack_root. Their callers are missing, so
+ * inclusive values of these callers lack this amount. Return the root's name of most of these
+ * stacks; NULL if there are none. */
 const char *stacks_truncated(const struct profile *p, const struct stacks *s, struct counters *ret);
 
 /* Return true if FUNCTION, a complete name, is start-up code of the C library: a caller of main or

@@ -16,7 +16,7 @@
  *      ..'''          .'               :               .'    '.'
  *
  * A stack rests only if no point of the second half differs. The evenly spread values alone would
- * call a stack at rest that holds a lot for a moment, again and again.
+ * not show a stack that has much memory for short moments, again and again.
  *
  * A growing stack is not called a leak, because nobody has checked whether its blocks are
  * reachable. */

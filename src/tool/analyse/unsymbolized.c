@@ -1,12 +1,13 @@
 /* unsymbolized.c: find the modules that lack symbols, weighted by the bytes of the affected stacks.
  *
- * A stack counts once per module, however many of the module's functions are on it. Only its
- * innermost frames count, because they name a row and its callers. The user's metric is unknown
- * here, so the metric with the largest share decides: a hint that matters for the peak must not
- * disappear because little is live at the end.
+ * A stack counts once for each module, however many of the module's functions are on it. Only the
+ * innermost frames of a stack are examined, because views name their rows by these. The metric that
+ * the user will look at is unknown here, so a module is weighted by the metric in which its share
+ * is largest: a hint that matters for the peak must not disappear because little is live at the
+ * end.
  *
- * Most profiles lack no name, and one pass over the frames detects that. Stacks with the same
- * innermost calls lack the same names, so several stacks share one search. */
+ * Most profiles have all names, which one pass over the frames detects. Stacks with the same
+ * innermost calls lack the same names, so they share one search. */
 #include "analyse/unsymbolized.h"
 
 #include <string.h>

@@ -203,7 +203,8 @@ sum_for(struct sums *s, const struct profile *p)
     return (struct merge *)(uintptr_t)*known;
 }
 
-/* Release the sums by program. If WANTED, first find their types and add them to the total. */
+/* Release S's sums of profiles by program. If WANTED, first add each sum to the total, with the
+ * types of its blocks. */
 static void
 finish_untyped(struct sums *s, bool wanted)
 {

@@ -25,9 +25,9 @@ struct page_writer {
 /* Return the template that the build made from src/page, or NULL if it made none. */
 const char *page_template(void);
 
-/* Write TEMPLATE to OUT up to the line PAGE_MARKER. Output to W->data, in parts separated by
- * strbuf_pause, is compressed and replaces the marker. page_end writes the rest. The caller keeps
- * OUT. */
+/* page_begin writes TEMPLATE to OUT up to the line PAGE_MARKER. The caller then appends the page's
+ * data to W->data and calls strbuf_pause now and then; the data is compressed and written in place
+ * of the marker. page_end writes the rest of TEMPLATE. The caller keeps OUT. */
 #define PAGE_MARKER "@DATA@"
 void page_begin(struct page_writer *w, const char *template, struct strbuf *out);
 void page_end(struct page_writer *w);

@@ -58,7 +58,7 @@ struct scope {
 
 struct unit {
     Dwarf_Die die;  // DIE in .debug_info; has the lines.
-    // DIE of the unit with its functions: the same as the one above, or its half in the .dwo file.
+    // DIE of the unit with its functions: equal to `die`, or the unit's half in the .dwo file.
     Dwarf_Die full;
     bool opened;    // True if full, files and directory are valid.
     enum walk walked;

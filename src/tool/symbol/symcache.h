@@ -34,8 +34,8 @@ struct symcache {
     int64_t written_unix_s;    // Time when the file was written; 0 for a new cache.
 };
 
-/* Read SIZE_BYTES of DATA, which must be the cache of the build id ID, into the empty C. Return
- * false, with C still empty, if any byte differs from symcache_format's output. */
+/* Read the SIZE_BYTES at DATA, the contents of a cache file, into the empty C. Return false, with C
+ * still empty, unless DATA is exactly as symcache_format writes it, for the build id ID. */
 bool symcache_parse(struct symcache *c, const uint8_t *id, uint32_t id_bytes, const void *data,
                     size_t size_bytes);
 

@@ -26,8 +26,8 @@ bool fact_cache_find(const struct fact_cache *c, uint64_t address, uint64_t stam
 void fact_cache_add(struct fact_cache *c, uint64_t address, uint64_t stamp,
                     const struct type_facts *facts);
 
-/* Read SIZE_BYTES of DATA, which must belong to the build id ID, into the empty C. Return false,
- * with C still empty, if any byte differs from fact_cache_format's output. */
+/* Read the SIZE_BYTES at DATA, the contents of a cache file, into the empty C. Return false, with C
+ * still empty, unless DATA is exactly as fact_cache_format writes it, for the build id ID. */
 bool fact_cache_parse(struct fact_cache *c, const uint8_t *id, uint32_t id_bytes, const void *data,
                       size_t size_bytes);
 

@@ -47,7 +47,7 @@ struct type_module {
     const struct symbol_options *options;
     struct arena *arena;
     uint32_t module; // First module of P with this file.
-    bool opened;     // An attempt to open was made; the next four may be NULL.
+    bool opened;     // Opening was tried; the next four members may be NULL.
     struct object *object;
     struct debuginfo *debug;
     uint64_t bias;
@@ -86,8 +86,9 @@ void type_module_close(struct type_module *m);
  * once. Files are untrusted: a damaged file counts as absent, and so does a file of another user or
  * version. */
 
-/* Read SIZE_BYTES of DATA, which must belong to the build id ID, into the empty INDEX. Return
- * false, with INDEX still empty, if any byte differs from type_cache_format's output. */
+/* Read the SIZE_BYTES at DATA, the contents of a cache file, into the empty INDEX. Return false,
+ * with INDEX still empty, unless DATA is exactly as type_cache_format writes it, for the build id
+ * ID. */
 bool type_cache_parse(struct type_index *index, const uint8_t *id, uint32_t id_bytes,
                       const void *data, size_t size_bytes);
 

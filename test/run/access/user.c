@@ -1,5 +1,6 @@
-/* user.c: call libuse.c, which is linked or, with its path as the argument, loaded. A block of 160
- * bytes gets 9 writes there and 5 here, if this file is instrumented. */
+/* user.c: call a function of libuse.c. The library is linked to this program, or loaded by dlopen
+ * if its path is the argument. A block of 160 bytes gets 9 writes there and, if this file is
+ * instrumented, 5 writes here. */
 #include <dlfcn.h>
 #include <stdlib.h>
 

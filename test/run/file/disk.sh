@@ -30,8 +30,8 @@ inside 'mount -t tmpfs none "$1"' 2>why || skip_all "cannot mount here: $(tail -
 
 # --- A full disk ---------------------------------------------------------------------------------
 
-# The profile could not grow, and counting continued in the existing tables: the block that `meddle`
-# allocates first and frees last has ended.
+# The profile could not grow, but counting continued in the existing tables. This is true if the
+# profile has the free of the block that `meddle` allocates first and frees last.
 went_on='r["losses"]["file_failed"] and any(
     s["size_max"] == 1000 and s["frees"] == 1 for s in r["sites"])'
 
