@@ -39,7 +39,8 @@
 #include "platform/sys.h"
 
 #define SPARE_BYTES ((uint64_t)16 << 20)
-#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE) // Lower ones leave as much to the tables.
+/* Under any limit up to this one the tables keep SPARE_BYTES; under a higher one they keep more. */
+#define LEAST_LIMIT (SPARE_BYTES * SPARE_LIMIT_SHARE)
 enum { SPARE_LIMIT_SHARE = 64, RESERVE_SHARE = 16, ARENA_SHARE = 6, LOOK_NS = 1000000 };
 
 /* Return true if the recorder in memory records this process. A child made by vfork has its own

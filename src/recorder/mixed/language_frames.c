@@ -138,8 +138,8 @@ notes_of(struct thread *t, struct language_memo *m, const struct stack_target *t
     return n;
 }
 
-/* Call adapter number I, L, which reports unchanged frames. It stores its answer at the end of the
- * result's `frames`. Return NULL if memory is exhausted. */
+/* Call L, which is adapter number I and reports unchanged frames. L stores its answer at the end of
+ * the result's `frames`. Return NULL if memory is exhausted. */
 static INLINE struct language_said *
 ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
           const struct language_noted *noted, size_t *ret_same)

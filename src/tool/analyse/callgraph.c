@@ -450,7 +450,7 @@ callgraph_is_valid(const struct callgraph *g)
     VALID(g->function_count <= g->node_count); // Cycles follow the functions.
     for (size_t i = 0; i < g->function_count; i++)
         amount_add(&selves, &g->nodes[i].self);
-    VALID(amounts_are_same(&selves, &g->total)); // Each stack is self of one function.
+    VALID(amounts_are_same(&selves, &g->total)); // Each stack has one innermost function.
     for (size_t i = 0; i < g->entry_count; i++) {
         VALID(g->entries[i] < g->node_count); // An entry is a node.
         // Entries are sorted, the largest first.

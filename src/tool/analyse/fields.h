@@ -45,7 +45,7 @@ struct field_structure {
     size_t granule_count;
     struct field_row *rows; // By offset.
     size_t row_count;
-    struct field_part *parts; // By offset, without the padding between them.
+    struct field_part *parts; // Parts by offset; the padding between parts is in none.
     size_t part_count;
     uint64_t padding_bytes; // Sum of the rows of padding, nested structures' included.
 };

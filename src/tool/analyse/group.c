@@ -442,7 +442,7 @@ groups_are_valid(const struct profile *p, const struct stacks *stacks, enum grou
               metric_value(&g->v[i - 1].self, metric) >= metric_value(&g->v[i].self, metric));
     }
     VALID(by != BY_SITE || g->count == stacks->count); // Each stack is a row.
-    // Each stack is self of one row. Rows by thread and by size are omitted if they seem unused.
+    // Each stack is in the self values of one row. Rows by thread and by size may be omitted.
     VALID(by == BY_THREAD || by == BY_SIZE || counters_are_same(&selves, &stacks->total));
     return true;
 }

@@ -34,7 +34,7 @@
 
 enum {
     RECURSION_PERIOD_MAX = 32, // Longer cycles are not detected.
-    SEEN_WORDS = 8,            // Enough for some 40 frames with few collisions.
+    SEEN_WORDS = 8,            // Size of a Bloom filter for some 40 frames with few collisions.
 };
 
 /* Numbers of additional frames to read, one after another, while recursion may still change the
@@ -602,7 +602,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
     return (uint32_t)*known;
 }
 
-/* Charge SITE to its stack. Returns as stack_of_site. */
+/* Charge SITE to its stack. Return the result of stack_of_site. */
 static uint32_t
 stacks_add_site(struct builder *b, const struct profile_site *site)
 {

@@ -49,9 +49,10 @@ charge_look(struct charge *c, int64_t value)
         c->deficit = thread_shares_believable(c->deficit - thread_shares_believable(value));
 }
 
-/* Return the value to charge to a row with VALUE, after offsetting the values of the smaller sign
- * against the others. Each row gets the rounded cumulative share minus all earlier results, so the
- * sum over all rows is preserved. */
+/* Return the value to charge to a row with VALUE. If the rows' values have both signs, rows of the
+ * sign with the smaller sum get 0, and this sum reduces the other rows in proportion. Each row gets
+ * the rounded cumulative share minus all earlier results, so that the results of all rows have the
+ * same sum as their values. */
 static int64_t
 charge_take(struct charge *c, int64_t value)
 {

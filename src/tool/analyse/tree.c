@@ -157,7 +157,8 @@ sort_children(struct tree *t, enum metric metric, struct arena *arena)
 /* Rank of a node among all. */
 struct tree_rank {
     uint32_t node, depth;
-    int64_t key; // The smallest value from the root to the node. Of growths, a child may have more.
+    int64_t key; // Smallest value on the path from the root to the node. Between two moments, a
+                 // child may have a larger value than its parent.
     int64_t value;
 };
 

@@ -101,7 +101,7 @@ inherited_add_site(struct raw_file *raw)
 
 struct adding {
     struct examined *e;
-    size_t own;    // Number of blocks from the child's ledger, which come first.
+    size_t own;    // Number of blocks from the child's ledger, which are first in the list.
     uint32_t site; // Site of the smallest blocks.
 };
 

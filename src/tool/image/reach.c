@@ -85,8 +85,8 @@ part_lost(struct search *s)
         }
     s->of = real;
     s->from = 0;
-    // First the lost blocks without any pointer to them, with all blocks reachable from them; then
-    // rings.
+    // First visit the lost blocks without any pointer to them, and all blocks reachable from these.
+    // Then visit rings of lost blocks that point to one another.
     for (int ring = 0; ring < PASSES; ring++)
         for (size_t i = 0; i < b->count; i++) {
             if (real[i] != UNSEEN || (!ring && pointed[i] != UNSEEN))

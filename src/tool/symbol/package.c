@@ -96,8 +96,8 @@ search_list(const char *directory, const char *name, const char *const *paths, s
     arena_release(&scratch);
 }
 
-/* Return the first lines of results that are valid until the lists change; "" without lists. Set
- * *RET_STABLE to true if results may be cached. */
+/* Return the lines with which a cached result begins if it is valid for the present lists; ""
+ * without lists. Set *RET_STABLE to true if results may be cached. */
 static const char *
 package_stamp_of(const char *lists_in, bool *ret_stable, struct arena *arena)
 {

@@ -570,7 +570,7 @@ take_virtual_base_at(struct reader *r, unsigned i, bool *shares, uint64_t *end)
            (*end != 0 && (has_functions || *end == m.offset + size));
 }
 
-/* Add several virtual bases, which follow the other members. Add none if the sizes contradict. */
+/* Add several virtual bases, which follow the other members. Add none unless their sizes fit. */
 static void
 take_virtual_bases(struct reader *r)
 {

@@ -3,9 +3,10 @@
  *
  * A fact counts only if it fits the sizes of all calls at the location: the type's size, a multiple
  * of it (an array), or more if the type ends with a flexible array. Frames are examined from the
- * innermost on, and the first frame with a result is used. After a frame without a result, the
- * search only continues outwards if the frame looks like a wrapper. A variable in the result
- * register is evidence in any frame, because there is only one result.
+ * innermost on, and the first frame that yields a type decides. After a frame without a type, the
+ * search only continues outwards if the frame looks like a wrapper. A variable in the register of
+ * the call's result is evidence in any frame, because all frames at the address share this
+ * register.
  *
  *     certain    facts about the result itself: the strongest that fits
  *     likely     facts about the function, if all that fit agree on one type
