@@ -1,7 +1,7 @@
 /* unrecorded_counts.h: memory that `heaptap run --fail-on` shares with the processes of its run.
  *
- * A process without the recorder leaves no profile, so a gate on the profiles would pass whatever
- * it did. The recorder in the process that made it counts it here. The memory is a file without a
+ * A process without the recorder leaves no profile, so limits on the profiles would not apply to
+ * it. The recorder in its parent process counts such processes here. The memory is a file without a
  * name; HEAPTAP_UNRECORDED is its path below /proc. */
 #ifndef FORMAT_UNRECORDED_COUNTS_H
 #define FORMAT_UNRECORDED_COUNTS_H

@@ -83,7 +83,8 @@ void run_release(struct recorded_run *r);
 /* Create R's counts. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
 int run_unrecorded_begin(struct recorded_run *r, struct err *err);
 
-/* Set the process to record if R's user excluded its children. Call in that process. */
+/* If R's user excluded the program's children from recording, restrict the count of unrecorded
+ * programs to the calling process. Call in the process that becomes the program. */
 void run_unrecorded_enter(struct recorded_run *r);
 
 void run_unrecorded_end(struct recorded_run *r);

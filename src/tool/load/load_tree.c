@@ -212,7 +212,7 @@ is_shortened_root(const struct disk_node *d)
     return d->parent == DISK_NODE_TRUNCATED && d->frame == DISK_SHORTENED;
 }
 
-/* Return true if D is the node above short stacks, which may occur twice like the other. */
+/* Return true if D is the node above short stacks. There may be two, as for shortened stacks. */
 static bool
 is_short_root(const struct disk_node *d)
 {

@@ -43,9 +43,9 @@ void pick_print_hits(const struct filter_hits *hits, const struct view_options *
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                 struct filter_hits *hits, struct stacks *ret);
 
-/* If OPTIONS filter stacks, set the totals of SET, a session, to those of the stacks that pass, and
- * sort its profiles by these, after symbolising them. Adds all to HITS as pick_check. Returns 0, or
- * the exit code after printing why. */
+/* If OPTIONS filter stacks, symbolise the profiles of SET, a session, set its totals to the totals
+ * of the stacks that pass, and sort its profiles by these. Adds what the filter matched to HITS,
+ * like pick_check. Returns 0; or prints the reason for a failure and returns the exit code. */
 int pick_totals(struct view_set *set, const struct view_options *options, struct filter_hits *hits);
 
 #endif

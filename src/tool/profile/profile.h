@@ -156,7 +156,7 @@ enum share_of {
  * closed. docs/internals/callers.md has the mathematics. */
 struct share {
     double samples;  // Number of blocks with whole stacks that decided the share.
-    double unit;     // Largest amount that one more of them would have moved.
+    double unit;     // Largest change of the share that one more such block could have caused.
     double estimate, bound, variance; // Closed groups: the amount, its upper limit, its variance.
     double open, whole;               // Open group: its amount here, and in the whole group.
     double squares, all_squares;      // The same for weighted squares.
