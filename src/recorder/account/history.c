@@ -249,8 +249,8 @@ history_periodic(const char *name)
     struct snapshot_pace *p = &account_state()->period;
     uint64_t elapsed_ns = sys_clock_ns() - state->start_ns, since_ns = elapsed_ns - p->last_ns;
 
-    // Accept a request up to a quarter of the interval early: after a late tick, the next one seems
-    // early.
+    // A request up to a quarter of the interval early is on time: if the previous tick was late,
+    // the next tick is punctual but seems early.
     if (since_ns < p->width_ns - p->width_ns / 4)
         return DISK_ANSWER_FULL;
     if (p->taken == 1 && p->width_ns == 0)

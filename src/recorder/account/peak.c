@@ -335,7 +335,8 @@ flush_single(struct thread *t)
 
 /* --- Several threads -------------------------------------------------------------------------- */
 
-/* Flush while far. Return false if the room up to the peak does not suffice for T's slack. */
+/* Flush T in the mode far: set its span, and its slack if that should change. Return false if the
+ * room between live bytes and the peak is too small for T's slack. */
 static bool
 flush_far(struct thread *t)
 {

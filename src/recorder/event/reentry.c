@@ -161,7 +161,8 @@ from_stack(uint64_t slot, uint64_t ra, uint64_t *list)
         return FROM_HANDLER;
     if (between == WALK_PASSES)
         return FROM_OUTSIDE;
-    // In a quiet process a walk ends in the page of its first frame, often before a signal frame.
+    // In a quiet process (sys_be_quiet) a walk ends in the page of its first frame. So it often
+    // ends before it reaches the frame of a signal, and does not show whether this is a handler.
     if (between == WALK_UNKNOWN && sys_is_quiet())
         return FROM_UNKNOWN;
     to_front(list, last, ra);

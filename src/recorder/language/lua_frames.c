@@ -601,8 +601,9 @@ put_plainly(const struct answer *a, struct heaptap_frame *end)
     return (size_t)(to - begin);
 }
 
-/* Return the index of a stop for an answer whose innermost link is FROM, one step further out than
- * needed; LINKS if the links end before that. */
+/* Choose the stop for an answer whose innermost link is FROM, and return its index. It is
+ * STOP_STEP further out than the answer needs, so that it need not move soon; LINKS if the links
+ * end before that. */
 static unsigned
 lua_frames_stop_from(const struct memo *m, const struct link *from)
 {
