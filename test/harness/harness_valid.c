@@ -68,7 +68,7 @@ entries_are_valid(uintptr_t from, uintptr_t to, int64_t *live)
 
         if (slot == NULL || !ledger_is_live(*slot))
             continue;
-        site = *slot & LEDGER_SITE_MASK;
+        site = ledger_site((const void *)(address + ledger_sub(*slot)));
         // A site is created before its first block.
         VALID(site != 0 && site < account_state()->sites);
         live[site]--;
@@ -317,7 +317,7 @@ ledger_notices(void)
 {
     struct disk_counter *c = (struct disk_counter *)(uintptr_t)&block_at(0)->counters[0];
     uint32_t *slot = live_slot();
-    int bad = notices_half(ledger_is_valid, slot, *slot | LEDGER_SITE_MASK, "site != 0");
+    int bad = notices_half(ledger_is_valid, slot, *slot | LEDGER_PACKED_SITE_MASK, "site != 0");
 
     bad += notices_half(ledger_is_valid, slot, 1, "live[i] >= 0");
     bad += notices(ledger_is_valid, &c->frees, c->allocations + 1, "live[i] >= 0");

@@ -141,6 +141,7 @@ build_core_finish(struct build_core *c, size_t *ret_bytes)
 #define BUILD_LEAVES UINT64_C(0x200000)
 #define BUILD_LEAF UINT64_C(0x300000)
 #define BUILD_SIDE UINT64_C(0x600000)
+#define BUILD_WIDE UINT64_C(0x7000000) // A leaf of the wide ledger, which few dumps have.
 #define BUILD_HEAP UINT64_C(0x5000000)
 
 enum { BUILD_HEAP_BYTES = 4096, BUILD_SIDE_SLOTS = 8 };
@@ -180,8 +181,21 @@ build_recorded_block(struct build_recorded *r, uint64_t off, uint64_t room_bytes
     uint64_t word = room_bytes | 1;
 
     memcpy(r->heap + off - 8, &word, sizeof word);
-    r->leaf[off / 32] = site | (uint32_t)(off % 32 / 8) << CORE_SUB_SHIFT |
-                        (uint32_t)(room_bytes - size_bytes) << CORE_SLACK_SHIFT;
+    r->leaf[off / 32] =
+        r->record.version == 1
+            ? site | (uint32_t)(off % 32 / 8) << CORE_V1_SUB_SHIFT |
+                  (uint32_t)(room_bytes - size_bytes) << CORE_PLAIN_SLACK_SHIFT
+            : site | (uint32_t)(off % 32 / 16) << CORE_PACKED_SUB_SHIFT |
+                  (uint32_t)(room_bytes - size_bytes - CORE_PACKED_SLACK_MIN) << CORE_KIND_SHIFT;
+}
+
+/* Mark the block OFF bytes into the heap as ended. */
+static inline void
+build_recorded_end(struct build_recorded *r, uint64_t off)
+{
+    r->leaf[off / 32] |= r->record.version == 1
+                             ? (uint32_t)CORE_V1_SLACK_ENDED << CORE_PLAIN_SLACK_SHIFT
+                             : (uint32_t)CORE_KIND_ENDED << CORE_KIND_SHIFT;
 }
 
 /* Return the dump of R, from malloc, which starts with the contents of EXTRA. */

@@ -258,19 +258,18 @@ what_is_no_dump_is_refused_with_a_sentence(void **unused)
     free(file);
 }
 
-/* If this fails, blocks of a dump have wrong sizes, or are missing. */
 static void
-blocks_have_the_size_that_was_requested(void **unused)
+expect_sizes(uint32_t version)
 {
     struct build_recorded *r = malloc(sizeof *r);
     struct opened o;
 
-    (void)unused;
     build_recorded_init(r);
+    r->record.version = version;
     build_recorded_block(r, 16, 32, 20, 5);
     build_recorded_block(r, 48, 112, 100, 6);
     build_recorded_block(r, 160, 64, 56, 7);
-    r->leaf[160 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
+    build_recorded_end(r, 160);
     r->side[2] = BUILD_HEAP + 512;             // A plain block
     r->side[3] = 1000 | UINT64_C(8) << 42;
     r->side[5] = BUILD_HEAP + 2048;            // a sample
@@ -291,6 +290,56 @@ blocks_have_the_size_that_was_requested(void **unused)
     assert_int_equal(o.e.blocks.v[4].flags, BLOCK_SAMPLE | BLOCK_ROUNDED_UP);
     assert_int_equal(o.e.blocks.v[4].mode, 3);
     assert_int_equal(o.e.blocks.damaged, 0);
+    close_recorded(&o);
+    free(r);
+}
+
+/* If this fails, blocks of a dump have wrong sizes, or are missing. */
+static void
+blocks_have_the_size_that_was_requested(void **unused)
+{
+    (void)unused;
+    expect_sizes(CORE_VERSION);
+}
+
+/* If this fails, dumps of earlier recorders are misread. */
+static void
+version_1_is_read(void **unused)
+{
+    (void)unused;
+    expect_sizes(1);
+}
+
+/* If this fails, a program with more than 2^18 sites has blocks without sizes or sites. */
+static void
+blocks_of_high_sites_are_in_the_wide_ledger(void **unused)
+{
+    struct build_recorded *r = malloc(sizeof *r);
+    struct build_core c = build_core_new(8, false, EM_X86_64);
+    uint64_t span_bytes = UINT64_C(1) << CORE_SPAN_BITS, wide[3] = {0};
+    struct ended_block ended;
+    struct opened o;
+
+    (void)unused;
+    build_recorded_init(r);
+    build_recorded_block(r, 16, 32, 20, 5);
+    r->leaf[1] = (uint32_t)CORE_KIND_WIDE << CORE_KIND_SHIFT | 1u << CORE_PACKED_SUB_SHIFT;
+    r->leaf[2] = (uint32_t)CORE_KIND_ENDED << CORE_KIND_SHIFT;
+    wide[1] = UINT64_C(30) << 32 | 300000;
+    wide[2] = UINT64_C(31) << 32 | 300001;
+    r->leaves[1] = (struct core_leaf){(BUILD_HEAP & -span_bytes) + CORE_LEAF_WIDE, BUILD_WIDE};
+    r->record.leaf_count = 2;
+    build_core_memory(&c, BUILD_WIDE + BUILD_HEAP % span_bytes / 32 * 8, sizeof wide, PF_R | PF_W,
+                      wide, sizeof wide);
+    o = open_recorded(r, c);
+    assert_int_equal(o.e.blocks.count, 2);
+    assert_int_equal(o.e.blocks.v[1].address, BUILD_HEAP + 48);
+    assert_int_equal(o.e.blocks.v[1].size_bytes, 30);
+    assert_int_equal(o.e.blocks.v[1].site, 300000);
+    assert_true(blocks_ended_before(&o.e.memory, &o.e.record, &o.e.blocks, BUILD_HEAP + 70, 64,
+                                    &ended));
+    assert_int_equal(ended.address, BUILD_HEAP + 64);
+    assert_int_equal(ended.site, 300001);
     close_recorded(&o);
     free(r);
 }
@@ -356,7 +405,7 @@ an_address_is_explained_by_the_block_that_it_is_in_or_behind(void **unused)
     build_recorded_init(r);
     build_recorded_block(r, 16, 32, 20, 5);
     build_recorded_block(r, 80, 32, 20, 7);
-    r->leaf[80 / 32] |= (uint32_t)CORE_SLACK_ENDED << CORE_SLACK_SHIFT;
+    build_recorded_end(r, 80);
     put_thread(&c, 112, 32, 27, 77); // The stack pointer is 20.
     put_files(&c);
     build_core_memory(&c, 0x10000, 0x2000, PF_R | PF_X, NULL, 0);
@@ -603,7 +652,7 @@ a_leaf_is_of_a_kind_that_there_is(void **unused)
     build_recorded_init(r);
     build_recorded_block(r, 16, 32, 20, 5);
     for (uint64_t i = 1; i < CORE_CHUNK_LEAVES; i++)
-        r->leaves[i] = (struct core_leaf){r->leaves[0].span + CORE_LEAF_HOOKED + i, BUILD_LEAF};
+        r->leaves[i] = (struct core_leaf){r->leaves[0].span + CORE_LEAF_WIDE + i, BUILD_LEAF};
     r->record.leaf_count = CORE_CHUNK_LEAVES;
     o = open_recorded(r, build_core_new(8, false, EM_X86_64));
     assert_int_equal(o.e.blocks.leaves, 1);
@@ -680,6 +729,8 @@ main(void)
         cmocka_unit_test(what_a_dump_that_is_cut_short_lacks_is_not_read_as_zeros),
         cmocka_unit_test(what_is_no_dump_is_refused_with_a_sentence),
         cmocka_unit_test(blocks_have_the_size_that_was_requested),
+        cmocka_unit_test(version_1_is_read),
+        cmocka_unit_test(blocks_of_high_sites_are_in_the_wide_ledger),
         cmocka_unit_test(a_size_word_that_was_written_over_is_damage_and_no_size),
         cmocka_unit_test(a_record_elsewhere_than_it_says_is_not_believed),
         cmocka_unit_test(an_address_is_explained_by_the_block_that_it_is_in_or_behind),

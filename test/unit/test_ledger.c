@@ -20,6 +20,7 @@
 #include "platform/mem.c"
 #include "platform/memory_share.c"
 #include "ledger/ledger_side.c"
+#include "ledger/ledger_wide.c"
 #include "platform/sys.c"
 
 static int
@@ -212,6 +213,145 @@ the_side_table_equals_a_list(void **unused)
     free(site);
 }
 
+/* --- Packed entries --------------------------------------------------------------------------- */
+
+enum { PACKED_BLOCKS = 4096, PACKED_CHUNK_BYTES = 48 };
+
+/* Chunks of a heap like glibc's. The word before each block has the chunk's size and flags. */
+static uint64_t packed_heap[PACKED_BLOCKS * PACKED_CHUNK_BYTES / 8 + 4]
+    __attribute__((aligned(64)));
+
+static int
+ledger_begin_packed(void **unused)
+{
+    int error = ledger_begin(unused);
+
+    ledger_state()->granule_shift = LEDGER_GLIBC_SHIFT;
+    ledger_state()->usable = USABLE_GLIBC;
+    return error;
+}
+
+/* Return block I of the heap, in a chunk of ROOM_BYTES by its size word. */
+static void *
+packed_block(size_t i, uint64_t room_bytes)
+{
+    uint64_t *p = &packed_heap[i * PACKED_CHUNK_BYTES / 8 + 2];
+
+    p[-1] = room_bytes | 5;
+    return p;
+}
+
+/* If this fails, frees are charged to other sites or sizes, for slacks, births or sites at the
+ * limits of an entry. */
+static void
+packed_entries_come_back_whole(void **unused)
+{
+    static const uint32_t sites[] = {1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, LIMIT_SITES};
+    static const uint64_t slacks[] = {7, 8, 9, 32, 68, 69, 70, 252, 4000};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(sites) * countof(slacks); i++) {
+        uint32_t site = sites[i % countof(sites)];
+        uint64_t slack = slacks[i / countof(sites)], size_bytes = 8000 - slack;
+        void *p = packed_block(i, 8000);
+        struct ledger_entry old, got;
+
+        assert_true(ledger_insert(p, size_bytes, site, (uint8_t)(i * 29), &old));
+        assert_int_equal(old.site, 0);
+        assert_int_equal(ledger_site(p), site);
+        assert_int_equal(ledger_remove((char *)p + 16).site, 0);
+        got = ledger_remove(p);
+        assert_int_equal(got.site, site);
+        assert_int_equal(got.size_bytes, size_bytes);
+        assert_int_equal(got.birth % LEDGER_BIRTHS, i * 29 % LEDGER_BIRTHS);
+        got = ledger_remove(p);
+        assert_int_equal(got.site, 0);
+        assert_int_equal(got.freed_site, site);
+        assert_int_equal(ledger_site(p), site);
+    }
+}
+
+/* If this fails, a block of 4 GiB at a site beyond 2^18 loses its size. */
+static void
+the_side_table_has_large_blocks_of_high_sites(void **unused)
+{
+    uint64_t size_bytes = UINT64_C(1) << 32;
+    void *p = packed_block(0, size_bytes + 16);
+    struct ledger_entry old, got;
+
+    (void)unused;
+    assert_true(ledger_insert(p, size_bytes, 300000, 3, &old));
+    assert_true(ledger_insert(p, size_bytes - 1, 300001, 3, &old));
+    assert_int_equal(old.site, 300000);
+    assert_int_equal(old.size_bytes, size_bytes);
+    got = ledger_remove(p);
+    assert_int_equal(got.site, 300001);
+    assert_int_equal(got.size_bytes, size_bytes - 1);
+    assert_int_equal(ledger_remove(p).freed_site, 300001);
+}
+
+/* Random operations on packed entries, the wide ledger and the side table, compared with a plain
+ * array. If this fails, one of the three answers for a block that another has. */
+static void
+packed_entries_equal_a_list(void **unused)
+{
+    enum { STEPS = 400000 };
+    static struct packed_expected {
+        uint64_t size_bytes, room;
+        uint32_t site;
+        uint8_t birth;
+        bool live;
+    } blocks[PACKED_BLOCKS];
+    uint64_t x = 88172645463325252u;
+
+    (void)unused;
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t r = ledger_next_random(&x);
+        size_t i = r % PACKED_BLOCKS;
+        struct packed_expected *b = &blocks[i];
+        uint64_t room = b->live ? b->room : (r >> 12 & 0x3f8) + 600;
+        void *p = packed_block(i, room);
+        struct ledger_entry got, old;
+
+        if (b->live) {
+            got = ledger_remove(p);
+            assert_int_equal(got.site, b->site);
+            assert_int_equal(got.size_bytes, b->size_bytes);
+            assert_int_equal(got.birth % LEDGER_BIRTHS, b->birth % LEDGER_BIRTHS);
+            b->live = false;
+            continue;
+        }
+        got = ledger_remove(p);
+        assert_int_equal(got.site, 0);
+        assert_int_equal(got.freed_site, b->site);
+        b->site = (uint32_t)(r >> 22) % (r & UINT64_C(1) << 60 ? LIMIT_SITES : 1 << 18) + 1;
+        b->size_bytes = room - 8 - (r >> 46) % (r & UINT64_C(1) << 61 ? 300 : 40);
+        b->room = room;
+        b->birth = (uint8_t)(r >> 54);
+        b->live = true;
+        assert_true(ledger_insert(p, b->size_bytes, b->site, b->birth, &old));
+        assert_int_equal(old.site, 0);
+    }
+}
+
+/* If this fails, a dump lacks sites and sizes of some blocks. */
+static void
+a_wide_leaf_is_listed_for_a_dump(void **unused)
+{
+    struct ledger_entry old;
+    void *p = packed_block(0, 100);
+    const uint64_t *leaf;
+
+    (void)unused;
+    assert_true(core_record_start());
+    assert_true(ledger_insert(p, 90, 300000, 0, &old));
+    assert_non_null(listed_leaf((uintptr_t)p, CORE_LEAF_MALLOC));
+    leaf = (const uint64_t *)(const void *)listed_leaf((uintptr_t)p, CORE_LEAF_WIDE);
+    assert_non_null(leaf);
+    assert_int_equal(leaf[((uintptr_t)p & 0xffffff) >> LEDGER_GLIBC_SHIFT],
+                     UINT64_C(90) << 32 | 300000);
+}
+
 /* Blocks of other allocators are closer together than malloc's and have any size, and malloc may
  * have a block at the same address. If only one allocator has a block there, either key finds it.
  * If this fails, a hooked allocator that takes memory from malloc ends malloc's blocks when it
@@ -348,6 +488,14 @@ main(void)
                                         ledger_begin, ledger_end),
         cmocka_unit_test_setup_teardown(the_side_table_equals_a_list, ledger_begin, ledger_end),
         cmocka_unit_test_setup_teardown(blocks_apart_are_told_from_those_of_malloc, ledger_begin,
+                                        ledger_end),
+        cmocka_unit_test_setup_teardown(packed_entries_come_back_whole, ledger_begin_packed,
+                                        ledger_end),
+        cmocka_unit_test_setup_teardown(the_side_table_has_large_blocks_of_high_sites,
+                                        ledger_begin_packed, ledger_end),
+        cmocka_unit_test_setup_teardown(packed_entries_equal_a_list, ledger_begin_packed,
+                                        ledger_end),
+        cmocka_unit_test_setup_teardown(a_wide_leaf_is_listed_for_a_dump, ledger_begin_packed,
                                         ledger_end),
         cmocka_unit_test_setup_teardown(pages_are_made_ahead_of_a_growing_heap_and_no_others,
                                         ledger_begin, ledger_end),

@@ -7,8 +7,8 @@
  * blocks and the site of each. It is little-endian, like the profile. Its addresses are addresses
  * in the process.
  *
- *     core_record ─► chunks of core_leaf ─► leaves: 4 (or 8) bytes for each granule of address
- *                 └► side tables               space, then a byte for each */
+ *     core_record ─► chunks of core_leaf ─► leaves: 4 or 8 bytes for each granule of address
+ *                 └► side tables               space, in some forms then a byte for each */
 #ifndef FORMAT_CORE_RECORD_H
 #define FORMAT_CORE_RECORD_H
 
@@ -17,7 +17,7 @@
 #define CORE_MAGIC UINT64_C(0x45524f4350414548) // "HEAPCORE"
 
 enum {
-    CORE_VERSION = 1,
+    CORE_VERSION = 2, // Version 1 has other entries and keys of latest blocks.
     CORE_RECORD_ALIGNMENT = 4096,
     CORE_CHUNKS = 256,
     CORE_CHUNK_LEAVES = 1024,
@@ -28,21 +28,39 @@ enum {
     CORE_RECENT = 256,   // Number of latest blocks of each thread.
 };
 
-/* An entry of the ledger. For blocks of malloc it has 32 bits:
+/* An entry of the ledger, for blocks of malloc. Granules of 32 bytes have packed entries, and
+ * granules of 16 bytes have plain ones:
  *
- *     31        24 23  22 21                     0
- *     |  slack    | sub |         site           |       0 = no block ever started here */
+ *     31    26 25   19  18  17                0
+ *     | kind  | birth | sub |      site       |    0 = no block ever started here
+ *     |  slack  |  0  |          site         |
+ *     31      24 23 22 21                     0
+ *
+ * In both forms the upper six bits are a value of CORE_KIND_*, or part of a slack (usable size
+ * minus requested size). A packed entry contains the slack minus CORE_PACKED_SLACK_MIN. The births
+ * of plain entries follow the entries, a byte each. */
 enum core_entry {
     CORE_SITE_BITS = 22,
-    CORE_SUB_SHIFT = CORE_SITE_BITS, // Offset of the block in its granule, in units of 8 bytes.
-    CORE_SLACK_SHIFT = 24,           // The slack: usable size minus requested size, or one of the
-                                     // next two.
-    CORE_SLACK_SIDE = 254,           // A side table has the size and the high bits of the site.
-    CORE_SLACK_ENDED = 255,          // The block has ended, and no block has started here since.
-    CORE_SPAN_BITS = 24,             // A leaf covers 2^24 bytes of address space.
+    CORE_SPAN_BITS = 24,     // A leaf covers 2^24 bytes of address space.
+    CORE_PACKED_SHIFT = 5,   // Log2 of a granule's bytes if entries are packed.
+    CORE_KIND_SHIFT = 26,
+    CORE_KIND_WIDE = 61,     // A leaf of the wide ledger has site and size; packed form only.
+    CORE_KIND_SIDE = 62,     // A side table has site, size and birth.
+    CORE_KIND_ENDED = 63,    // The block has ended, and no block has started here since.
+    CORE_PACKED_SITE_BITS = 18, // If the site is 0, the wide ledger has it.
+    CORE_PACKED_SUB_SHIFT = 18, // Offset of the block in its granule, in units of 16 bytes.
+    CORE_PACKED_BIRTH_SHIFT = 19,
+    CORE_PACKED_SLACK_MIN = 8,
+    CORE_PLAIN_SLACK_SHIFT = 24,
+    CORE_BIRTHS = 128,       // Births of packed entries are modulo this number.
+    // Version 1 has one form for both granules, like the plain form: bits 22 and 23 are the offset
+    // in units of 8 bytes, and the slack has these two special values.
+    CORE_V1_SUB_SHIFT = 22,
+    CORE_V1_SLACK_SIDE = 254,
+    CORE_V1_SLACK_ENDED = 255,
     CORE_HOOKED_SHIFT = 4,           // Log2 of the granule in bytes of hooked allocators.
-    CORE_HOOKED_SIZE_SHIFT = 32,     // Entries of hooked blocks have 64 bits: site in the low 32,
-                                     // size above.
+    CORE_HOOKED_SIZE_SHIFT = 32,     // Entries of hooked blocks and of the wide ledger have 64
+                                     // bits: site in the low 32, size above.
     // Word `how` of a side table: the kind of block in the low CORE_HOW_BITS, then the birth. Kind
     // 0 is an ordinary block. CORE_HOW_BACKING is a block that a heap of the program divides into
     // its blocks. Any other kind is a sample: its lowest bit is set if the weight was rounded up,
@@ -71,21 +89,32 @@ enum core_usable {
                            // minus the slack.
 };
 
-/* Return the key for the block at ADDRESS with SITE in the thread's list of latest blocks. */
+/* Return the key for the block at ADDRESS with SITE in the thread's list of latest blocks, in a
+ * record of VERSION. */
 static inline uint64_t
-core_recent_key(uint64_t address, uint32_t site)
+core_recent_key(uint32_t version, uint64_t address, uint32_t site)
 {
     uint64_t sub = address >> 3 & 3;
 
-    return (uint64_t)((site & CORE_SITE_MASK) | sub << CORE_SUB_SHIFT) << (64 - CORE_SLACK_SHIFT) ^
-           address;
+    if (version == 1)
+        return ((site & CORE_SITE_MASK) | sub << CORE_V1_SUB_SHIFT) << 40 ^ address;
+    return (uint64_t)site << (64 - CORE_PACKED_SITE_BITS) ^ address;
+}
+
+/* Return the index of the block with BIRTH in that list. */
+static inline uint8_t
+core_recent_place(uint32_t version, uint8_t birth)
+{
+    if (version == 1)
+        return birth;
+    return (uint8_t)(birth << 1 | birth >> 7);
 }
 
 enum core_flags {
     CORE_SELF_CONTAINED = 1 << 0, // A core dump includes the profile's tables.
 };
 
-enum core_leaf_kind { CORE_LEAF_MALLOC = 0, CORE_LEAF_HOOKED = 1 };
+enum core_leaf_kind { CORE_LEAF_MALLOC = 0, CORE_LEAF_HOOKED = 1, CORE_LEAF_WIDE = 2 };
 
 struct core_leaf {
     uint64_t span; // Start of the span, plus enum core_leaf_kind.
@@ -151,7 +180,7 @@ struct core_record {
     uint64_t threads; // Address of an array of CORE_THREADS addresses, indexed by thread row; 0 =
                       // none.
     // Offsets from each of these addresses: of an array of CORE_RECENT keys of 64 bits, indexed by
-    // birth, and of a byte with the next birth.
+    // core_recent_place, and of a byte with the next birth.
     uint32_t recent_off, alloc_seq_off;
     // For annotated blocks: address of a word that holds the address of the first
     // core_annotated_leaf, and the sizes of an annotation and of a guard. 0 = blocks are not

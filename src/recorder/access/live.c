@@ -227,18 +227,26 @@ merge_block(const struct walk *w, uintptr_t p, uint64_t size_bytes, uintptr_t fa
 static void
 walk_entry(const struct walk *w, uintptr_t granule, const uint32_t *slot, uint32_t entry)
 {
-    uintptr_t p = granule + (entry >> (LEDGER_SUB_SHIFT - 3) & 24);
+    uintptr_t p = granule + ledger_sub(entry);
+    uint32_t site;
     uint64_t word, size_bytes;
 
-    if (!ledger_is_live(entry) || entry >> LEDGER_SLACK_SHIFT == LEDGER_SLACK_SIDE)
+    if (!ledger_is_live(entry) || entry >> LEDGER_KIND_SHIFT == LEDGER_KIND_SIDE)
         return;
-    if (ledger_state()->usable == USABLE_CALL)
-        word = real_usable((void *)p);
-    else if (!live_read_word(w, p - sizeof word, &word))
-        return;
-    size_bytes = (word & ~UINT64_C(7)) - (entry >> LEDGER_SLACK_SHIFT);
-    merge_block(w, p, size_bytes, facts_place(w, p, size_bytes), entry & LEDGER_SITE_MASK, slot,
-                entry);
+    if (!ledger_has_slack(entry)) {
+        struct ledger_entry wide = ledger_wide_block(p);
+
+        site = wide.site;
+        size_bytes = wide.size_bytes;
+    } else {
+        if (ledger_state()->usable == USABLE_CALL)
+            word = real_usable((void *)p);
+        else if (!live_read_word(w, p - sizeof word, &word))
+            return;
+        site = ledger_slack_site(entry);
+        size_bytes = (word & ~UINT64_C(7)) - ledger_slack(entry);
+    }
+    merge_block(w, p, size_bytes, facts_place(w, p, size_bytes), site, slot, entry);
 }
 
 /* Merge the blocks that begin in the page at ADDRESS, whose entries begin at SLOT. */

@@ -23,6 +23,7 @@
 #include "access/shadow.h"
 #include "base/atomics.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_side.h"
 #include "ledger/ledger_state.h"
 
 static struct real_allocator unpadded;
@@ -194,14 +195,13 @@ padded_memalign(size_t align, size_t size_bytes)
 PAGED(valloc)
 PAGED(pvalloc)
 
-/* Return true if ENTRY, the ledger's entry for P, is the entry of a live block at P and contains
- * its slack. */
+/* Return true if ENTRY, the ledger's entry for P, is the entry of a live block at P outside the
+ * side table. */
 static inline bool
-reports_slack(uint32_t entry, const void *p)
+reports_size(uint32_t entry, const void *p)
 {
-    return ledger_is_live(entry) && entry >> LEDGER_SLACK_SHIFT != LEDGER_SLACK_SIDE &&
-           (entry & 3u << LEDGER_SUB_SHIFT) ==
-               ledger_sub((uintptr_t)p, ledger_state()->granule_shift);
+    return ledger_is_live(entry) && entry >> LEDGER_KIND_SHIFT != LEDGER_KIND_SIDE &&
+           ledger_begins_at(entry, (uintptr_t)p);
 }
 
 static size_t
@@ -217,10 +217,12 @@ padded_usable(void *p)
         return usable;
     slot = ledger_slot((uintptr_t)p);
     entry = slot != NULL ? load_relaxed(slot) : 0;
-    if (!reports_slack(entry, p))
+    if (!reports_size(entry, p))
         return usable;
     room = ledger_state()->usable == USABLE_GLIBC ? ledger_glibc_room(p) : usable;
-    end = round_up(room - (entry >> LEDGER_SLACK_SHIFT), FACTS_BYTES);
+    end = round_up(ledger_has_slack(entry) ? room - ledger_slack(entry)
+                                           : ledger_wide_block((uintptr_t)p).size_bytes,
+                   FACTS_BYTES);
     return end < usable ? end : usable; // No room for facts: the program allocated the block by
                                         // another path.
 }

@@ -4,16 +4,17 @@
  * its free. The exact number matters only for short-lived blocks. These are among the latest 256
  * blocks of the thread, which fit in 2 KiB.
  *
- *     thread    recent[256]    the latest blocks, by birth number
+ *     thread    recent[256]    the latest blocks, by birth number (recent_place)
  *               alloc_seq      the number of the next, modulo 256
- *     ledger    birth          that number, a byte for each block
+ *     ledger    birth          that number, modulo 128
  *
- * An allocation writes the block's key into recent[alloc_seq] and the number into the ledger. A
- * free reads the ledger in any case. It takes the number from the ledger, and compares the present
- * thread's slot with the key. If they are equal, this thread allocated the block, and the
- * difference of the numbers is the life. If not, either 256 other blocks followed, or another
- * thread allocated the block: neither is counted as a short life. So a free reads one word and
- * compares it once. Recording only the latest block would not be much cheaper.
+ * An allocation writes the block's key into `recent` and the number into the ledger. A free reads
+ * the ledger in any case. Two numbers agree with the ledger's; their keys are neighbours, in one
+ * cache line. If one of these keys in the present thread is the block's, this thread allocated the
+ * block, and the difference of the numbers is the life. If both are, the later one counts: the free
+ * of the earlier one went unseen. If neither is, either 256 other blocks followed, or another
+ * thread allocated the block: neither is counted as a short life. Recording only the latest block
+ * would not be much cheaper.
  *
  * Rejected alternatives: storing the full number beside each block would take eight bytes for each
  * 32 bytes of heap, twice the ledger. Searching a list of recent blocks would take longest for the
@@ -38,84 +39,133 @@
 #include "base/atomics.h"
 #include "ledger/ledger.h"
 
-/* Return the key of P. ENTRY is the ledger entry of P, or the entry that P would have as a plain
- * block; only site and sub matter. Blocks less than a TiB apart have distinct keys. */
+/* Return the key of P of SITE, or of P whose packed entry (ledger.c) is SITE. Only the lower 18
+ * bits matter. Blocks less than 64 TiB apart have distinct keys. */
 static inline uint64_t
-recent_key(const void *p, uint32_t entry)
+recent_key(const void *p, uint32_t site)
 {
-    return (uint64_t)entry << (64 - LEDGER_SLACK_SHIFT) ^ (uintptr_t)p;
+    static_assert((int)LEDGER_PACKED_SITE_BITS == 64 - 46, "other bits of the entry are dropped");
+    return (uint64_t)site << 46 ^ (uintptr_t)p;
 }
 
-/* Return the ENTRY that the functions below expect for P of SITE. */
-static inline uint32_t
-recent_entry(const void *p, uint32_t site)
-{
-    return (site & LEDGER_SITE_MASK) | ledger_sub((uintptr_t)p, LEDGER_GLIBC_SHIFT);
-}
-
-/* Record that T has allocated P, with ENTRY. Return the block's birth number, which the caller must
- * store in the ledger. */
+/* Return the index in `recent` of the block with number BIRTH. Numbers that are equal modulo 128
+ * are neighbours. */
 static inline uint8_t
-recent_begins(struct thread *t, const void *p, uint32_t entry)
+recent_place(uint8_t birth)
 {
-    size_t birth = t->alloc_seq;
+    return (uint8_t)(birth << 1 | birth >> 7);
+}
+
+/* Record that T has allocated P of SITE, as in recent_key. Return the block's birth number, which
+ * the caller must store in the ledger. */
+static inline uint8_t
+recent_begins(struct thread *t, const void *p, uint32_t site)
+{
+    uint8_t birth = t->alloc_seq;
 
     __asm__("" : "+m"(t->alloc_seq)); // Prevent the compiler from incrementing a copy in a
                                       // register.
     t->alloc_seq++;
-    t->recent[birth] = recent_key(p, entry);
-    return (uint8_t)birth;
+    t->recent[recent_place(birth)] = recent_key(p, site);
+    return birth;
 }
 
 /* Record that T has allocated a block whose life is not measured. */
 static inline void
 recent_begins_unseen(struct thread *t)
 {
-    t->recent[t->alloc_seq++] = 0;
+    t->recent[recent_place(t->alloc_seq++)] = 0;
 }
 
 /* Return true if P, a block of SITE, is the latest allocation of T and has not ended or moved. */
 static inline bool
 recent_is_latest(const struct thread *t, const void *p, uint32_t site)
 {
-    return t->recent[(uint8_t)(t->alloc_seq - 1)] == recent_key(p, recent_entry(p, site));
+    return t->recent[recent_place((uint8_t)(t->alloc_seq - 1))] == recent_key(p, site);
 }
 
-/* Count the life of P, which T frees, in C, T's counter. ENTRY and BIRTH are the block's. P
- * represents COUNT blocks. */
+/* The record of a block in `recent`. */
+struct recent_found {
+    uint64_t *key;  // NULL = there is none.
+    uint32_t later; // Number of the thread's allocations after the block.
+};
+
+/* Return T's record of P of SITE, as in recent_key. BIRTH is the block's number, modulo 128 or
+ * 256. */
+static inline struct recent_found
+recent_find(struct thread *t, const void *p, uint32_t site, uint8_t birth)
+{
+    uint32_t later = (uint8_t)(t->alloc_seq - 1 - birth) % LEDGER_BIRTHS;
+    uint64_t *key = &t->recent[recent_place((uint8_t)(t->alloc_seq - 1 - later))];
+
+    if (*key == recent_key(p, site))
+        return (struct recent_found){key, later};
+    key = &t->recent[recent_place((uint8_t)(t->alloc_seq - 1 - later - LEDGER_BIRTHS))];
+    if (*key == recent_key(p, site))
+        return (struct recent_found){key, later + LEDGER_BIRTHS};
+    return (struct recent_found){NULL, 0};
+}
+
+/* Return the counter of C that counts lives with LATER further allocations. */
+static inline uint64_t *
+recent_counter(struct disk_counter *c, uint32_t later)
+{
+    uint64_t *counter = later < 16 ? &c->ended_16 : &c->ended_256;
+
+    return later == 0 ? &c->temporary : counter;
+}
+
+/* Count the life of P, which T frees, in C, T's counter. SITE and BIRTH are the block's, as in
+ * recent_find. P represents COUNT blocks. */
 static inline void
-recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t entry, uint8_t birth,
+recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t site, uint8_t birth,
             uint64_t count)
 {
-    size_t place = birth;
-    uint8_t since;
+    struct recent_found found = recent_find(t, p, site, birth);
 
-    if (t->recent[place] != recent_key(p, entry))
+    if (found.key == NULL)
         return;
-    KEEP(place);
-    t->recent[place] = 0;
-    since = (uint8_t)(t->alloc_seq - 1 - (uint8_t)place);
-    if (since == 0)
-        bump_by(&c->temporary, count);
-    else if (since < 16)
-        bump_by(&c->ended_16, count);
-    else
-        bump_by(&c->ended_256, count);
+    *found.key = 0;
+    bump_by(recent_counter(c, found.later), count);
 }
 
-/* Clear the record of P with ENTRY and BIRTH. P has moved, or must count as long-lived. */
-static inline void
-recent_drop_entry(struct thread *t, const void *p, uint32_t entry, uint8_t birth)
+/* Like recent_ends, for one block, without branches: no processor can predict the lives of blocks.
+ * ENTRY is the block's packed entry. */
+static INLINE void
+recent_ends_packed(struct thread *t, struct disk_counter *c, const void *p, uint32_t entry)
 {
-    if (t->recent[birth] == recent_key(p, entry))
-        t->recent[birth] = 0;
+    uint64_t wanted = recent_key(p, entry);
+    size_t birth = entry >> LEDGER_PACKED_BIRTH_SHIFT & (LEDGER_BIRTHS - 1);
+    uint64_t *key = &t->recent[2 * birth], *counter, left, later;
+    size_t second = key[1] == wanted;
+
+    key += second;
+    left = *key;
+    later = (uint8_t)(t->alloc_seq - 1 - birth - second * LEDGER_BIRTHS);
+    // The word of `temporary`, of `ended_16` if LATER > 0, of `ended_256` if LATER > 15.
+    static_assert(offsetof(struct disk_counter, temporary) == 7 * 8 &&
+                      offsetof(struct disk_counter, ended_16) == 14 * 8 &&
+                      offsetof(struct disk_counter, ended_256) == 15 * 8,
+                  "the words");
+    counter = &c->temporary + ((later + 240) >> 8) + ((later + 255) >> 8) * 7;
+    // The compiler would branch.
+    __asm__("cmp %2, %0\n\tcmovne %3, %1\n\tcmove %4, %0"
+            : "+&r"(left), "+&r"(counter)
+            : "r"(wanted), "r"(&t->long_lives), "r"(UINT64_C(0))
+            : "cc");
+    *key = left;
+    bump(counter);
 }
 
-/* Like recent_drop_entry, for a block of malloc with SITE. */
+/* Clear the record of P of SITE with BIRTH, as in recent_find. P has moved, or must count as
+ * long-lived. */
 static inline void
 recent_drop(struct thread *t, const void *p, uint32_t site, uint8_t birth)
 {
-    recent_drop_entry(t, p, recent_entry(p, site), birth);
+    struct recent_found found = recent_find(t, p, site, birth);
+
+    if (found.key != NULL)
+        *found.key = 0;
 }
 
 /* Clear the records of all blocks. */

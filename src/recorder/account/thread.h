@@ -147,8 +147,9 @@ struct thread {
     uint32_t row;
     uint64_t frames_reused; // Number of reused memo frames. A tick stores it in the file.
     struct disk_thread *disk;
-    uint64_t recent[RECENT_BLOCKS]; // The thread's latest blocks, by birth number: recent.h. 0 =
-                                    // none, or freed.
+    uint64_t long_lives; // Counts ended blocks whose lives no counter counts: recent.h. Unused.
+    // The thread's latest blocks: recent.h. 0 = none, or freed.
+    uint64_t recent[RECENT_BLOCKS] __attribute__((aligned(16)));
     // While T is the only thread: the maximum of live bytes, which other threads read when they
     // join, and live bytes without this thread's live_bytes.
     int64_t peak_seen, live_besides;

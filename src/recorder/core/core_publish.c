@@ -30,10 +30,18 @@
 enum { THREAD_PAGE_BYTES = 4096 };
 
 static_assert((int)CORE_SITE_BITS == (int)LEDGER_SITE_BITS &&
-                  (int)CORE_SLACK_SHIFT == (int)LEDGER_SLACK_SHIFT &&
                   (int)CORE_SPAN_BITS == (int)LEDGER_SPAN_BITS &&
-                  (int)CORE_SLACK_SIDE == (int)LEDGER_SLACK_SIDE &&
-                  (int)CORE_SLACK_ENDED == (int)LEDGER_SLACK_ENDED &&
+                  (int)CORE_KIND_SHIFT == (int)LEDGER_KIND_SHIFT &&
+                  (int)CORE_KIND_WIDE == (int)LEDGER_KIND_WIDE &&
+                  (int)CORE_KIND_SIDE == (int)LEDGER_KIND_SIDE &&
+                  (int)CORE_KIND_ENDED == (int)LEDGER_KIND_ENDED &&
+                  (int)CORE_PACKED_SHIFT == (int)LEDGER_GLIBC_SHIFT &&
+                  (int)CORE_PACKED_SITE_BITS == (int)LEDGER_PACKED_SITE_BITS &&
+                  1 << CORE_PACKED_SUB_SHIFT == LEDGER_PACKED_SUB &&
+                  (int)CORE_PACKED_BIRTH_SHIFT == (int)LEDGER_PACKED_BIRTH_SHIFT &&
+                  (int)CORE_PACKED_SLACK_MIN == (int)LEDGER_PACKED_SLACK_MIN &&
+                  (int)CORE_PLAIN_SLACK_SHIFT == (int)LEDGER_PLAIN_SLACK_SHIFT &&
+                  (int)CORE_BIRTHS == (int)LEDGER_BIRTHS &&
                   CORE_HOOKED_KEY == LEDGER_HOOKED &&
                   (unsigned)CORE_HOW_BACKING == LEDGER_BACKING >> LEDGER_SITE_BITS &&
                   (int)CORE_HOW_MODE_SHIFT == (int)LEDGER_MODE_SHIFT - (int)LEDGER_SITE_BITS,

@@ -60,6 +60,12 @@ malloc_slow(size_t size_bytes)
     return p;
 }
 
+static TAIL void *
+malloc_gated(size_t size_bytes)
+{
+    return gate_passes(size_bytes) ? real.malloc(size_bytes) : malloc_slow(size_bytes);
+}
+
 /* Repeat a failed real malloc if the recorder has unmapped memory. */
 static TAIL void *
 malloc_again(size_t size_bytes)
@@ -74,11 +80,8 @@ malloc(size_t size_bytes)
 {
     void *p;
 
-    tls.credit -= (int64_t)((size_bytes & tls.charge_mask) | 1); // Charge as gate_passes does.
-    if (likely(tls.credit >= 0))
-        return real.malloc(size_bytes);
     if (unlikely(tls.busy != REENTRY_IDLE) || unlikely(!tls.exact)) // Test as gate_is_plain does.
-        return malloc_slow(size_bytes);
+        return malloc_gated(size_bytes);
     p = real.malloc(size_bytes);
     if (unlikely(p == NULL))
         return malloc_again(size_bytes);
@@ -111,16 +114,20 @@ calloc_again(size_t count, size_t each_bytes)
 }
 
 static TAIL void *
-calloc_recorded(size_t count, size_t each_bytes)
+calloc_plain(size_t count, size_t each_bytes)
 {
-    void *p;
+    void *p = real.calloc(count, each_bytes);
 
-    if (unlikely(!gate_is_plain()))
-        return calloc_slow(count, each_bytes);
-    p = real.calloc(count, each_bytes);
     if (unlikely(p == NULL))
         return calloc_again(count, each_bytes);
     return event_alloc(p, count * each_bytes, ARCH_CALLER());
+}
+
+static TAIL void *
+calloc_gated(size_t count, size_t each_bytes)
+{
+    return gate_passes(count * each_bytes) ? real.calloc(count, each_bytes)
+                                           : calloc_slow(count, each_bytes);
 }
 
 EXPORT void *
@@ -128,8 +135,8 @@ calloc(size_t count, size_t each_bytes)
 {
     if (unlikely(tls.loading_slot != 0))
         bypass_look(ARCH_SLOT());
-    return gate_passes(count * each_bytes) ? real.calloc(count, each_bytes)
-                                             : calloc_recorded(count, each_bytes);
+    return likely(gate_is_plain()) ? calloc_plain(count, each_bytes)
+                                   : calloc_gated(count, each_bytes);
 }
 
 static TAIL void
@@ -186,11 +193,11 @@ free_recorded(void *p)
     if (unlikely(t == NULL) || unlikely((load_relaxed(&t->ready) & THREAD_FREES) == 0) ||
         unlikely(t->countdown == 1) ||
         unlikely((d = ledger_direct_live(t->ledger, t->direct_units, p)).at.leaf == NULL) ||
-        unlikely((b = t->blocks[(d.entry & LEDGER_SITE_MASK) / DISK_BLOCK_SITES]) == NULL)) {
+        unlikely((b = t->blocks[(d.entry & LEDGER_PACKED_SITE_MASK) / DISK_BLOCK_SITES]) == NULL)) {
         free_slow(p);
         return;
     }
-    c = &b->counters[(d.entry & LEDGER_SITE_MASK) % DISK_BLOCK_SITES];
+    c = &b->counters[(d.entry & LEDGER_PACKED_SITE_MASK) % DISK_BLOCK_SITES];
     KEEP(c);
     if (unlikely(c->peak_epoch != load_relaxed(&t->shared->epoch))) {
         free_unprepared(p, d.at, c);
@@ -263,7 +270,7 @@ realloc_passed(void *p, size_t size_bytes)
 static TAIL void *
 realloc_gated(void *p, size_t size_bytes)
 {
-    enum gate gate = gate_what(size_bytes, ARCH_SLOT());
+    enum gate gate = gate_of(size_bytes, ARCH_SLOT());
 
     return gate == GATE_PASS ? realloc_passed(p, size_bytes)
                              : realloc_slow(p, size_bytes, gate);
@@ -293,8 +300,6 @@ realloc_plain(void *p, size_t size_bytes)
 EXPORT void *
 realloc(void *p, size_t size_bytes)
 {
-    if (gate_passes(size_bytes))
-        return realloc_passed(p, size_bytes);
     return likely(gate_is_plain()) ? realloc_plain(p, size_bytes) : realloc_gated(p, size_bytes);
 }
 
@@ -518,7 +523,7 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_op
     new_fn name;                                                                                   \
     static TAIL void *name##_slow(size_t size_bytes, uintptr_t second, uintptr_t third)            \
     {                                                                                              \
-        enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                     \
+        enum gate gate = gate_what(size_bytes, ARCH_SLOT());                                       \
         REENTRY_CALL(call);                                                                        \
         reentry_begin(&call, ARCH_CALLER());                                                       \
         void *p = call_new(REAL_OF(name), &call, gate, size_bytes, second, third);                 \
@@ -527,18 +532,22 @@ pass_delete(void *p, uintptr_t second, uintptr_t third, const struct real_cxx_op
             allocated_outer(gate, p, size_bytes, ARCH_CALLER());                                   \
         return p;                                                                                  \
     }                                                                                              \
-    static TAIL void *name##_recorded(size_t size_bytes, uintptr_t second, uintptr_t third)        \
+    static TAIL void *name##_plain(size_t size_bytes, uintptr_t second, uintptr_t third)           \
     {                                                                                              \
-        void *p = likely(gate_is_plain()) ? plain_new(REAL_OF(name), size_bytes) : NULL;         \
+        void *p = plain_new(REAL_OF(name), size_bytes);                                            \
                                                                                                    \
         return likely(p != NULL) ? event_alloc(p, size_bytes, ARCH_CALLER())                       \
                                  : name##_slow(size_bytes, second, third);                         \
     }                                                                                              \
+    static TAIL void *name##_gated(size_t size_bytes, uintptr_t second, uintptr_t third)           \
+    {                                                                                              \
+        return gate_passes(size_bytes) ? pass_new(size_bytes, second, third, REAL_OF(name))        \
+                                       : name##_slow(size_bytes, second, third);                   \
+    }                                                                                              \
     EXPORT void *name(size_t size_bytes, uintptr_t second, uintptr_t third)                        \
     {                                                                                              \
-        return gate_passes(size_bytes)                                                           \
-                   ? pass_new(size_bytes, second, third, REAL_OF(name))                            \
-                   : name##_recorded(size_bytes, second, third);                                   \
+        return likely(gate_is_plain()) ? name##_plain(size_bytes, second, third)                   \
+                                       : name##_gated(size_bytes, second, third);                  \
     }
 
 #define DELETE(name)                                                                               \

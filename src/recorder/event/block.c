@@ -41,15 +41,15 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
 static INLINE int64_t
 block_keep(struct thread *t, void *p, struct ledger_entry block, bool odd)
 {
-    uint64_t units = odd ? 0 : t->direct_units;
+    uint64_t units = odd || block.site > LEDGER_PACKED_SITE_MASK ? 0 : t->direct_units;
     struct ledger_direct d =
         ledger_direct_new(t->ledger, units, p, block.size_bytes, block.site);
     struct ledger_entry old;
     bool kept;
 
     if (likely(d.at.leaf != NULL)) {
-        store_relaxed(ledger_direct_birth(d.at), (uint8_t)block.birth);
-        store_relaxed(ledger_slot_at(d.at), d.entry);
+        store_relaxed(ledger_slot_at(d.at),
+                      ledger_direct_with_birth(d.entry, (uint8_t)block.birth));
         access_begins(p, block.size_bytes, false);
         return 0;
     }
@@ -70,7 +70,7 @@ block_begins(struct thread *t, void *p, uint64_t size_bytes, bool odd, uint32_t 
 {
     struct disk_counter *c = thread_counter(t, site);
     struct ledger_entry block = {.site = site,
-                                 .birth = recent_begins(t, p, recent_entry(p, site)),
+                                 .birth = recent_begins(t, p, site),
                                  .size_bytes = size_bytes};
 
     *ret_change = 0;
@@ -95,7 +95,7 @@ block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reall
         return 0;
     count_free(t, c, old.size_bytes);
     if (!reallocated) {
-        recent_ends(t, c, p, recent_entry(p, old.site), (uint8_t)old.birth, 1);
+        recent_ends(t, c, p, old.site, (uint8_t)old.birth, 1);
     } else {
         bump(&c->moved);
         recent_drop(t, p, old.site, (uint8_t)old.birth);
@@ -165,7 +165,7 @@ block_sample_begins(struct thread *t, void *p, uint64_t size_bytes, struct arch_
         bump(&t->disk->no_memory_events);
         return NULL;
     }
-    birth = recent_begins(t, p, recent_entry(p, site));
+    birth = recent_begins(t, p, site);
     *ret_weight = guarded_draw_weight(mode, size_bytes, up);
     errors_count(t, site, ret_weight, ERRORS_ALLOC);
     count_sample(t, c, size_bytes, ret_weight);

@@ -163,9 +163,8 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     t->countdown--;
     KEEP(d.at.index); // Keep the index: leaf and index fit into registers, the address of the entry
                       // does not.
-    store_relaxed(&d.at.leaf[d.at.index], d.entry);
-
-    store_relaxed(ledger_direct_birth(d.at), recent_begins(t, p, d.entry));
+    store_relaxed(&d.at.leaf[d.at.index],
+                  ledger_direct_with_birth(d.entry, recent_begins(t, p, d.entry)));
     access_begins(p, size_bytes, false);
     if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
         return alloc_and_flush(p);
@@ -193,7 +192,7 @@ alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
             return alloc_indirect(p, size_bytes, target);
         site = nodes_site(sites, size_bytes);
         c = thread_counter(t, site);
-        if (unlikely(c == NULL))
+        if (unlikely(c == NULL) || unlikely(site > LEDGER_PACKED_SITE_MASK))
             return alloc_indirect(p, size_bytes, target);
         count_prepare_alloc(t, c, size_bytes);
         // A handler may jump out between the two stores. The pair is valid only once the counter is
@@ -305,7 +304,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
             struct disk_counter *c = thread_counter(t, old.site);
 
             if (likely(c != NULL)) {
-                recent_ends(t, c, p, recent_entry(p, old.site), (uint8_t)old.birth, 1);
+                recent_ends(t, c, p, old.site, (uint8_t)old.birth, 1);
                 count_free(t, c, old.size_bytes);
                 peak_change(t, -(int64_t)old.size_bytes);
             } else {

@@ -42,11 +42,11 @@ fast_path_free(struct thread *t, const void *p, struct ledger_place at, struct d
     // Read tls.self again, so that no register must be saved to hold it.
     KEEP(at.index);
     entry = load_relaxed(&at.leaf[at.index]);
-    access_ends(p, ((struct ledger_entry){.site = entry & LEDGER_SITE_MASK,
+    access_ends(p, ((struct ledger_entry){.site = entry & LEDGER_PACKED_SITE_MASK,
                                           .size_bytes = ledger_direct_size(entry, p)}));
     t->countdown--;
     store_relaxed(&at.leaf[at.index], entry | LEDGER_ENDED);
-    recent_ends(t, c, p, entry | LEDGER_ENDED, load_relaxed(ledger_direct_birth(at)), 1);
+    recent_ends_packed(t, c, p, entry);
     size_bytes = ledger_direct_size(entry, p);
     count_prepared_free(t, c, size_bytes);
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))

@@ -2,9 +2,9 @@
  * record every block.
  *
  * Each thread has credit. An allocation is charged its size, or 1 in a mode that samples calls.
- * While credit is left, the call passes directly to the real allocator. In exact mode the credit is
- * so low that no call passes, at the cost of one subtraction and one branch. A new thread has no
- * credit, so its first call takes the slow path. */
+ * While credit is left, the call passes directly to the real allocator. In exact mode the most
+ * frequent functions charge nothing (gate_is_plain). For the others the credit is so low that no
+ * call passes. A new thread has no credit, so its first call takes the slow path. */
 #ifndef EVENT_GATE_H
 #define EVENT_GATE_H
 

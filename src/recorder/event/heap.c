@@ -376,7 +376,7 @@ object_begins(struct thread *t, struct heap_instance *h, uint64_t handle, const 
     count_in(t, c, b);
     if (lives)
         heap_live_add(live, is_owner(h, t), (int64_t)b.count, (int64_t)b.size_bytes);
-    b.birth = recent_begins(t, p, heap_recent_entry(b.site));
+    b.birth = recent_begins(t, p, b.site);
     *ret_change = (int64_t)b.size_bytes + keep_object(t, h, p, b);
     return c;
 }
@@ -520,7 +520,7 @@ heap_free(struct thread *t, uint64_t handle, const void *p, struct arch_caller c
         return;
     change = object_ends(t, h, b, &c);
     if (c != NULL)
-        recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
+        recent_ends(t, c, p, b.site, (uint8_t)b.birth, b.count);
     peak_change(t, change);
 }
 
@@ -573,7 +573,7 @@ heap_resize(struct thread *t, uint64_t handle, const void *old, const void *p, u
         left = object_ends(t, h, b, &c);
     if (c != NULL) {
         bump_by(&c->moved, b.count);
-        recent_drop_entry(t, old, heap_recent_entry(b.site), (uint8_t)b.birth);
+        recent_drop(t, old, b.site, (uint8_t)b.birth);
     }
     c = NULL;
     language_moves((struct ledger_entry){0}, old, p);
@@ -746,7 +746,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
         bump(&t->disk->no_memory_events);
         return;
     }
-    now.birth = recent_begins(t, p, recent_entry(p, now.site));
+    now.birth = recent_begins(t, p, now.site);
     count_alloc(t, c, size_bytes);
     filter_keep(p); // The block is exact, so its free must be recorded in any mode.
     block_keep_again(t, p, now);

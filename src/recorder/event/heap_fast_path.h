@@ -109,14 +109,6 @@ heap_is_own(const struct heap_instance *h, const struct thread *t)
     return likely(load_relaxed(&h->thread) == t);
 }
 
-/* Return the entry for an object of SITE in the thread's list of latest blocks. recent.h combines
- * it with the object's address. */
-static inline uint32_t
-heap_recent_entry(uint32_t site)
-{
-    return site;
-}
-
 /* Return true if events of the program's heaps are not recorded. They are never sampled, so this is
  * the case only while recording is off. */
 static inline bool
@@ -164,7 +156,7 @@ heap_fast_path_alloc(struct thread *t, uint64_t handle, const void *p, uint64_t 
     bump_by(&c->allocated_bytes, size_bytes);
     if (heap_has_lives(handle))
         heap_live_add(live, heap_is_own(h, t), 1, (int64_t)size_bytes);
-    b.birth = recent_begins(t, p, heap_recent_entry(b.site));
+    b.birth = recent_begins(t, p, b.site);
     if (p != NULL && unlikely(!(fine ? heap_objects_insert_first(&h->objects, p, b)
                                      : heap_objects_insert_coarse(&h->objects, p, b)))) {
         *ret_block = b;
@@ -210,7 +202,7 @@ heap_fast_path_free_at(struct thread *t, uint64_t handle, const void *p, uint32_
         heap_live_add(live, heap_is_own(h, t), -(int64_t)b.count, -(int64_t)b.size_bytes);
     bump_by(&c->frees, b.count);
     bump_by(&c->freed_bytes, b.size_bytes);
-    recent_ends(t, c, p, heap_recent_entry(b.site), (uint8_t)b.birth, b.count);
+    recent_ends(t, c, p, b.site, (uint8_t)b.birth, b.count);
     if (unlikely(!peak_keeps(t, -(int64_t)b.size_bytes)))
         return HEAP_TO_FLUSH;
     reentry_leave();

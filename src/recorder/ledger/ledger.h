@@ -56,7 +56,7 @@ ledger_glibc_room(const void *p)
     return ((const uint64_t *)p)[-1] & ~UINT64_C(7);
 }
 
-/* The position of a granule's entry and birth. */
+/* The position of a granule's entry. */
 struct ledger_place {
     uint32_t *leaf; // NULL = the granule has no leaf.
     size_t index;
@@ -68,11 +68,18 @@ ledger_slot_at(struct ledger_place at)
     return &at.leaf[at.index];
 }
 
-/* Return the address of the block's birth byte, for granules of 2^GRANULE_SHIFT bytes. */
-static inline uint8_t *
-ledger_birth_at(struct ledger_place at, uint32_t granule_shift)
+/* Return true if entries have the packed form (ledger.c), false if they have the plain one. */
+static inline bool
+ledger_is_packed(void)
 {
-    return (uint8_t *)(at.leaf + ((size_t)1 << (LEDGER_SPAN_BITS - granule_shift))) + at.index;
+    return ledger_state()->granule_shift == LEDGER_GLIBC_SHIFT;
+}
+
+/* Return the address of the block's birth byte. Plain form only. */
+static inline uint8_t *
+ledger_birth_at(struct ledger_place at)
+{
+    return (uint8_t *)(at.leaf + ((size_t)1 << (LEDGER_SPAN_BITS - 4))) + at.index;
 }
 
 /* Return the position of the granule at ADDRESS. Its leaf is NULL if the leaf does not exist
@@ -105,11 +112,49 @@ ledger_is_live(uint32_t e)
     return e - 1 < LEDGER_ENDED - 1;
 }
 
-/* Return the offset of ADDRESS in its granule, shifted to its bits in an entry. */
+/* Return the offset of ADDRESS, a multiple of 16, in its granule, shifted to its bit in a packed
+ * entry. */
 static inline uint32_t
-ledger_sub(uintptr_t address, uint32_t granule_shift)
+ledger_packed_sub(uintptr_t address)
 {
-    return (uint32_t)(address & ((1u << granule_shift) - 8)) << (LEDGER_SUB_SHIFT - 3);
+    return (uint32_t)(address & 16) << LEDGER_PACKED_SUB_SHIFT;
+}
+
+/* Return the offset in its granule of the block with entry E. */
+static inline uint32_t
+ledger_sub(uint32_t e)
+{
+    return ledger_is_packed() ? (e & LEDGER_PACKED_SUB) >> LEDGER_PACKED_SUB_SHIFT : 0;
+}
+
+/* Return true if the block of entry E, in the granule of ADDRESS, begins at ADDRESS, a multiple of
+ * 16. */
+static inline bool
+ledger_begins_at(uint32_t e, uintptr_t address)
+{
+    return !ledger_is_packed() || (e & LEDGER_PACKED_SUB) == ledger_packed_sub(address);
+}
+
+/* Return true if E, a live entry, contains site and slack, so that neither the wide ledger nor the
+ * side table has the block. */
+static inline bool
+ledger_has_slack(uint32_t e)
+{
+    return e >> LEDGER_KIND_SHIFT < LEDGER_KIND_WIDE;
+}
+
+/* Return the slack in bytes of E, and its site. Require that ledger_has_slack(E). */
+static inline uint64_t
+ledger_slack(uint32_t e)
+{
+    return ledger_is_packed() ? (e >> LEDGER_KIND_SHIFT) + LEDGER_PACKED_SLACK_MIN
+                              : e >> LEDGER_PLAIN_SLACK_SHIFT;
+}
+
+static inline uint32_t
+ledger_slack_site(uint32_t e)
+{
+    return e & (ledger_is_packed() ? LEDGER_PACKED_SITE_MASK : LEDGER_SITE_MASK);
 }
 
 /* Return the number of 16-byte units of address space that may contain direct blocks. Return 0
@@ -122,15 +167,16 @@ ledger_direct_units(void)
                : 0;
 }
 
-/* A direct entry, the most frequent case. Its block is glibc's, is aligned like malloc's blocks,
- * and has a slack that fits into the entry. */
+/* A direct entry, the most frequent case: packed, with site and slack. Its block is glibc's and is
+ * aligned like malloc's blocks. */
 struct ledger_direct {
     struct ledger_place at; // The leaf is NULL if the block is not direct.
     uint32_t entry;
 };
 
-/* Return the direct entry for the new block P of SITE, not stored yet. LEDGER is the top level,
- * UNITS is the result of ledger_direct_units. P may be NULL. */
+/* Return the direct entry for the new block P of SITE, without its birth and not stored yet. LEDGER
+ * is the top level, UNITS is the result of ledger_direct_units. P may be NULL. SITE must fit into
+ * LEDGER_PACKED_SITE_BITS. */
 static inline struct ledger_direct
 ledger_direct_new(uint32_t **ledger, uint64_t units, const void *p, uint64_t size_bytes,
                   uint32_t site)
@@ -149,11 +195,11 @@ ledger_direct_new(uint32_t **ledger, uint64_t units, const void *p, uint64_t siz
         return none;
     // Compute the slack as in ledger_glibc_room. If the allocator returned a block smaller than
     // requested, the slack is a huge unsigned number and fails the comparison.
-    slack = (((const uint64_t *)p)[-1] & ~UINT64_C(7)) - size_bytes;
-    if (unlikely(slack >= LEDGER_SLACK_SIDE))
+    slack = (((const uint64_t *)p)[-1] & ~UINT64_C(7)) - LEDGER_PACKED_SLACK_MIN - size_bytes;
+    if (unlikely(slack >= LEDGER_KIND_WIDE))
         return none;
-    d.entry = site | (uint32_t)((uintptr_t)p & LEDGER_GLIBC_SUB) << (LEDGER_SUB_SHIFT - 3) |
-              (uint32_t)slack << LEDGER_SLACK_SHIFT;
+    d.entry = site | (uint32_t)((uintptr_t)p & 16) << LEDGER_PACKED_SUB_SHIFT |
+              (uint32_t)slack << LEDGER_KIND_SHIFT;
     return d;
 }
 
@@ -172,26 +218,26 @@ ledger_direct_live(uint32_t **ledger, uint64_t units, const void *p)
     if (unlikely(d.at.leaf == NULL))
         return none;
     d.entry = load_relaxed(&d.at.leaf[d.at.index]);
-    // The first comparison excludes entries that are not live, and entries in the side table.
-    if (unlikely(d.entry - 1 >= ((uint32_t)LEDGER_SLACK_SIDE << LEDGER_SLACK_SHIFT) - 1) ||
-        unlikely((d.entry & 3u << LEDGER_SUB_SHIFT) !=
-                 (uint32_t)((uintptr_t)p & LEDGER_GLIBC_SUB) << (LEDGER_SUB_SHIFT - 3)))
+    // The first comparison excludes entries that are not live, and entries without a slack.
+    if (unlikely(d.entry - 1 >= ((uint32_t)LEDGER_KIND_WIDE << LEDGER_KIND_SHIFT) - 1) ||
+        unlikely((d.entry & LEDGER_PACKED_SUB) !=
+                 (uint32_t)((uintptr_t)p & 16) << LEDGER_PACKED_SUB_SHIFT))
         return none;
     return d;
 }
 
-/* Return the address of the birth byte of the block with a direct entry at AT. */
-static inline uint8_t *
-ledger_direct_birth(struct ledger_place at)
+/* Return ENTRY, a direct one without birth, with BIRTH. */
+static inline uint32_t
+ledger_direct_with_birth(uint32_t entry, uint8_t birth)
 {
-    return ledger_birth_at(at, LEDGER_GLIBC_SHIFT);
+    return entry | (birth & (LEDGER_BIRTHS - 1u)) << LEDGER_PACKED_BIRTH_SHIFT;
 }
 
 /* Return the requested size in bytes of the block P, whose direct entry is or was ENTRY. */
 static inline uint64_t
 ledger_direct_size(uint32_t entry, const void *p)
 {
-    return ledger_glibc_room(p) - (entry >> LEDGER_SLACK_SHIFT);
+    return ledger_glibc_room(p) - LEDGER_PACKED_SLACK_MIN - (entry >> LEDGER_KIND_SHIFT);
 }
 
 #endif

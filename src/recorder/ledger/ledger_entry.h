@@ -7,21 +7,34 @@
 
 enum {
     LEDGER_SITE_BITS = 22, // Maximum width of a site id in bits.
-    LEDGER_SUB_SHIFT = LEDGER_SITE_BITS,
-    LEDGER_SLACK_SHIFT = 24,
     LEDGER_SPAN_BITS = 24,
     LEDGER_TOP_ENTRIES = 1 << (ARCH_ADDRESS_BITS - LEDGER_SPAN_BITS),
     LEDGER_GLIBC_SHIFT = 5, // Log2 of a granule's bytes with glibc's allocator.
     LEDGER_GLIBC_INDEX = (1 << (LEDGER_SPAN_BITS - LEDGER_GLIBC_SHIFT)) - 1, // Mask of an index.
-    LEDGER_GLIBC_SUB = (1 << LEDGER_GLIBC_SHIFT) - 8, // Mask of an offset in a granule.
-    LEDGER_SLACK_SIDE = 254,
-    LEDGER_SLACK_ENDED = 255,
+    // The upper six bits of an entry of either form, if they are no slack.
+    LEDGER_KIND_SHIFT = 26,
+    LEDGER_KIND_WIDE = 61,  // The wide ledger has site and size; packed form only.
+    LEDGER_KIND_SIDE = 62,  // The side table has site, size and birth.
+    LEDGER_KIND_ENDED = 63, // The block has ended.
+    // The packed form. The smallest slack of glibc's blocks is not stored.
+    LEDGER_PACKED_SITE_BITS = 18,
+    LEDGER_PACKED_SUB = 1 << LEDGER_PACKED_SITE_BITS,
+    LEDGER_PACKED_SUB_SHIFT = LEDGER_PACKED_SITE_BITS - 4, // From bit 4 of an address.
+    LEDGER_PACKED_BIRTH_SHIFT = 19,
+    LEDGER_PACKED_SLACK_MIN = 8,
+    // The plain form.
+    LEDGER_PLAIN_SLACK_SHIFT = 24,
 };
 
 #define LEDGER_SITE_MASK ((1u << LEDGER_SITE_BITS) - 1)
+#define LEDGER_PACKED_SITE_MASK ((1u << LEDGER_PACKED_SITE_BITS) - 1)
 
 /* The bits that are set in the entry of a block that has ended. */
-#define LEDGER_ENDED ((uint32_t)LEDGER_SLACK_ENDED << LEDGER_SLACK_SHIFT)
+#define LEDGER_ENDED ((uint32_t)LEDGER_KIND_ENDED << LEDGER_KIND_SHIFT)
+
+/* The number of different births that an entry can store. Births are modulo 256 (recent.h); all
+ * readers compare them modulo this number. */
+enum { LEDGER_BIRTHS = 128 };
 
 /* A bit above all addresses. It is set in the key of a block that an allocator other than malloc
  * returned (ledger_hooked.c). */
@@ -53,7 +66,7 @@ struct ledger_entry {
                          // LEDGER_SITE_BITS.
     // Set by ledger_remove: the site of a block that was freed here before.
     uint32_t freed_site : LEDGER_SITE_BITS;
-    uint32_t birth : 8;  // Birth number (recent.h).
+    uint32_t birth : 8;  // Birth number modulo LEDGER_BIRTHS, or modulo 256.
     uint32_t odd : 1;    // Set by ledger_remove: no allocator can report the block's size.
     uint64_t size_bytes; // Requested size in bytes.
 };

@@ -43,28 +43,6 @@ ledger_hooked_is_live(uint64_t e)
     return site_of(e) != 0 && e >> 32 != SIZE_ENDED;
 }
 
-/* Return the memory at *PLACE. If *PLACE is NULL, allocate SIZE_BYTES with MAKE, and set *RET_NEW
- * to true. Return NULL if memory is exhausted. */
-static void *
-ledger_hooked_take(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
-{
-    void **at = place;
-    void *current = load_acquire(at);
-    void *made;
-
-    *ret_new = false;
-    if (likely(current != NULL))
-        return current;
-    made = make(size_bytes);
-    if (made == NULL)
-        return NULL;
-    *ret_new = cas_acq_rel(at, &current, made);
-    if (*ret_new)
-        return made;
-    mem_release(made, size_bytes);
-    return current;
-}
-
 static inline uintptr_t
 ledger_hooked_address_of(uintptr_t key)
 {
@@ -101,19 +79,21 @@ ledger_hooked_find_slot(uintptr_t address)
 static COLD uint64_t *
 make_slot(uintptr_t address)
 {
+    uint64_t **top = mem_once(&ledger_state()->hooked_ledger, mem_private,
+                              LEDGER_TOP_ENTRIES * sizeof *top, NULL);
     bool is_new;
-    uint64_t **top = ledger_hooked_take(&ledger_state()->hooked_ledger, mem_private,
-                                        LEDGER_TOP_ENTRIES * sizeof *top, &is_new);
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
         return NULL;
-    leaf = ledger_hooked_take(
-        &top[address >> LEDGER_SPAN_BITS], mem_dumped,
-        ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT, &is_new);
+    leaf = mem_once(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
+                    ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT,
+                    &is_new);
+    if (leaf == NULL)
+        return NULL;
     if (is_new)
         core_leaf_add(address, CORE_LEAF_HOOKED, leaf);
-    return leaf != NULL ? in_leaf(leaf, address) : NULL;
+    return in_leaf(leaf, address);
 }
 
 /* Decode E, the live entry of KEY in SLOT. */

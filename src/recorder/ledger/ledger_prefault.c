@@ -3,11 +3,11 @@
  * An insertion first reads the entry's slot, to detect a block that is still live there, and then
  * writes it. On an untouched page the read faults in the zero page, and the write faults again to
  * replace it. Both faults together cost three times as much as prefaulting the page with others in
- * advance. A heap of 64 MiB has 2,600 such pages.
+ * advance. A heap of 64 MiB has 2,048 such pages.
  *
  * Prefaulted pages use memory at once, so their number must not exceed the need of the heap. Pages
  * are prefaulted only for a heap that was seen to grow. The prefaulted range is at most half the
- * observed growth, and at most PREFAULT_MAX_BYTES, ahead of the heap; that needs 80 KiB of ledger.
+ * observed growth, and at most PREFAULT_MAX_BYTES, ahead of the heap; that needs 64 KiB of ledger.
  * Each tick examines one block, about one block in a hundred. A block below the highest one gives
  * no information, because its slot was used before. A distant block begins a new range, but only if
  * the ledger after it is not yet populated. Without this condition, blocks from all over a large
@@ -80,6 +80,6 @@ ledger_prefault(struct ledger_prefaulted *a, const void *p)
         return;
     a->made = end;
     mem_touch(ledger_slot_at(from), ledger_slot_at(to));
-    mem_touch(ledger_birth_at(from, ledger_state()->granule_shift),
-              ledger_birth_at(to, ledger_state()->granule_shift));
+    if (!ledger_is_packed())
+        mem_touch(ledger_birth_at(from), ledger_birth_at(to));
 }

@@ -1,6 +1,7 @@
-/* ledger_side.h: the ledger's side table, for the few blocks that an entry of four bytes cannot
- * describe. The functions have the contracts of ledger_insert_odd and ledger_remove. Thread-safe in
- * an event, even in a signal handler, for blocks that the caller owns. */
+/* ledger_side.h: the ledger's side table and wide ledger, for the few blocks that an entry of four
+ * bytes cannot describe. The functions of the side table have the contracts of ledger_insert_odd
+ * and ledger_remove. Thread-safe in an event, even in a signal handler, for blocks that the caller
+ * owns. */
 #ifndef LEDGER_LEDGER_SIDE_H
 #define LEDGER_LEDGER_SIDE_H
 
@@ -11,6 +12,20 @@
 bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uint8_t birth,
                         bool odd, struct ledger_entry *ret_old);
 struct ledger_entry ledger_side_remove(uintptr_t block);
+
+/* --- ledger_wide.c: sites and sizes of blocks whose sites do not fit into packed entries. --------
+ *
+ * Require that the granule of ADDRESS has a packed entry without a site, or that the caller is
+ * about to store one. */
+
+/* Store the block at ADDRESS. Return false if memory is exhausted. */
+bool ledger_wide_insert(uintptr_t address, uint32_t size_bytes, uint32_t site);
+
+/* Return site and size of the block at ADDRESS. The site is 0 if it is not known. */
+struct ledger_entry ledger_wide_block(uintptr_t address);
+
+/* Return the site of the block that is live at ADDRESS or was last live there; 0 = not known. */
+uint32_t ledger_wide_site(uintptr_t address);
 
 /* --- core_leaves.c: lists the parts of the ledger for core dumps, in the record of
  * format/core_record.h. Thread-safe and async-signal-safe in an event. Without a core record, the

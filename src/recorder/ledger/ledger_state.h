@@ -8,6 +8,7 @@
 struct ledger_state {
     uint32_t **ledger;        // Top level; ledger.c.
     uint64_t **hooked_ledger; // Atomic: top level; ledger_hooked.c. NULL = none.
+    uint64_t **wide_ledger;   // Atomic: top level; ledger_wide.c. NULL = none.
     uint32_t granule_shift;   // Log2 of a granule's bytes: 5 with glibc, else 4.
     uint32_t usable;          // enum usable_mode.
     struct side *side[12];    // Atomic: tables of growing size; ledger_side.c.

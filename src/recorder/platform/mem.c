@@ -476,6 +476,25 @@ mem_release(void *address, size_t size_bytes)
     unmap_private(address, round_up(size_bytes, PAGE_BYTES));
 }
 
+void *
+mem_once(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new)
+{
+    void **at = place;
+    void *current = load_acquire(at), *made;
+    bool ours;
+
+    if (ret_new != NULL)
+        *ret_new = false;
+    if (likely(current != NULL) || (made = make(size_bytes)) == NULL)
+        return current;
+    ours = cas_acq_rel(at, &current, made);
+    if (!ours)
+        mem_release(made, size_bytes);
+    if (ret_new != NULL)
+        *ret_new = ours;
+    return ours ? made : current;
+}
+
 void
 mem_on_shortage(mem_shortage_fn *f)
 {

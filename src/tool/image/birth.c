@@ -1,7 +1,7 @@
 /* birth.c: find the time and the thread of a block's allocation, in data that exists for other
  * purposes.
  *
- * The ledger has five bytes for a block and no room for a time or a thread, and reading a clock at
+ * The ledger has four bytes for a block and no room for a time or a thread, and reading a clock at
  * each event would cost too much. Four sources remain, the most reliable first:
  *
  *     annotation       with `heaptap run --annotate`, the block contains time and thread
@@ -222,6 +222,32 @@ birth_is_present(const struct examined *e, uint32_t tid)
     return e->memory.lives;
 }
 
+/* Look for KEY, of a block with BIRTH, among the latest blocks of the thread whose struct is at
+ * THREAD. Store the number of the thread's later allocations in *RET_LATER. Return false if KEY is
+ * not there. */
+static bool
+find_in_thread(const struct examined *e, uint64_t thread, uint64_t key, uint8_t birth,
+               uint32_t *ret_later)
+{
+    const struct core_record *r = &e->record;
+    uint32_t apart = r->version == 1 ? 256 : CORE_BIRTHS;
+    uint64_t alloc_seq, found;
+
+    if (!memory_word(&e->memory, thread + r->alloc_seq_off, 1, &alloc_seq))
+        return false;
+    for (uint32_t later = (uint8_t)(alloc_seq - 1 - birth) % apart; later < 256; later += apart) {
+        uint8_t place = core_recent_place(r->version, (uint8_t)(alloc_seq - 1 - later));
+
+        if (memory_word(&e->memory, thread + r->recent_off + place * sizeof found, sizeof found,
+                        &found) &&
+            found == key) {
+            *ret_later = later;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Find the thread whose latest blocks include B, and the number of its later allocations. Return
  * false if there is none. */
 static bool
@@ -229,7 +255,7 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
                struct birth *ret)
 {
     const struct core_record *r = &e->record;
-    uint64_t key = core_recent_key(b->address, b->site), alloc_seq;
+    uint64_t key = core_recent_key(r->version, b->address, b->site);
     uint8_t birth;
 
     if (r->threads == 0 || b->flags & BLOCK_SAMPLE ||
@@ -237,13 +263,10 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
         return false;
     for (uint32_t row = 0; row < CORE_THREADS; row++) {
         const struct disk_thread *d = thread_row(&e->raw, row);
-        uint64_t thread, found;
+        uint64_t thread;
 
         if (!memory_word(&e->memory, r->threads + row * sizeof thread, sizeof thread, &thread) ||
-            thread == 0 ||
-            !memory_word(&e->memory, thread + r->recent_off + birth * sizeof found, sizeof found,
-                         &found) ||
-            found != key || !memory_word(&e->memory, thread + r->alloc_seq_off, 1, &alloc_seq))
+            thread == 0 || !find_in_thread(e, thread, key, birth, &ret->later_count))
             continue;
         ret->threads[0] = thread_of(&e->raw, row, arena);
         ret->thread_count = 1;
@@ -251,7 +274,6 @@ find_by_latest(const struct examined *e, const struct block *b, struct arena *ar
         if (d != NULL && birth_is_present(e, d->tid))
             ret->threads[0].tid = d->tid;
         ret->has_later = true;
-        ret->later_count = (uint8_t)(alloc_seq - 1 - birth);
         return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* blocks.c: read the recorder's ledger into a list of blocks.
  *
- * The ledger has a few bytes for each granule of the heap (recorder/account/ledger.c explains why),
+ * The ledger has a few bytes for each granule of the heap (recorder/ledger/ledger.c explains why),
  * so all of it is read once, leaf by leaf, and then the side tables. An entry has no size. For
  * glibc, the word in front of the block has the usable size. An overflow of the preceding block
  * overwrites that word, so a size is trusted only if the block then ends before the next one
@@ -34,23 +34,82 @@ span_of(const struct core_leaf *leaf)
     return leaf->span & -SPAN_BYTES;
 }
 
-static bool
-blocks_is_hooked(const struct core_leaf *leaf)
+static enum core_leaf_kind
+blocks_kind(const struct core_leaf *leaf)
 {
-    return (leaf->span & (SPAN_BYTES - 1)) == CORE_LEAF_HOOKED;
+    return (enum core_leaf_kind)(leaf->span & (SPAN_BYTES - 1));
 }
 
 static bool
 is_leaf(const struct core_leaf *leaf)
 {
-    return leaf->leaf != 0 && leaf->span < ADDRESS_LIMIT &&
-           (leaf->span == span_of(leaf) || blocks_is_hooked(leaf));
+    return leaf->leaf != 0 && leaf->span < ADDRESS_LIMIT && blocks_kind(leaf) <= CORE_LEAF_WIDE;
 }
 
-static uint32_t
-granule_shift(const struct reading *g, const struct core_leaf *leaf)
+/* An entry of malloc's ledger. */
+struct blocks_entry {
+    enum {
+        ENTRY_NONE,
+        ENTRY_BLOCK, // A live block, with its site and slack.
+        ENTRY_WIDE,  // A live block, whose site and size are in the wide ledger.
+        ENTRY_SIDE,  // A live block in a side table.
+        ENTRY_ENDED, // A block that has ended, with its site; 0 = in the wide ledger.
+    } kind;
+    uint32_t site, slack_bytes;
+    uint32_t sub_bytes; // Offset of the block in its granule.
+};
+
+static bool
+is_packed(const struct core_record *r)
 {
-    return blocks_is_hooked(leaf) ? (uint32_t)CORE_HOOKED_SHIFT : g->r->granule_shift;
+    return r->version > 1 && r->granule_shift == CORE_PACKED_SHIFT;
+}
+
+/* Decode E, an entry of version 1. */
+static struct blocks_entry
+decode_v1(uint32_t e)
+{
+    uint32_t slack = e >> CORE_PLAIN_SLACK_SHIFT;
+    struct blocks_entry ret = {.kind = ENTRY_BLOCK,
+                               .site = e & CORE_SITE_MASK,
+                               .slack_bytes = slack,
+                               .sub_bytes = (e >> CORE_V1_SUB_SHIFT & 3) << 3};
+
+    if (e == 0)
+        ret.kind = ENTRY_NONE;
+    else if (slack >= CORE_V1_SLACK_SIDE)
+        ret.kind = slack == CORE_V1_SLACK_SIDE ? ENTRY_SIDE : ENTRY_ENDED;
+    return ret;
+}
+
+static struct blocks_entry
+decode(const struct core_record *r, uint32_t e)
+{
+    uint32_t kind = e >> CORE_KIND_SHIFT;
+    bool packed = is_packed(r);
+    struct blocks_entry ret = {.kind = ENTRY_BLOCK};
+
+    if (r->version == 1)
+        return decode_v1(e);
+    if (packed) {
+        ret.site = e & ((1u << CORE_PACKED_SITE_BITS) - 1);
+        ret.slack_bytes = kind + CORE_PACKED_SLACK_MIN;
+        ret.sub_bytes = (e >> CORE_PACKED_SUB_SHIFT & 1) << 4;
+    } else {
+        ret.site = e & CORE_SITE_MASK;
+        ret.slack_bytes = e >> CORE_PLAIN_SLACK_SHIFT;
+    }
+    if (e == 0)
+        ret.kind = ENTRY_NONE;
+    else if (kind == CORE_KIND_ENDED)
+        ret.kind = ENTRY_ENDED;
+    else if (kind == CORE_KIND_SIDE)
+        ret.kind = ENTRY_SIDE;
+    else if (kind == CORE_KIND_WIDE && packed)
+        ret.kind = ENTRY_WIDE;
+    else if (ret.site == 0 || kind == CORE_KIND_WIDE)
+        ret.kind = ENTRY_NONE;
+    return ret;
 }
 
 static int
@@ -89,6 +148,25 @@ list_leaves(struct reading *g)
     b->leaves = kept;
 }
 
+/* Return the leaf of KIND for ADDRESS, or NULL. */
+static const struct core_leaf *
+blocks_leaf_of(const struct blocks *b, uint64_t address, enum core_leaf_kind kind)
+{
+    size_t low = 0, high = b->leaves;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (b->ledger[middle].span < (address & -SPAN_BYTES) + kind)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->leaves && b->ledger[low].span == (address & -SPAN_BYTES) + kind
+               ? &b->ledger[low]
+               : NULL;
+}
+
 /* Append BLOCK if the process had memory there. */
 static void
 blocks_append(struct reading *g, struct block block)
@@ -97,13 +175,13 @@ blocks_append(struct reading *g, struct block block)
         blocks_add(g->b, g->arena, block);
 }
 
-/* Append the block at ADDRESS for ENTRY of malloc's ledger. */
+/* Append the block at ADDRESS for ENTRY of malloc's ledger, which has its site and slack. */
 static void
-blocks_add_entry(struct reading *g, uint64_t address, uint32_t entry)
+blocks_add_entry(struct reading *g, uint64_t address, const struct blocks_entry *entry)
 {
     struct block block = {.address = address,
-                          .site = entry & CORE_SITE_MASK,
-                          .slack_bytes = (uint8_t)(entry >> CORE_SLACK_SHIFT)};
+                          .site = entry->site,
+                          .slack_bytes = (uint8_t)entry->slack_bytes};
     uint64_t room;
 
     if (g->r->usable != CORE_USABLE_GLIBC) {
@@ -117,6 +195,36 @@ blocks_add_entry(struct reading *g, uint64_t address, uint32_t entry)
     } else {
         block.flags = BLOCK_UNSIZED;
     }
+    blocks_append(g, block);
+}
+
+/* Store the word of the wide ledger for ADDRESS in *RET. Return false if there is none. */
+static bool
+wide_word(const struct memory *m, const struct blocks *b, uint64_t address, uint64_t *ret)
+{
+    const struct core_leaf *leaf = blocks_leaf_of(b, address, CORE_LEAF_WIDE);
+
+    return leaf != NULL &&
+           memory_word(m, leaf->leaf + ((address - span_of(leaf)) >> CORE_PACKED_SHIFT) * 8, 8,
+                       ret);
+}
+
+/* Append the block at ADDRESS, which is in the wide ledger. */
+static void
+blocks_add_wide(struct reading *g, uint64_t address)
+{
+    struct block block = {.address = address};
+    uint64_t word, room;
+
+    if (!wide_word(g->m, g->b, address, &word)) {
+        g->b->missing_leaves++;
+        return;
+    }
+    block.site = (uint32_t)word & CORE_SITE_MASK;
+    block.size_bytes = word >> CORE_HOOKED_SIZE_SHIFT;
+    if (memory_word(g->m, address - sizeof room, sizeof room, &room) &&
+        (room & ~UINT64_C(7)) - block.size_bytes <= UINT8_MAX)
+        block.slack_bytes = (uint8_t)((room & ~UINT64_C(7)) - block.size_bytes);
     blocks_append(g, block);
 }
 
@@ -137,7 +245,7 @@ read_piece(struct reading *g, uint64_t address, void *entries, size_t count, siz
 static void
 read_entries(struct reading *g, const struct core_leaf *leaf)
 {
-    uint32_t shift = granule_shift(g, leaf);
+    uint32_t shift = g->r->granule_shift;
     size_t count = SPAN_BYTES >> shift;
     uint32_t *entries = xmalloc(PIECE_ENTRIES * sizeof *entries);
 
@@ -147,14 +255,13 @@ read_entries(struct reading *g, const struct core_leaf *leaf)
             read_piece(g, leaf->leaf + i * sizeof *entries, entries, some, sizeof *entries);
 
         for (size_t k = 0; k < got; k++) {
-            uint32_t e = entries[k], slack = e >> CORE_SLACK_SHIFT;
+            struct blocks_entry e = decode(g->r, entries[k]);
+            uint64_t address = span_of(leaf) + ((i + k) << shift) + e.sub_bytes;
 
-            if (e == 0 || slack >= CORE_SLACK_SIDE)
-                continue;
-            blocks_add_entry(g,
-                             span_of(leaf) + ((i + k) << shift) +
-                          ((e >> CORE_SUB_SHIFT & 3) << 3),
-                             e);
+            if (e.kind == ENTRY_BLOCK)
+                blocks_add_entry(g, address, &e);
+            else if (e.kind == ENTRY_WIDE)
+                blocks_add_wide(g, address);
         }
         if (got < some) {
             g->b->missing_leaves++;
@@ -292,9 +399,9 @@ blocks_read(const struct memory *m, const struct core_record *r, struct arena *a
         g.left_bytes += m->regions[i].readable_bytes;
     list_leaves(&g);
     for (size_t i = 0; i < ret->leaves; i++) {
-        if (blocks_is_hooked(&ret->ledger[i]))
+        if (blocks_kind(&ret->ledger[i]) == CORE_LEAF_HOOKED)
             read_hooked(&g, &ret->ledger[i]);
-        else
+        else if (blocks_kind(&ret->ledger[i]) == CORE_LEAF_MALLOC)
             read_entries(&g, &ret->ledger[i]);
     }
     for (size_t i = 0; i < CORE_SIDES; i++)
@@ -340,26 +447,6 @@ blocks_before(const struct blocks *b, uint64_t address)
     return low > 0 ? &b->v[low - 1] : NULL;
 }
 
-/* Return the leaf of malloc's ledger for ADDRESS, or NULL. */
-static const struct core_leaf *
-blocks_leaf_of(const struct blocks *b, uint64_t address)
-{
-    size_t low = 0, high = b->leaves;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (span_of(&b->ledger[middle]) + SPAN_BYTES <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < b->leaves && span_of(&b->ledger[low]) <= address &&
-                   !blocks_is_hooked(&b->ledger[low])
-               ? &b->ledger[low]
-               : NULL;
-}
-
 bool
 blocks_ended_before(const struct memory *m, const struct core_record *r, const struct blocks *b,
                     uint64_t address, uint64_t limit_bytes, struct ended_block *ret)
@@ -368,8 +455,9 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
     uint64_t at = address & -granule;
 
     for (uint64_t back = 0; back < limit_bytes && back <= at; back += granule) {
-        const struct core_leaf *leaf = blocks_leaf_of(b, at - back);
-        uint64_t entry, start;
+        const struct core_leaf *leaf = blocks_leaf_of(b, at - back, CORE_LEAF_MALLOC);
+        struct blocks_entry e;
+        uint64_t entry, start, wide;
 
         // No block has ever begun in this span, or the dump lacks its leaf.
         if (leaf == NULL) {
@@ -379,12 +467,15 @@ blocks_ended_before(const struct memory *m, const struct core_record *r, const s
         if (!memory_word(m, leaf->leaf + ((at - back - span_of(leaf)) >> r->granule_shift) * 4,
                          4, &entry))
             return false;
-        start = at - back + ((entry >> CORE_SUB_SHIFT & 3) << 3);
-        if (entry == 0 || start > address)
+        e = decode(r, (uint32_t)entry);
+        start = at - back + e.sub_bytes;
+        if (e.kind == ENTRY_NONE || start > address)
             continue;
-        if (entry >> CORE_SLACK_SHIFT != CORE_SLACK_ENDED)
+        if (e.kind != ENTRY_ENDED)
             return false;
-        *ret = (struct ended_block){start, (uint32_t)entry & CORE_SITE_MASK};
+        if (e.site == 0 && wide_word(m, b, start, &wide))
+            e.site = (uint32_t)wide & CORE_SITE_MASK;
+        *ret = (struct ended_block){start, e.site};
         return true;
     }
     return false;
@@ -419,21 +510,34 @@ find_side_birth(const struct memory *m, uint64_t table, uint64_t key, uint8_t *r
     return false;
 }
 
+/* Store the birth of ENTRY, number INDEX of LEAF, in *RET. Return false if the dump lacks it. */
+static bool
+blocks_entry_birth(const struct memory *m, const struct core_record *r,
+                   const struct core_leaf *leaf, uint64_t index, uint32_t entry, uint64_t *ret)
+{
+    if (is_packed(r)) {
+        *ret = entry >> CORE_PACKED_BIRTH_SHIFT & (CORE_BIRTHS - 1u);
+        return true;
+    }
+    return memory_word(m, leaf->leaf + (SPAN_BYTES >> r->granule_shift) * 4 + index, 1, ret);
+}
+
 bool
 blocks_birth(const struct memory *m, const struct core_record *r, const struct blocks *b,
              const struct block *block, uint8_t *ret)
 {
-    const struct core_leaf *leaf = blocks_leaf_of(b, block->address);
+    const struct core_leaf *leaf = blocks_leaf_of(b, block->address, CORE_LEAF_MALLOC);
     uint64_t key = block->address | (block->flags & BLOCK_HOOKED ? CORE_HOOKED_KEY : 0);
-    uint64_t index, entry, birth, sub_mask = (UINT64_C(1) << (r->granule_shift - 3)) - 1;
+    uint64_t index, entry, birth;
+    struct blocks_entry e;
 
     if (leaf != NULL && !(block->flags & BLOCK_HOOKED)) {
         index = (block->address - span_of(leaf)) >> r->granule_shift;
-        if (memory_word(m, leaf->leaf + index * 4, 4, &entry) && entry != 0 &&
-            entry >> CORE_SLACK_SHIFT < CORE_SLACK_SIDE &&
-            (entry & CORE_SITE_MASK) == block->site &&
-            (entry >> CORE_SUB_SHIFT & 3) == (block->address >> 3 & sub_mask) &&
-            memory_word(m, leaf->leaf + (SPAN_BYTES >> r->granule_shift) * 4 + index, 1, &birth)) {
+        if (memory_word(m, leaf->leaf + index * 4, 4, &entry) &&
+            ((e = decode(r, (uint32_t)entry)).kind == ENTRY_WIDE || e.kind == ENTRY_BLOCK) &&
+            (e.kind == ENTRY_WIDE || e.site == block->site) &&
+            span_of(leaf) + (index << r->granule_shift) + e.sub_bytes == block->address &&
+            blocks_entry_birth(m, r, leaf, index, (uint32_t)entry, &birth)) {
             *ret = (uint8_t)birth;
             return true;
         }

@@ -41,7 +41,7 @@ find_record_take(const struct memory *m, uint64_t address, struct core_record *r
 
     if (got < offsetof(struct core_record, path) || r.magic != CORE_MAGIC || r.address != address)
         return HEAPTAP_NOT_FOUND;
-    if (r.version != CORE_VERSION || r.record_bytes < sizeof r)
+    if (r.version < 1 || r.version > CORE_VERSION || r.record_bytes < sizeof r)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: was recorded by another version of heaptap (its record has version "
                        "%u); read it with that one",
