@@ -49,17 +49,24 @@ count_prepare_alloc(struct thread *t, struct disk_counter *c, uint64_t size_byte
     peak_before_alloc(t, c);
 }
 
-/* Prepare C and count a block of SIZE_BYTES into it. */
+/* Count a block of SIZE_BYTES into C. Requires that C is prepared. */
 static inline void
-count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+count_prepared_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
 {
-    count_prepare_alloc(t, c, size_bytes);
     bump(&c->allocations);
     bump_by(&c->allocated_bytes, size_bytes);
     if (likely(size_bytes < DISK_EXACT_BINS))
         bump(&t->bins->exact[size_bytes].allocations);
     else
         count_range_alloc(t, size_bytes);
+}
+
+/* Prepare C and count a block of SIZE_BYTES into it. */
+static inline void
+count_alloc(struct thread *t, struct disk_counter *c, uint64_t size_bytes)
+{
+    count_prepare_alloc(t, c, size_bytes);
+    count_prepared_alloc(t, c, size_bytes);
 }
 
 /* Remove a block from C. Requires that C is prepared. */

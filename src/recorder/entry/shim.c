@@ -149,11 +149,12 @@ free_nested(void *p)
     real.free(p);
 }
 
-/* Record a free, for any state of the thread and any block. The event may have begun. */
+/* Record a free in an event that has begun, for any state of the thread and any block. */
 static TAIL void
 free_slow(void *p)
 {
-    event_free(p, ARCH_CALLER());
+    if (!event_free_called(p))
+        event_free(p, ARCH_CALLER());
     REENTRY_CALL(call);
     reentry_begin(&call, ARCH_CALLER());
     real.free(p);

@@ -13,8 +13,12 @@
  *               │ reentry_enter  │ ledger_direct_new              │ reentry_enter
  *               │ checks_pass    │                                │ ledger_direct_live
  *               │                └─► alloc_miss ─► alloc_indirect ├─► free_unprepared
- *               ├─► alloc_not_leaf ─► alloc_stack_miss            └─► free_slow ─► event_free
+ *               │                      └─► alloc_called           └─► free_slow ─► event_free
+ *               ├─► alloc_not_leaf ─► alloc_stack_miss                  └─► event_free_called
  *               └─► alloc_slow ─► alloc_short (--callers) ─► alloc_at
+ *
+ * alloc_called and event_free_called record blocks of allocators other than glibc's. Only a call of
+ * malloc_usable_size reports the size of such a block.
  *
  * The diagram shows all functions that an event passes before its entry is in the ledger. Some
  * conditions are functions for other callers, such as gate_passes; the fast path writes them out.
@@ -130,6 +134,29 @@ alloc_and_flush(void *p)
     return p;
 }
 
+/* Record P, whose size the real allocator has to report, with the stack of TARGET. Its counter is
+ * prepared. */
+static NOINLINE void *
+alloc_called(void *p, size_t size_bytes, struct stack_target *target)
+{
+    struct thread *t = tls.self;
+    uint32_t size_class = disk_size_class(size_bytes);
+    struct disk_counter *c = target->counter[size_class];
+    struct ledger_called d = ledger_called_new(p, size_bytes, target->site[size_class]);
+
+    if (unlikely(d.at.leaf == NULL))
+        return alloc_indirect(p, size_bytes, target);
+    count_prepared_alloc(t, c, size_bytes);
+    t->countdown--;
+    store_relaxed(ledger_birth_at(d.at), recent_begins(t, p, target->site[size_class]));
+    store_relaxed(ledger_slot_at(d.at), d.entry);
+    access_begins(p, size_bytes, false);
+    if (unlikely(!peak_keeps(t, (int64_t)size_bytes)))
+        return alloc_and_flush(p);
+    reentry_leave();
+    return p;
+}
+
 typedef void *alloc_miss_fn(void *p, size_t size_bytes, struct stack_target *target);
 
 /* Second half of event_alloc: record P with the stack of TARGET. Three conditions must hold. The
@@ -192,7 +219,8 @@ alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
             return alloc_indirect(p, size_bytes, target);
         site = nodes_site(sites, size_bytes);
         c = thread_counter(t, site);
-        if (unlikely(c == NULL) || unlikely(site > LEDGER_PACKED_SITE_MASK))
+        if (unlikely(c == NULL) ||
+            (unlikely(site > LEDGER_PACKED_SITE_MASK) && t->direct_units != 0))
             return alloc_indirect(p, size_bytes, target);
         count_prepare_alloc(t, c, size_bytes);
         // A handler may jump out between the two stores. The pair is valid only once the counter is
@@ -201,6 +229,8 @@ alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
         signal_fence();
         target->counter[size_class] = c;
     }
+    if (t->direct_units == 0)
+        return alloc_called(p, size_bytes, target);
     return alloc_at(p, size_bytes, t, target, alloc_indirect);
 }
 
@@ -326,6 +356,35 @@ event_free_unprepared(void *p, struct ledger_place at, struct disk_counter *c)
     peak_before_free(t, c);
     if (!fast_path_free(t, p, at, c))
         event_flush();
+}
+
+HOT bool
+event_free_called(void *p)
+{
+    struct thread *t = tls.self;
+    struct ledger_called d;
+    struct disk_counter *c;
+    uint32_t site;
+
+    if (unlikely(!fast_path_is_open_to_frees(t)) || t->direct_units != 0 ||
+        unlikely(ledger_hooked_is_used()))
+        return false;
+    d = ledger_called_live(p);
+    site = d.entry & LEDGER_SITE_MASK;
+    if (unlikely(d.at.leaf == NULL) || unlikely(t->blocks[site / DISK_BLOCK_SITES] == NULL))
+        return false;
+    c = thread_counter(t, site);
+    peak_before_free(t, c);
+    access_ends(p, ((struct ledger_entry){.site = site, .size_bytes = d.size_bytes}));
+    t->countdown--;
+    store_relaxed(ledger_slot_at(d.at), d.entry | LEDGER_ENDED);
+    recent_ends(t, c, p, site, load_relaxed(ledger_birth_at(d.at)), 1);
+    count_prepared_free(t, c, d.size_bytes);
+    if (unlikely(!peak_keeps(t, -(int64_t)d.size_bytes)))
+        event_flush();
+    else
+        reentry_leave();
+    return true;
 }
 
 void

@@ -51,6 +51,11 @@ void event_free_known(void *p, struct arch_caller caller);
 /* Flush T's live bytes for the peak and leave the event. */
 void event_flush(void);
 
+/* Record the free of P, whose size the real allocator has to report, in an event that has begun.
+ * Return false, without effect, if this is not the usual case of such a block; the event then
+ * continues. */
+bool event_free_called(void *p);
+
 /* Remove the entry of P, which is about to be reallocated, from the ledger and return it. */
 struct ledger_entry event_realloc_begin(void *p, struct arch_caller caller);
 

@@ -60,11 +60,6 @@ static_assert(LEDGER_PACKED_SUB << 1 == 1 << LEDGER_PACKED_BIRTH_SHIFT &&
               "site, sub, birth and kind fill the packed entry");
 static_assert((uint32_t)LIMIT_SITES <= LEDGER_SITE_MASK, "every site fits");
 
-/* Smallest slack that no plain entry stores. */
-enum {
-    PLAIN_SLACK_MAX = LEDGER_KIND_WIDE << (LEDGER_KIND_SHIFT - LEDGER_PLAIN_SLACK_SHIFT),
-};
-
 bool
 ledger_start(void)
 {
@@ -147,14 +142,14 @@ encode(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
     if (likely(site == site_bits) && packed &&
         slack - LEDGER_PACKED_SLACK_MIN < LEDGER_KIND_WIDE)
         return entry | site | (uint32_t)(slack - LEDGER_PACKED_SLACK_MIN) << LEDGER_KIND_SHIFT;
-    if (likely(site == site_bits) && !packed && slack < PLAIN_SLACK_MAX)
+    if (likely(site == site_bits) && !packed && slack < LEDGER_PLAIN_SLACK_MAX)
         return entry | site | (uint32_t)slack << LEDGER_PLAIN_SLACK_SHIFT;
     // The site of an entry without a site is in the wide ledger, even if the block is in the side
     // table.
     if (packed && (site & LEDGER_SITE_MASK) != site_bits) {
         if (!ledger_wide_insert(address, (uint32_t)size_bytes, site & LEDGER_SITE_MASK))
             return 0;
-        if (site <= LEDGER_SITE_MASK && slack < PLAIN_SLACK_MAX && size_bytes <= UINT32_MAX)
+        if (site <= LEDGER_SITE_MASK && slack < LEDGER_PLAIN_SLACK_MAX && size_bytes <= UINT32_MAX)
             return entry | (uint32_t)LEDGER_KIND_WIDE << LEDGER_KIND_SHIFT;
         site_bits = 0;
     }

@@ -240,4 +240,57 @@ ledger_direct_size(uint32_t entry, const void *p)
     return ledger_glibc_room(p) - LEDGER_PACKED_SLACK_MIN - (entry >> LEDGER_KIND_SHIFT);
 }
 
+/* A plain entry whose slack the real allocator has to report. */
+struct ledger_called {
+    struct ledger_place at; // The leaf is NULL if the block has another kind of entry.
+    uint32_t entry;
+    uint64_t size_bytes; // Requested size.
+};
+
+/* Return the place of P and its entry, if entries are plain, P is not hooked and aligned like
+ * malloc's blocks, and the allocator reports sizes. */
+static inline struct ledger_called
+ledger_called_place(const void *p)
+{
+    struct ledger_called none = {{0}, 0, 0}, c = none;
+
+    if (unlikely(ledger_state()->usable != USABLE_CALL) || unlikely((uintptr_t)p & 15) ||
+        unlikely(p == NULL))
+        return none;
+    c.at = ledger_place((uintptr_t)p);
+    if (likely(c.at.leaf != NULL))
+        c.entry = load_relaxed(ledger_slot_at(c.at));
+    return c;
+}
+
+/* Return the entry for the new block P of SITE, not stored yet, as above. */
+static inline struct ledger_called
+ledger_called_new(const void *p, uint64_t size_bytes, uint32_t site)
+{
+    struct ledger_called none = {{0}, 0, 0}, c = ledger_called_place(p);
+    uint64_t slack;
+
+    if (unlikely(c.at.leaf == NULL) || unlikely(ledger_is_live(c.entry)))
+        return none;
+    slack = real_usable(p) - size_bytes;
+    if (unlikely(slack >= LEDGER_PLAIN_SLACK_MAX))
+        return none;
+    c.entry = site | (uint32_t)slack << LEDGER_PLAIN_SLACK_SHIFT;
+    c.size_bytes = size_bytes;
+    return c;
+}
+
+/* Return the entry of the live block P, as above. */
+static inline struct ledger_called
+ledger_called_live(const void *p)
+{
+    struct ledger_called none = {{0}, 0, 0}, c = ledger_called_place(p);
+
+    if (unlikely(c.at.leaf == NULL) || unlikely(!ledger_is_live(c.entry)) ||
+        unlikely(!ledger_has_slack(c.entry)))
+        return none;
+    c.size_bytes = real_usable(p) - (c.entry >> LEDGER_PLAIN_SLACK_SHIFT);
+    return c;
+}
+
 #endif
