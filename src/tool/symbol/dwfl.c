@@ -1,7 +1,7 @@
 /* dwfl.c: open a module's ELF file, find its debug information, and look up frames.
  *
- * Besides debuginfo.c, debug_dirs.c and function_start.c, this is the only user of elfutils. It
- * follows these rules:
+ * Besides debuginfo.c, debug_dirs.c, function_start.c and symbol_table.c, this is the only user of
+ * elfutils. It follows these rules:
  *
  * The right file or none. A recorded build id must equal the file's, because names from a rebuilt
  * program are plausible and wrong. Places are searched in this order: the recorded path (below the
@@ -18,11 +18,8 @@
  * Ownership of files. Another user may give a file the build id of any other file. Therefore a
  * separate debug file must belong to root, to us or to the owner of the file that it describes, or
  * lie in a directory that the user named. Split units (debuginfo.c) and the cache (symbol.c) need
- * files that only root or we can have written. The cache also needs the file at the recorded path.
- *
- * Symbols. Among the symbols whose [value, value + size) covers the address, the innermost is used,
- * then the best name. Assembler labels without a size extend to the next symbol of their section.
- * An address outside of all symbols gets no name, however near the next one is. */
+ * files that only root or we can have written. The cache also needs the file at the recorded
+ * path. */
 #include "symbol/dwfl.h"
 
 #include <elfutils/libdwelf.h>
@@ -40,7 +37,7 @@
 #include "symbol/debuginfo.h"
 #include "symbol/demangle.h"
 #include "symbol/function_start.h"
-#include "symbol/ranges.h"
+#include "symbol/symbol_table.h"
 #include "util/map.h"
 #include "util/path.h"
 
@@ -67,13 +64,6 @@ enum alt_result {
     ALT_REFUSED,
 };
 
-struct symbol {
-    const char *name;
-    uint64_t low;
-    bool sized;
-    uint8_t rank; // Derived from binding and type; a larger rank is better.
-};
-
 struct object {
     struct arena arena;
     Dwfl *dwfl;
@@ -91,10 +81,7 @@ struct object {
     struct debuginfo *debug; // NULL if there is none.
     Dwarf_Addr debug_bias;   // Address in the file minus address in its DWARF.
     enum symbol_detail detail;
-    bool symbols_loaded;
-    struct symbol *symbols;
-    size_t symbol_count, symbol_capacity;
-    struct ranges symbol_ranges; // Ranges to indices of symbols.
+    struct symbol_table symbols;
     struct map names;            // Address of a linkage name to the address of the demangled name.
     bool starts_loaded;
     struct function_starts starts;
@@ -119,8 +106,6 @@ static struct object *dwfl_open_file(const char *root, const char *path,
 static char *build_id_path(struct arena *arena, const uint8_t *id, size_t id_bytes);
 static enum alt_result find_alt(struct object *o, Dwarf *dwarf);
 static void load_debug(struct object *o);
-static void dwfl_read_symbols(struct object *o);
-static const struct symbol *symbol_at(struct object *o, uint64_t address);
 static const char *dwfl_demangled(struct object *o, const char *linkage);
 
 struct symbol_paths
@@ -267,7 +252,8 @@ finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
 
     *frame = raw->frame;
     if (frame->linkage == NULL && (raw->entry != 0 || !frame->inlined))
-        s = symbol_at(o, raw->entry != 0 ? raw->entry + o->debug_bias : address);
+        s = symbol_table_find(&o->symbols, o->module,
+                              raw->entry != 0 ? raw->entry + o->debug_bias : address, &o->arena);
     if (frame->linkage == NULL && s == NULL) {
         frame->linkage = frame->function;
         return;
@@ -754,123 +740,6 @@ load_debug(struct object *o)
         o->detail = DETAIL_SYMBOLS;
     else if (dwfl_module_getsymtab(o->module) > 1)
         o->detail = DETAIL_EXPORTS;
-}
-
-/* Return the end of the section SHNDX of ELF in the main file's addresses; 0 if it is a special
- * index. */
-static uint64_t
-section_end(Elf *elf, GElf_Word shndx, uint64_t bias)
-{
-    GElf_Shdr header;
-    Elf_Scn *section;
-
-    if (elf == NULL || shndx == SHN_UNDEF || shndx >= SHN_LORESERVE)
-        return 0;
-    section = elf_getscn(elf, shndx);
-    if (section == NULL || gelf_getshdr(section, &header) == NULL)
-        return 0;
-    return header.sh_addr + header.sh_size + bias;
-}
-
-static bool
-names_code(unsigned type, const char *name)
-{
-    if (name == NULL || name[0] == '\0')
-        return false;
-    return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
-}
-
-static void
-add_symbol(struct object *o, int index)
-{
-    GElf_Sym sym = {0};
-    GElf_Addr low = 0;
-    GElf_Word shndx = SHN_UNDEF;
-    Elf *elf = NULL;
-    Dwarf_Addr bias = 0;
-    const char *name = dwfl_module_getsym_info(o->module, index, &sym, &low, &shndx, &elf, &bias);
-    struct symbol s = {.name = name, .low = low, .sized = sym.st_size != 0};
-    unsigned type = GELF_ST_TYPE(sym.st_info);
-
-    if (!names_code(type, name) || shndx == SHN_UNDEF)
-        return;
-    s.rank = (uint8_t)((type != STT_NOTYPE) << 2);
-    if (GELF_ST_BIND(sym.st_info) == STB_GLOBAL)
-        s.rank |= 2;
-    else if (GELF_ST_BIND(sym.st_info) == STB_WEAK)
-        s.rank |= 1;
-    ranges_add(&o->symbol_ranges, &o->arena, low,
-               s.sized ? low + sym.st_size : section_end(elf, shndx, bias),
-               (uint32_t)o->symbol_count);
-    arena_grow(&o->arena, &o->symbols, &o->symbol_capacity, o->symbol_count, sizeof *o->symbols);
-    o->symbols[o->symbol_count++] = s;
-}
-
-/* Shorten labels without a size to the next symbol. */
-static void
-clip_labels(struct object *o)
-{
-    struct ranges *r = &o->symbol_ranges;
-    uint64_t next = UINT64_MAX; // Lowest `low` of the ranges that begin above the current one.
-
-    for (size_t i = r->count; i-- > 0;) {
-        if (i + 1 < r->count && r->v[i + 1].low > r->v[i].low)
-            next = r->v[i + 1].low;
-        if (!o->symbols[r->v[i].id].sized && r->v[i].high > next)
-            r->v[i].high = next;
-    }
-}
-
-static void
-dwfl_read_symbols(struct object *o)
-{
-    int count;
-
-    if (o->symbols_loaded)
-        return;
-    o->symbols_loaded = true;
-    count = dwfl_module_getsymtab(o->module);
-    for (int i = 1; i < count; i++)
-        add_symbol(o, i);
-    ranges_sort(&o->symbol_ranges, &o->arena);
-    clip_labels(o);
-    ranges_sort(&o->symbol_ranges, &o->arena);
-}
-
-/* Return true if A is a better name than B for an address that both cover. */
-static bool
-is_better(const struct symbol *a, const struct symbol *b)
-{
-    size_t underscores_a = strspn(a->name, "_");
-    size_t underscores_b = strspn(b->name, "_");
-
-    if (a->sized != b->sized)
-        return a->sized;
-    if (a->low != b->low)
-        return a->low > b->low;
-    if (a->rank != b->rank)
-        return a->rank > b->rank;
-    if (underscores_a != underscores_b)
-        return underscores_a < underscores_b;
-    return strcmp(a->name, b->name) < 0;
-}
-
-static const struct symbol *
-symbol_at(struct object *o, uint64_t address)
-{
-    const struct symbol *best = NULL;
-    const struct range *r;
-    size_t cursor;
-
-    dwfl_read_symbols(o);
-    cursor = ranges_start(&o->symbol_ranges, address);
-    while ((r = ranges_next(&o->symbol_ranges, address, &cursor)) != NULL) {
-        const struct symbol *s = &o->symbols[r->id];
-
-        if (best == NULL || is_better(s, best))
-            best = s;
-    }
-    return best;
 }
 
 /* Return LINKAGE demangled, cached by the address of the string. */
