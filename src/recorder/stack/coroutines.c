@@ -21,9 +21,9 @@
  * are then found among its variant stacks. So a memo and its variant stacks may reach beyond the
  * present end. Two conditions keep reads inside [slot, end):
  *
- * - the memo is dropped if it overlaps this range and was made with a larger end. If it does not
- * overlap, no walk in the range joins it, because a walk joins the memo only at a frame with the
- * same slot;
+ *     - the memo is dropped if it overlaps this range and was made with a larger end. If it does
+ *       not overlap, no walk in the range joins it, because a walk joins the memo only at a frame
+ *       with the same slot;
  *     - a variant stack is compared only if its outermost check is below the end (stack.c).
  *
  * Checks are compared from the innermost frame out, and each proves that the next one is a word of

@@ -1,10 +1,9 @@
 /* unsymbolized.c: find the modules that lack symbols, weighted by the bytes of the affected stacks.
  *
  * A stack counts once for each module, however many of the module's functions are on it. Only the
- * innermost frames of a stack are examined, because views name their rows by these. The metric that
- * the user will look at is unknown here, so a module is weighted by the metric in which its share
- * is largest: a hint that matters for the peak must not disappear because little is live at the
- * end.
+ * innermost frames of a stack are examined, because views name their rows by these. Views differ in
+ * their metric, so a module is weighted by the metric in which its share is largest: a hint that
+ * matters for the peak must not disappear because little is live at the end.
  *
  * Most profiles have all names, which one pass over the frames detects. Stacks with the same
  * innermost calls lack the same names, so they share one search. */

@@ -43,9 +43,9 @@ void pick_print_hits(const struct filter_hits *hits, const struct view_options *
 int pick_stacks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                 struct filter_hits *hits, struct stacks *ret);
 
-/* If OPTIONS filter stacks, symbolise the profiles of SET, a session, set its totals to the totals
- * of the stacks that pass, and sort its profiles by these. Adds what the filter matched to HITS,
- * like pick_check. Returns 0; or prints the reason for a failure and returns the exit code. */
+/* If OPTIONS filter stacks, symbolise the profiles of SET, a session. Set the session's totals to
+ * those of the stacks that pass, and sort its profiles by them. Add the filter's matches to HITS,
+ * like pick_check. Return 0; or print the reason for a failure and return the exit code. */
 int pick_totals(struct view_set *set, const struct view_options *options, struct filter_hits *hits);
 
 #endif
