@@ -129,9 +129,10 @@ foreign_pointers_are_unknown(void **unused)
     free(p);
 }
 
-/* Slack that exceeds a byte goes to the side table, and so does all slack when sizes are unknown.
- * If this fails, freed bytes are the allocator's size instead of the requested one; or a
- * failed realloc puts its block back with a size from an allocator that does not own the block. */
+/* Slack that does not fit into an entry goes to the side table, and so does all slack when sizes
+ * are unknown. If this fails, freed bytes are the allocator's size instead of the requested one; or
+ * a failed realloc puts its block back with a size from an allocator that does not own the
+ * block. */
 static void
 any_slack_leaves_the_size_exact(void **unused)
 {

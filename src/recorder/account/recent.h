@@ -11,10 +11,9 @@
  * An allocation writes the block's key into `recent` and the number into the ledger. A free reads
  * the ledger in any case. Two numbers agree with the ledger's; their keys are neighbours, in one
  * cache line. If one of these keys in the present thread is the block's, this thread allocated the
- * block, and the difference of the numbers is the life. If both are, the later one counts: the free
- * of the earlier one went unseen. If neither is, either 256 other blocks followed, or another
- * thread allocated the block: neither is counted as a short life. Recording only the latest block
- * would not be much cheaper.
+ * block, and the difference of the numbers is the life. If neither is, either 256 other blocks
+ * followed, or another thread allocated the block: neither is counted as a short life. Recording
+ * only the latest block would not be much cheaper.
  *
  * Rejected alternatives: storing the full number beside each block would take eight bytes for each
  * 32 bytes of heap, twice the ledger. Searching a list of recent blocks would take longest for the
@@ -26,8 +25,10 @@
  *
  * Known errors. The key does not include the thread. A block that one thread allocates and another
  * frees stays in the first one's slot. Suppose that the other thread then gets the same address
- * from the same stack, with the same number by chance (one in 256), and that the first thread frees
- * it before 256 further allocations. Then the first thread counts the life of the former block.
+ * from the same stack, with the same number modulo 128 by chance, and that the first thread frees
+ * it before 256 further allocations. Then the first thread counts the life of the former block. Or
+ * suppose that the first thread itself gets the address from the same stack again, 128 allocations
+ * later. Then both keys are equal, and the life may be off by 128.
  * Also, a handler that interrupts the recorder has its own struct, so blocks that it allocates
  * there and the thread frees count as another thread's. */
 #ifndef ACCOUNT_RECENT_H

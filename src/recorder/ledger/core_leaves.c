@@ -1,7 +1,7 @@
-/* core_leaves.c: lists the parts of the ledger in the core record. The ledger's top level is 64 MiB
- * of address space, nearly all zeros. Tools that write dumps through a pipe would write all of it,
- * so dumps exclude it. Instead each leaf is listed when it is created, once per 16 MiB of heap.
- * Events on the fast path do not execute this code. */
+/* core_leaves.c: creates leaves of the ledger, and lists its parts in the core record. The ledger's
+ * top level is 64 MiB of address space, nearly all zeros. Tools that write dumps through a pipe
+ * would write all of it, so dumps exclude it. Instead each leaf is listed when it is created, once
+ * per 16 MiB of heap. Events on the fast path do not execute this code. */
 #include "ledger/ledger_side.h"
 
 #include "base/atomics.h"
@@ -27,7 +27,8 @@ chunk(struct core_record *r, uint64_t i)
     return (struct core_leaf *)(uintptr_t)current;
 }
 
-void
+/* List LEAF, a new leaf of KIND for the span that contains ADDRESS. */
+static void
 core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
 {
     struct core_record *r = ledger_state()->core;
@@ -43,6 +44,17 @@ core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf)
     leaves += i % CORE_CHUNK_LEAVES;
     leaves->span = round_down(address, UINT64_C(1) << CORE_SPAN_BITS) + kind;
     store_release(&leaves->leaf, (uint64_t)(uintptr_t)leaf);
+}
+
+void *
+core_leaf_make(void *place, uintptr_t address, enum core_leaf_kind kind, size_t size_bytes)
+{
+    bool is_new;
+    void *leaf = mem_once(place, mem_dumped, size_bytes, &is_new);
+
+    if (is_new)
+        core_leaf_add(address, kind, leaf);
+    return leaf;
 }
 
 void

@@ -33,9 +33,8 @@
  * One entry has one owner, the thread that owns the block, so plain loads and stores suffice. The
  * recorder does not change the heap itself, and a pointer that was not recorded has no entry.
  *
- * Rejected alternatives: a birth byte beside packed entries, too, needs a second cache line for
- * each event, which adds 4 to 9 ns to a pair of malloc and free. Entries of eight bytes, which
- * need only one form, are twice as large.
+ * Rejected alternatives: with a separate birth byte, packed entries would need a second cache line
+ * for each event. Entries of eight bytes would need only one form, but would be twice as large.
  *
  * A core dump contains the leaves and the side table. core_leaves.c lists them, so that blocks can
  * be distinguished after the process has died. The layout of entries is therefore a promise to
@@ -81,18 +80,11 @@ place_make(uintptr_t address)
 {
     size_t each_bytes = sizeof(uint32_t) + (ledger_is_packed() ? 0 : sizeof(uint8_t));
     size_t size_bytes = (each_bytes << LEDGER_SPAN_BITS) >> ledger_state()->granule_shift;
-    uint32_t *none = NULL;
-    uint32_t *leaf;
 
-    if (address >> ARCH_ADDRESS_BITS)
+    if (address >> ARCH_ADDRESS_BITS ||
+        core_leaf_make(&ledger_state()->ledger[address >> LEDGER_SPAN_BITS], address,
+                       CORE_LEAF_MALLOC, size_bytes) == NULL)
         return (struct ledger_place){0};
-    leaf = mem_dumped(size_bytes);
-    if (leaf == NULL)
-        return (struct ledger_place){0};
-    if (cas_acq_rel(&ledger_state()->ledger[address >> LEDGER_SPAN_BITS], &none, leaf))
-        core_leaf_add(address, CORE_LEAF_MALLOC, leaf);
-    else
-        mem_release(leaf, size_bytes);
     return ledger_place(address);
 }
 

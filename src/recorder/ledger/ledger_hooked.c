@@ -81,19 +81,13 @@ make_slot(uintptr_t address)
 {
     uint64_t **top = mem_once(&ledger_state()->hooked_ledger, mem_private,
                               LEDGER_TOP_ENTRIES * sizeof *top, NULL);
-    bool is_new;
     uint64_t *leaf;
 
     if (top == NULL || address >> ARCH_ADDRESS_BITS)
         return NULL;
-    leaf = mem_once(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
-                    ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT,
-                    &is_new);
-    if (leaf == NULL)
-        return NULL;
-    if (is_new)
-        core_leaf_add(address, CORE_LEAF_HOOKED, leaf);
-    return in_leaf(leaf, address);
+    leaf = core_leaf_make(&top[address >> LEDGER_SPAN_BITS], address, CORE_LEAF_HOOKED,
+                          ((sizeof *leaf + sizeof(uint8_t)) << LEDGER_SPAN_BITS) >> GRANULE_SHIFT);
+    return leaf != NULL ? in_leaf(leaf, address) : NULL;
 }
 
 /* Decode E, the live entry of KEY in SLOT. */

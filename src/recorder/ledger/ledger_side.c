@@ -1,6 +1,6 @@
-/* ledger_side.c: maps pointers to {size, site}, for four kinds of blocks: blocks whose slack
- * exceeds a byte, blocks that share a granule, blocks of allocators that cannot report a block's
- * size, and samples, whose entry also stores the recording mode.
+/* ledger_side.c: maps pointers to {size, site}, for four kinds of blocks: blocks whose slack does
+ * not fit into an entry, blocks that share a granule, blocks of allocators that cannot report a
+ * block's size, and samples, whose entry also stores the recording mode.
  *
  * The side table is a sequence of hash tables, each four times the size of the previous one. A key
  * may be in any of them, within one window of WINDOW slots that starts at its hash. So a lookup

@@ -13,7 +13,7 @@ bool ledger_side_insert(uintptr_t block, uint64_t size_bytes, uint32_t site, uin
                         bool odd, struct ledger_entry *ret_old);
 struct ledger_entry ledger_side_remove(uintptr_t block);
 
-/* --- ledger_wide.c: sites and sizes of blocks whose sites do not fit into packed entries. --------
+/* --- ledger_wide.c: sites and sizes of blocks that packed entries cannot describe. ---------------
  *
  * Require that the granule of ADDRESS has a packed entry without a site, or that the caller is
  * about to store one. */
@@ -27,14 +27,16 @@ struct ledger_entry ledger_wide_block(uintptr_t address);
 /* Return the site of the block that is live at ADDRESS or was last live there; 0 = not known. */
 uint32_t ledger_wide_site(uintptr_t address);
 
-/* --- core_leaves.c: lists the parts of the ledger for core dumps, in the record of
- * format/core_record.h. Thread-safe and async-signal-safe in an event. Without a core record, the
- * functions have no effect. */
+/* --- core_leaves.c: creates leaves, and lists the parts of the ledger for core dumps, in the
+ * record of format/core_record.h. Without a core record, nothing is listed. Thread-safe and
+ * async-signal-safe in an event. */
 
-/* Register LEAF, a new leaf of the ledger for the span that contains ADDRESS. */
-void core_leaf_add(uintptr_t address, enum core_leaf_kind kind, const void *leaf);
+/* Return the leaf of KIND for the span that contains ADDRESS. *PLACE, a pointer, is the leaf's
+ * entry in the top level. If *PLACE is NULL, create the leaf with SIZE_BYTES, as mem_once does, and
+ * list it. Return NULL if memory is exhausted. */
+void *core_leaf_make(void *place, uintptr_t address, enum core_leaf_kind kind, size_t size_bytes);
 
-/* Register TABLE, the ledger's side table number I. */
+/* List TABLE, the ledger's side table number I. */
 void core_side_add(uint32_t i, const void *table);
 
 #endif

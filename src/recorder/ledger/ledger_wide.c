@@ -1,11 +1,11 @@
-/* ledger_wide.c: the wide ledger, for blocks whose sites do not fit into packed entries (ledger.c).
+/* ledger_wide.c: the wide ledger, for blocks that packed entries (ledger.c) cannot describe.
  *
  * It is a second flat shadow with the granules of the ledger, and eight bytes for each:
  *
  *     63                32 31                      0
  *     |       size        |          site          |
  *
- * The packed entry has all else: whether the block is live, its offset and its birth. A value here
+ * The packed entry has the rest: whether the block is live, its offset and its birth. A value here
  * has a meaning only while that entry has no site. The size has a meaning only if the entry is of
  * the kind LEDGER_KIND_WIDE. The side table has larger blocks.
  *
@@ -32,18 +32,12 @@ ledger_wide_make_slot(uintptr_t address)
 {
     uint64_t **top = mem_once(&ledger_state()->wide_ledger, mem_private,
                               LEDGER_TOP_ENTRIES * sizeof *top, NULL);
-    bool is_new;
-    uint64_t *leaf;
 
-    if (top == NULL)
-        return NULL;
-    leaf = mem_once(&top[address >> LEDGER_SPAN_BITS], mem_dumped,
-                    (sizeof *leaf << LEDGER_SPAN_BITS) >> LEDGER_GLIBC_SHIFT, &is_new);
-    if (leaf == NULL)
-        return NULL;
-    if (is_new)
-        core_leaf_add(address, CORE_LEAF_WIDE, leaf);
-    return ledger_wide_slot(address);
+    return top != NULL && core_leaf_make(&top[address >> LEDGER_SPAN_BITS], address, CORE_LEAF_WIDE,
+                                         (sizeof **top << LEDGER_SPAN_BITS) >>
+                                             LEDGER_GLIBC_SHIFT) != NULL
+               ? ledger_wide_slot(address)
+               : NULL;
 }
 
 bool

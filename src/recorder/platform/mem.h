@@ -105,9 +105,9 @@ void mem_drop_pool(const void *kept, size_t kept_bytes);
 bool mem_drop_parents(const void *kept);
 
 /* Return the memory whose address is in *PLACE, a pointer. If it is NULL, allocate SIZE_BYTES with
- * MAKE, one of the functions above, and store the address. Of several threads that do so at once,
- * one succeeds, and all get its memory. Set *RET_NEW, which may be NULL, to true if this call has
- * stored the address. Return NULL if memory is exhausted. */
+ * MAKE, one of the functions above, and store the address. If several threads do so at once, all
+ * get the memory of the first. Set *RET_NEW, which may be NULL, to true if this call has stored the
+ * address. Return NULL if memory is exhausted. */
 void *mem_once(void *place, void *(*make)(size_t), size_t size_bytes, bool *ret_new);
 
 /* Unmap memory of mem_private. A piece of the arena or the pool cannot be reused and is lost. */
