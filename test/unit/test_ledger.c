@@ -291,6 +291,25 @@ the_side_table_has_large_blocks_of_high_sites(void **unused)
     assert_int_equal(ledger_remove(p).freed_site, 300001);
 }
 
+/* If this fails, a program whose blocks are padded for the counters of accesses has many blocks in
+ * the side table. Then malloc_usable_size includes their padding. */
+static void
+the_wide_ledger_has_large_slacks_of_padded_blocks(void **unused)
+{
+    void *p = packed_block(0, 128);
+    struct ledger_entry old, got;
+
+    (void)unused;
+    ledger_state()->is_padded = true;
+    assert_true(ledger_insert(p, 49, 7, 3, &old));
+    assert_null(ledger_state()->side[0]);
+    assert_int_equal(ledger_site(p), 7);
+    got = ledger_remove(p);
+    assert_int_equal(got.site, 7);
+    assert_int_equal(got.size_bytes, 49);
+    assert_int_equal(ledger_remove(p).freed_site, 7);
+}
+
 /* Random operations on packed entries, the wide ledger and the side table, compared with a plain
  * array. If this fails, one of the three answers for a block that another has. */
 static void
@@ -493,6 +512,8 @@ main(void)
         cmocka_unit_test_setup_teardown(packed_entries_come_back_whole, ledger_begin_packed,
                                         ledger_end),
         cmocka_unit_test_setup_teardown(the_side_table_has_large_blocks_of_high_sites,
+                                        ledger_begin_packed, ledger_end),
+        cmocka_unit_test_setup_teardown(the_wide_ledger_has_large_slacks_of_padded_blocks,
                                         ledger_begin_packed, ledger_end),
         cmocka_unit_test_setup_teardown(packed_entries_equal_a_list, ledger_begin_packed,
                                         ledger_end),

@@ -28,6 +28,7 @@
 #include "access/records.h"
 #include "access/shadow.h"
 #include "ledger/ledger_entry.h"
+#include "ledger/ledger_state.h"
 #include "platform/mem.h"
 
 struct access_state *access_state;
@@ -80,6 +81,7 @@ access_start(void)
     s->runs = mem_private(sizeof *s->runs * (size_t)ACCESS_FIELD_SITES);
     if (s->sites == NULL || s->runs == NULL)
         return;
+    ledger_state()->is_padded = shadow.granule_bytes > 16; // As in padded.c.
     clock_start(&s->cycle_clock);
     s->next_step_us = LIVE_FIRST_US;
     store_release(&s->ready, 1u);

@@ -24,8 +24,8 @@
  * was freed. Its site stays, so that a double free can be distinguished from the free of a pointer
  * that was never recorded. LEDGER_KIND_SIDE: the side table (ledger_side.c) has the block, because
  * its slack does not fit, or because it is a sample. LEDGER_KIND_WIDE, in the packed form only: the
- * site does not fit; the wide ledger has site and size (ledger_wide.c). The site of the entry is
- * then 0. Few processes have as many sites.
+ * site does not fit, or blocks are padded and the slack does not fit. The wide ledger then has site
+ * and size (ledger_wide.c), and the site of the entry is 0. Few processes have as many sites.
  *
  *     address ── top 23 bits ──► top level (pointers, touched on demand)
  *                                 └► leaf: shadow of 2^24 bytes, mapped on demand, never unmapped
@@ -138,7 +138,7 @@ encode(uintptr_t address, uint64_t slack, uint64_t size_bytes, uint32_t site, ui
         return entry | site | (uint32_t)slack << LEDGER_PLAIN_SLACK_SHIFT;
     // The site of an entry without a site is in the wide ledger, even if the block is in the side
     // table.
-    if (packed && (site & LEDGER_SITE_MASK) != site_bits) {
+    if (packed && ((site & LEDGER_SITE_MASK) != site_bits || ledger_state()->is_padded)) {
         if (!ledger_wide_insert(address, (uint32_t)size_bytes, site & LEDGER_SITE_MASK))
             return 0;
         if (site <= LEDGER_SITE_MASK && slack < LEDGER_PLAIN_SLACK_MAX && size_bytes <= UINT32_MAX)

@@ -13,6 +13,8 @@ struct ledger_state {
     uint32_t usable;          // enum usable_mode.
     struct side *side[12];    // Atomic: tables of growing size; ledger_side.c.
     struct core_record *core; // List of leaves for core dumps: core_leaves.c. NULL = none.
+    bool is_padded;           // Blocks are padded (access/padded.c). So many slacks do not fit into
+                              // packed entries, and the wide ledger has the sizes.
 };
 static_assert(sizeof(struct ledger_state) <= STATE_LEDGER_BYTES, "platform/state.h reserves it");
 

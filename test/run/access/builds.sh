@@ -61,6 +61,9 @@ for p in places.8 places.16 places.64 places.nopie places.nopie64 places.static 
     same "$p: status" 0 $?
     counts $p.heaptap 112 counting=1 ended=1 blocks=1 accesses=7 outside_blocks=0
 done
+# The recorder stores a time after each block. The usable size must end before this time.
+check "build usable_sizes" cc --granule=64 -O1 -o usable_sizes "$area/usable_sizes.c"
+same "usable sizes end before the padding" 0 "$(HEAPTAP_OUT=$PWD/usable.heaptap ./usable_sizes)"
 HEAPTAP_OUT=$PWD/low.heaptap ./places.nopie $far 10000000 100000000
 same "low addresses" 0 $?
 ./places.16
