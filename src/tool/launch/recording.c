@@ -124,7 +124,8 @@ recording_environment(const struct recording *r, const struct recording_run *run
 
     e = with_variable(a, e, "LD_PRELOAD", preloaded(run, a));
     e = with_variable(a, e, ENVIRONMENT_OUT, run->pattern);
-    e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%" PRIx64, run->session_id));
+    // The width is fixed: a program that copies its environment allocates as much in each run.
+    e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%016" PRIx64, run->session_id));
     e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));
     e = with_variable(a, e, ENVIRONMENT_OTHERS, run->others);
     e = with_variable(a, e, ENVIRONMENT_UNRECORDED, run->unrecorded);
