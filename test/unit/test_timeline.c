@@ -532,6 +532,54 @@ the_peak_is_behind_the_snapshots_before_it(void **unused)
     }
 }
 
+static void
+lacks_history_because(struct profile *p, const char *why)
+{
+    struct profile_point m;
+    struct err err = {""};
+
+    assert_int_equal(time_slice_need_history(p, &err), HEAPTAP_BAD_INPUT);
+    assert_string_equal(err.text, arena_printf(&p->arena, "%s: it has no snapshots: %s", p->path,
+                                               why));
+    assert_int_equal(time_slice_find(p, "1ms", &m, &err), HEAPTAP_BAD_INPUT);
+    assert_non_null(strstr(err.text, why));
+}
+
+/* If this fails, users record a longer run although another setting would give them a timeline. */
+static void
+the_reason_for_a_missing_history_is_named(void **unused)
+{
+    struct profile *p = build_profile_new();
+    struct profile_note note = {.kind = NOTE_UNSEEN};
+
+    (void)unused;
+    p->process.elapsed_ns = 15999999;
+    lacks_history_because(p, "the run was too short");
+    p->process.elapsed_ns = 16000000;
+    lacks_history_because(p, "the run had too few allocations and frees");
+    p->recorder.limit_bytes = 1 << 20;
+    p->recorder.memory_bytes = (7 << 17) - 1;
+    lacks_history_because(p, "the run had too few allocations and frees");
+    p->recorder.memory_bytes = 7 << 17;
+    lacks_history_because(p, "the recorder's memory was limited to 1.0 MiB; run with a larger "
+                             "--max-memory");
+    p->losses.file_failed = true;
+    lacks_history_because(p, "its file could not grow");
+    p->snapshots = arena_array(&p->arena, 1, sizeof *p->snapshots);
+    p->snapshots[p->snapshot_count++] = (struct profile_snapshot){.elapsed_ns = 1, .name = ""};
+    lacks_history_because(p, "its recorder is too old");
+    p->has_shares = true;
+    lacks_history_because(p, "it has too many changes to distribute over callers");
+    p->run_notes = &note;
+    p->run_note_count = 1;
+    lacks_history_because(p, "it has too many changes to distribute over callers");
+    note.kind = NOTE_SNAPSHOT;
+    lacks_history_because(p, "it has the live blocks of one moment");
+    p->merged_processes = 2;
+    lacks_history_because(p, "a merge leaves them out, they are of one process");
+    profile_free(p);
+}
+
 int
 main(void)
 {
@@ -543,6 +591,7 @@ main(void)
         cmocka_unit_test(a_cut_profile_is_what_it_was),
         cmocka_unit_test(the_peak_is_a_moment),
         cmocka_unit_test(without_a_history_the_start_and_the_end_are_known),
+        cmocka_unit_test(the_reason_for_a_missing_history_is_named),
         cmocka_unit_test(what_grows_is_told_from_rest_and_from_the_end),
         cmocka_unit_test(columns_show_the_largest_value_of_their_points),
         cmocka_unit_test(pictures_say_whose_memory_they_show),

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "profile/profile_valid.h"
+#include "util/amount.h"
 #include "util/ensure.h"
 
 #define COUNTERS_PARTIAL                                                                           \
@@ -27,6 +28,9 @@
 
 /* Maximum time, a million hours, which keeps sums in range. */
 #define NS_MAX (1e6 * 3600e9)
+
+/* Time of the first periodic snapshot (format.md 4.11). */
+#define FIRST_SNAPSHOT_NS (UINT64_C(16) * 1000 * 1000)
 
 struct profile_point
 point_at(const struct profile *p, size_t n)
@@ -195,18 +199,59 @@ time_slice_known_names(struct profile *p)
                                      shown > NAMES_SHOWN ? ", and more" : "");
 }
 
+/* Return true if the recorder of P reached its limit on memory. While less than an eighth of the
+ * limit is left, it takes no snapshots. */
+static bool
+reached_limit(const struct profile *p)
+{
+    const struct profile_recorder *r = &p->recorder;
+
+    return r->limit_bytes != 0 && r->memory_bytes >= r->limit_bytes - r->limit_bytes / 8;
+}
+
+/* Return true if P was made from memory, and so has only the blocks of one moment. */
+static bool
+is_of_one_moment(const struct profile *p)
+{
+    for (size_t i = 0; i < p->run_note_count; i++)
+        if (p->run_notes[i].kind == NOTE_SNAPSHOT || p->run_notes[i].kind == NOTE_MEMORY)
+            return true;
+    return false;
+}
+
+/* Return the reason that P has no history. */
+static const char *
+history_missing_why(struct profile *p)
+{
+    if (p->merged_processes)
+        return "a merge leaves them out, they are of one process";
+    if (is_of_one_moment(p))
+        return "it has the live blocks of one moment";
+    if (p->snapshot_count > 0)
+        return p->has_shares ? "it has too many changes to distribute over callers"
+                             : "its recorder is too old";
+    if (p->losses.file_failed)
+        return "its file could not grow";
+    if (reached_limit(p))
+        return arena_printf(&p->arena,
+                            "the recorder's memory was limited to %s; run with a larger "
+                            "--max-memory",
+                            amount_text(&p->arena, (int64_t)p->recorder.limit_bytes, true));
+    return p->process.elapsed_ns < FIRST_SNAPSHOT_NS
+               ? "the run was too short"
+               : "the run had too few allocations and frees";
+}
+
 /* Set ERR for P, which has no history, with MORE at the end. */
 static int
-no_history(const struct profile *p, const char *more, struct err *err)
+no_history(struct profile *p, const char *more, struct err *err)
 {
     return err_set(err, HEAPTAP_BAD_INPUT, "%s: it has no snapshots: %s%s", p->path,
-                   p->merged_processes ? "a merge leaves them out, they are of one process"
-                                       : "the run was too short, or its recorder too old",
-                   more);
+                   history_missing_why(p), more);
 }
 
 int
-time_slice_need_history(const struct profile *p, struct err *err)
+time_slice_need_history(struct profile *p, struct err *err)
 {
     return p->has_history ? 0 : no_history(p, "", err);
 }

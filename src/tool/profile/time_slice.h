@@ -24,7 +24,7 @@ int time_slice_find(struct profile *p, const char *when, struct profile_point *r
 bool time_slice_is_reserved(const char *name);
 
 /* Return 0 if P has a history, else HEAPTAP_BAD_INPUT with ERR set. */
-int time_slice_need_history(const struct profile *p, struct err *err);
+int time_slice_need_history(struct profile *p, struct err *err);
 
 /* Set RET to the two moments of SPAN: "A..B", where A defaults to the start and B to the end, or
  * the name of a phase, which lasts until the next phase begins. Returns as time_slice_find. */
