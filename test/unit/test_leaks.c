@@ -8,7 +8,9 @@
 
 #include "analyse/leaks.h"
 #include "build_profile.h"
+#include "json/json.h"
 #include "profile/time_slice.h"
+#include "text/text.h"
 
 static struct arena arena;
 
@@ -243,6 +245,55 @@ builtin_sizes_match_at_a_moment_too(void **state)
     profile_free(p);
 }
 
+/* If this fails, the rows of `leaks --between` contradict the growth above them. */
+static void
+rows_and_shrunk_stacks_add_up_to_the_growth(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct suppressions none = {0};
+    struct strbuf out = {0};
+    struct leaks leaks;
+    struct paths paths;
+    struct functions functions;
+    struct leak_paths l = {&leaks, &none, &paths, &functions, false};
+    struct text_view v = {
+        .base = {.p = p, .stacks = &leaks.stacks, .arena = &arena}, .style = {.width = 80},
+        .out = &out};
+    struct json j;
+
+    (void)state;
+    p->extent = EXTENT_BETWEEN;
+    p->from.name = p->to.name = "";
+    build_site(p, build_counters(3, 300, 1, 100), "grown@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 100, 6, 600), "shrunk@a.c:2", "main@a.c:9", NULL);
+    build_site(p, build_counters(0, 0, 2, 20), "freed@a.c:3", "main@a.c:9", NULL);
+    build_site(p, build_counters(2, 50, 2, 50), "rested@a.c:4", "main@a.c:9", NULL);
+    leaks = test_leaks_find(p, &none);
+    assert_int_equal(leaks.count, 1);
+    assert_int_equal(leaks.shrunk_stacks, 2);
+    assert_int_equal(leaks.shrunk_blocks, -7);
+    assert_int_equal(leaks.shrunk_bytes, -520);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 200 - 520);
+
+    text_leaks(&v, &leaks, &none);
+    assert_non_null(strstr(strbuf_text(&out), "        -520 B  in 2 sites that shrank\n"));
+    strbuf_clear(&out);
+    functions_init(&functions, p, &arena);
+    paths_build(&functions, leaks.v, leaks.count, &(struct paths_options){0}, &arena, &paths);
+    text_paths(&v, &l);
+    assert_non_null(strstr(strbuf_text(&out), "     2  200 B  || > main > grown\n"));
+    assert_non_null(strstr(strbuf_text(&out), "        -520 B  in 2 sites that shrank\n"));
+    strbuf_clear(&out);
+    json_begin(&j, &out, JSON_VERSION_TABLES);
+    json_paths(&j, &v.base, &l, SIZE_MAX);
+    json_leaks(&j, &v.base, &leaks, &none, SIZE_MAX);
+    assert_non_null(strstr(strbuf_text(&out), "\"shrunk\": {\n"));
+    assert_non_null(strstr(strstr(strbuf_text(&out), "\"leaks\""), "\"live_bytes\": -520,\n"));
+    functions_release(&functions);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 static int
 leaks_release(void **state)
 {
@@ -264,6 +315,7 @@ main(void)
         cmocka_unit_test(suppressions_match_nameless_functions_by_what_is_shown),
         cmocka_unit_test(builtin_suppressions_look_at_the_innermost),
         cmocka_unit_test(builtin_sizes_match_at_a_moment_too),
+        cmocka_unit_test(rows_and_shrunk_stacks_add_up_to_the_growth),
     };
 
     return cmocka_run_group_tests(tests, NULL, leaks_release);

@@ -55,6 +55,26 @@ leaks_compare_live(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* Assign the stacks of LEAKS: those with live blocks to v, the others to the shrunk ones. */
+static void
+leaks_assign(struct leaks *leaks, struct arena *arena)
+{
+    leaks->v = arena_array(arena, leaks->stacks.count, sizeof *leaks->v);
+    for (size_t i = 0; i < leaks->stacks.count; i++) {
+        const struct counters *c = &leaks->stacks.v[i].counters;
+        int64_t blocks = counters_live_blocks(c), bytes = counters_live_bytes(c);
+
+        if (leaks_is_live(c)) {
+            leaks->v[leaks->count++] = &leaks->stacks.v[i];
+            continue;
+        }
+        leaks->shrunk_stacks += blocks < 0 || bytes < 0;
+        leaks->shrunk_blocks = counters_sum(leaks->shrunk_blocks, blocks);
+        leaks->shrunk_bytes = counters_sum(leaks->shrunk_bytes, bytes);
+    }
+    qsort(leaks->v, leaks->count, sizeof *leaks->v, leaks_compare_live);
+}
+
 int
 leaks_find(const struct profile *p, const struct stacks_options *options,
            struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
@@ -72,10 +92,6 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
         return rc;
     counters_add(&ret->all, &ret->stacks.total);
     errors_add(&ret->all_errors, &ret->stacks.errors);
-    ret->v = arena_array(arena, ret->stacks.count, sizeof *ret->v);
-    for (size_t i = 0; i < ret->stacks.count; i++)
-        if (leaks_is_live(&ret->stacks.v[i].counters))
-            ret->v[ret->count++] = &ret->stacks.v[i];
-    qsort(ret->v, ret->count, sizeof *ret->v, leaks_compare_live);
+    leaks_assign(ret, arena);
     return 0;
 }

@@ -44,7 +44,9 @@ struct suppression *suppress_find(struct suppressions *s, const struct profile *
 struct leaks {
     const struct stack **v; // Most live bytes first, then stacks of zero-sized blocks.
     size_t count;
-    struct stacks stacks; // Owns the stacks in v; total is the sum of the unsuppressed ones.
+    struct stacks stacks; // Owns the stacks in v; total is their sum and that of shrunk stacks.
+    // Between two moments: the stacks with fewer live blocks or bytes than before, which v lacks.
+    int64_t shrunk_stacks, shrunk_blocks, shrunk_bytes;
     int64_t suppressed_blocks;
     int64_t suppressed_bytes;
     struct counters all;      // Sum over the stacks that pass the filters, also suppressed ones.

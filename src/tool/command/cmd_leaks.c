@@ -200,16 +200,28 @@ check_within(const struct live *live)
     return live->incomplete || live->unrecorded ? EXIT_BAD_INPUT : 0;
 }
 
-/* Print the upper bound of the live memory if it exceeds the limit L although LIVE does not. */
+/* Return the words for BYTES that the options V select: "20 KiB are still live". */
+static const char *
+cmd_leaks_live_text(struct arena *a, const struct view_options *v, const char *bytes)
+{
+    if (v->between)
+        return arena_printf(a, "live bytes grew by %s in %s", bytes, v->between);
+    return v->at ? arena_printf(a, "%s were live at %s", bytes, v->at)
+                 : arena_printf(a, "%s are still live", bytes);
+}
+
+/* Print the upper bound of the live memory, of the options V, if it exceeds the limit L although
+ * LIVE does not. */
 static void
-cmd_leaks_hint_at_most(const struct limit *l, const struct live *live)
+cmd_leaks_hint_at_most(const struct limit *l, const struct live *live, const struct view_options *v)
 {
     struct arena arena = {0};
 
     if (live->most_bytes > 0 && (uint64_t)live->most_bytes > l->value)
-        message_hint("%s are still live; but the samples permit up to %s, more than the %s that "
+        message_hint("%s; but the samples permit up to %s, more than the %s that "
                      "--fail-over allows; this is no failure",
-                     style_bytes(&arena, live->bytes), style_bytes(&arena, live->most_bytes),
+                     cmd_leaks_live_text(&arena, v, style_bytes(&arena, live->bytes)),
+                     style_bytes(&arena, live->most_bytes),
                      style_bytes_beside(&arena, (int64_t)l->value, live->most_bytes));
     arena_release(&arena);
 }
@@ -217,12 +229,13 @@ cmd_leaks_hint_at_most(const struct limit *l, const struct live *live)
 /* Return 1 if more is live than LIMITS allow. If that is unknown, return the exit code for the
  * reason. */
 static int
-cmd_leaks_check_limits(const struct limits *limits, const struct live *live, const char *at)
+cmd_leaks_check_limits(const struct limits *limits, const struct live *live,
+                       const struct view_options *v)
 {
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
     bool exceeded = live->least_bytes > 0 && (uint64_t)live->least_bytes > l->value;
-    const char *bytes, *limit, *live_at;
+    const char *text, *limit;
 
     if (!l->given)
         return 0;
@@ -231,20 +244,20 @@ cmd_leaks_check_limits(const struct limits *limits, const struct live *live, con
     if (live->unread != 0)
         return live->unread;
     if (live->bytes <= 0 || (uint64_t)live->bytes <= l->value) {
-        cmd_leaks_hint_at_most(l, live);
+        cmd_leaks_hint_at_most(l, live, v);
         return check_within(live);
     }
-    bytes = style_bytes_beside(&arena, live->bytes, (int64_t)l->value);
+    text = cmd_leaks_live_text(&arena, v,
+                               style_bytes_beside(&arena, live->bytes, (int64_t)l->value));
     limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
-    live_at = at ? arena_printf(&arena, "were live at %s", at) : "are still live";
     if (exceeded && l->value == 0)
-        message_error("%s %s, and --fail-over allows none", bytes, live_at);
+        message_error("%s, and --fail-over allows none", text);
     else if (exceeded)
-        message_error("%s %s, more than the %s that --fail-over allows", bytes, live_at, limit);
+        message_error("%s, more than the %s that --fail-over allows", text, limit);
     else
-        message_hint("%s %s, more than the %s that --fail-over allows; but the samples permit as "
+        message_hint("%s, more than the %s that --fail-over allows; but the samples permit as "
                      "little as %s, so this is no failure",
-                     bytes, live_at, limit, style_bytes(&arena, live->least_bytes));
+                     text, limit, style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
     return exceeded ? EXIT_FINDINGS : check_within(live);
 }
@@ -262,7 +275,7 @@ run_leaks(const void *given, int count, char **arguments)
 
     if (rc == 0)
         rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
-    return rc ? rc : cmd_leaks_check_limits(&limits, &live, o->view.at);
+    return rc ? rc : cmd_leaks_check_limits(&limits, &live, &o->view);
 }
 
 static const struct opt options[] = {
@@ -275,7 +288,8 @@ static const struct opt options[] = {
      "Also show blocks that the C and C++ libraries keep on purpose.", NULL},
     {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
      "Exit with code 1 when more than BYTES are still live and not suppressed; 0 allows none. With "
-     "samples, the excess must be certain. The default never fails.",
+     "samples, the excess must be certain. With --between, BYTES limits the growth of all stacks "
+     "together, those that shrank included. The default never fails.",
      NULL},
     {OPT_FLAG, 0, "paths", &defaults.paths, NULL,
      "Add up by path: the functions of the last callers, as in || > main > load > read_line.",

@@ -65,6 +65,10 @@ void json_function_totals(struct json *j, const struct view *v, const struct fun
 void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions, size_t limit);
 
+/* Write "shrunk", if the profile is between two moments: the stacks that LEAKS omits because they
+ * have fewer live blocks or bytes than before. */
+void json_shrunk(struct json *j, const struct view *v, const struct leaks *leaks);
+
 /* Write "suppressed": the blocks that each suppression hid. */
 void json_suppressions(struct json *j, const struct leaks *leaks,
                        const struct suppressions *suppressions);

@@ -28,6 +28,18 @@ json_suppressions(struct json *j, const struct leaks *leaks,
 }
 
 void
+json_shrunk(struct json *j, const struct view *v, const struct leaks *leaks)
+{
+    if (v->p->extent != EXTENT_BETWEEN)
+        return;
+    json_object(j, "shrunk");
+    json_int(j, "live_blocks", leaks->shrunk_blocks);
+    json_int(j, "live_bytes", leaks->shrunk_bytes);
+    json_int(j, "sites", leaks->shrunk_stacks);
+    json_end(j);
+}
+
+void
 json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
            const struct suppressions *suppressions, size_t limit)
 {
@@ -44,6 +56,7 @@ json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
     if (profile_has_errors(v->p))
         json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
     json_end(j);
+    json_shrunk(j, v, leaks);
     json_suppressions(j, leaks, suppressions);
     json_sites(&t, "leaks", leaks->v, leaks->count < limit ? leaks->count : limit);
     json_tables_end(&t);

@@ -48,6 +48,19 @@ text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, co
 }
 
 void
+text_leaks_shrunk(struct text_view *v, const struct leaks *leaks)
+{
+    struct arena *a = v->base.arena;
+
+    if (leaks->shrunk_stacks == 0)
+        return;
+    strbuf_char(v->out, '\n');
+    text_line(v, ATTR_DIM,
+              arena_printf(a, "    %12s  in %s that shrank", style_bytes(a, leaks->shrunk_bytes),
+                           style_plural(a, leaks->shrunk_stacks, "site")));
+}
+
+void
 text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppressions *suppressions)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT,
@@ -63,5 +76,6 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
                   arena_printf(a, "\xe2\x80\xa6 %s; --limit shows more",
                                style_plural(a, (int64_t)(leaks->count - shown), "more site")));
     }
+    text_leaks_shrunk(v, leaks);
     text_suppressions(v, leaks, suppressions);
 }

@@ -245,15 +245,19 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
 
 struct paths_widths {
     size_t blocks, bytes;
+    // 0 = no column: if other stacks shrank by more, a share of the growth would be meaningless.
+    size_t percent;
 };
 
 static struct paths_widths
-text_paths_measure(const struct text_view *v, const struct paths *paths, size_t shown)
+text_paths_measure(const struct text_view *v, const struct leak_paths *l, size_t shown)
 {
-    struct paths_widths w = {strlen("blocks"), strlen("live")};
+    int64_t total = counters_live_bytes(&l->leaks->stacks.total);
+    struct paths_widths w = {strlen("blocks"), strlen("live"),
+                             total > 0 || l->leaks->shrunk_stacks == 0 ? 9 : 0};
 
     for (size_t i = 0; i < shown; i++) {
-        const struct counters *c = &paths->v[i].counters;
+        const struct counters *c = &l->paths->v[i].counters;
         size_t blocks = style_width(style_count(v->base.arena, counters_live_blocks(c)));
         size_t bytes = style_width(style_bytes(v->base.arena, counters_live_bytes(c)));
 
@@ -269,21 +273,22 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
 {
     const struct counters *c = &path->counters;
     const char *error = sampling_error(v->base.arena, c, &path->errors, METRIC_INUSE);
+    size_t before_path = w->blocks + w->bytes + w->percent + 4;
 
     style_right(v->out, style_count(v->base.arena, counters_live_blocks(c)), w->blocks);
     style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, style_bytes(v->base.arena, counters_live_bytes(c)), w->bytes + 2);
     style_attr(&v->style, v->out, ATTR_PLAIN);
-    style_right(v->out,
-                style_percent(v->base.arena, counters_live_bytes(c),
-                              counters_live_bytes(&l->leaks->stacks.total)),
-                9);
+    if (w->percent > 0)
+        style_right(v->out,
+                    style_percent(v->base.arena, counters_live_bytes(c),
+                                  counters_live_bytes(&l->leaks->stacks.total)),
+                    w->percent);
     strbuf_str(v->out, "  ");
-    put_path(v, l, path, w->blocks + w->bytes + 13);
+    put_path(v, l, path, before_path);
     if (*error != '\0')
-        text_line(
-            v, ATTR_DIM,
-            arena_printf(v->base.arena, "%*s%s", (int)(w->blocks + w->bytes + 13), "", error + 1));
+        text_line(v, ATTR_DIM,
+                  arena_printf(v->base.arena, "%*s%s", (int)before_path, "", error + 1));
 }
 
 void
@@ -291,7 +296,7 @@ text_paths(struct text_view *v, const struct leak_paths *l)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT;
     size_t shown = l->paths->count < limit ? l->paths->count : limit;
-    struct paths_widths w = text_paths_measure(v, l->paths, shown);
+    struct paths_widths w = text_paths_measure(v, l, shown);
 
     text_leaks_head(v, l->leaks, l->paths->count, "path");
     if (shown > 0) {
@@ -299,7 +304,7 @@ text_paths(struct text_view *v, const struct leak_paths *l)
         style_attr(&v->style, v->out, ATTR_DIM);
         style_right(v->out, "blocks", w.blocks);
         style_right(v->out, "live", w.bytes + 2);
-        style_right(v->out, "%", 9);
+        style_right(v->out, w.percent > 0 ? "%" : "", w.percent);
         strbuf_str(v->out, "  path");
         style_attr(&v->style, v->out, ATTR_PLAIN);
         strbuf_char(v->out, '\n');
@@ -310,6 +315,7 @@ text_paths(struct text_view *v, const struct leak_paths *l)
     if (shown > 0)
         text_line(v, ATTR_DIM,
                   "Paths: || is where the program begins, each > a call; the last one allocates");
+    text_leaks_shrunk(v, l->leaks);
     text_suppressions(v, l->leaks, l->suppressions);
     text_losses(v, loss_stack_field_count);
 }

@@ -181,6 +181,9 @@ gives "without snapshots there is no timeline" 3 "it has no snapshots: the run w
 gives "a short run at its end" 1 "100,000 bytes were live at end, more than the 99,999 bytes that" \
     heaptap leaks --at end --fail-over 99999 much.heaptap
 gives "a short run at its start" 0 "" heaptap leaks --at start --fail-over 0 much.heaptap
+gives "the growth between moments" 1 \
+    "live bytes grew by 100,000 bytes in start..end, more than the 99,999 bytes that" \
+    heaptap leaks --between start..end --fail-over 99999 much.heaptap
 gives "a short run from start to end" 1 "inuse grew by 100,000 bytes, more than the 99,999 bytes" \
     heaptap diff --fail-over inuse=99999 much.heaptap@start much.heaptap@end
 gives "a merged profile at its end" 1 "leaks grew by 41.0 KiB, and --fail-over allows none" \
