@@ -42,6 +42,16 @@ static const struct command_group groups[] = {
     {NULL, NULL},
 };
 
+/* `heaptap help`; main() runs it, because it needs the groups. */
+static const struct command command_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .summary = "list the commands, or explain COMMAND",
+    .description = "heaptap COMMAND --help explains a command as well.",
+    .examples = "heaptap help\tthe list of commands\n"
+                "heaptap help run\tthe options of run\n",
+};
+
 static int run_command(const struct command *c, int count, char **arguments);
 static size_t help_width(int fd);
 static int help(int count, char **arguments);
@@ -137,8 +147,10 @@ help(int count, char **arguments)
 {
     const struct command *c;
 
-    if (count == 0 || arguments[0][0] == '-')
+    if (count == 0)
         return help_all();
+    if (arguments[0][0] == '-' || strcmp(arguments[0], command_help.name) == 0)
+        return help_for(&command_help);
     c = command_find(groups, arguments[0]);
     return c ? help_for(c) : unknown_command(arguments[0]);
 }

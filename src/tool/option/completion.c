@@ -116,7 +116,7 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
                     "        help:*) words='");
     FOREACH_COMMAND(groups, g, c)
         strbuf_fmt(out, "%s ", (*c)->name);
-    strbuf_str(out, "' ;;\n");
+    strbuf_str(out, "help' ;;\n");
     FOREACH_COMMAND(groups, g, c)
         bash_values(out, *c);
     strbuf_str(out, "        *)\n"

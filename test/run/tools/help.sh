@@ -53,6 +53,13 @@ page_of() {
     grep -q 'EXIT STATUS' page
 }
 
+help_itself() {
+    exits 0 "$HEAPTAP" help --help || return 1
+    mv out help
+    fits help || return 1
+    exits 0 "$HEAPTAP" help help && cmp out help && grep -q '^usage: heaptap help ' help
+}
+check "help explains itself" help_itself
 for c in $commands; do
     check "$c --help" help_of "$c"
     if command -v groff >/dev/null; then
