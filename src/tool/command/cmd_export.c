@@ -226,6 +226,15 @@ static const struct opt options[] = {
     {.kind = OPT_END},
 };
 
+static const char *
+cmd_export_offered(const char *name, size_t i)
+{
+    size_t count;
+    const struct exporter *formats = export_list(&count);
+
+    return strcmp(name, "format") == 0 && i < count ? formats[i].name : NULL;
+}
+
 const struct command command_export = {
     .name = "export",
     .arguments = "[PROFILE|PID|DIRECTORY]",
@@ -256,6 +265,7 @@ const struct command command_export = {
         "heaptap export -o app.csv app.heaptap\tone row per stack, all counters\n"
         "heaptap export --alloc app.heaptap > app.collapsed\tone line per stack\n",
     .options = options,
+    .offered = cmd_export_offered,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,

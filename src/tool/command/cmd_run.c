@@ -6,6 +6,7 @@
  * the summary (run_summary.c). Profiles of living processes stay unchanged. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "command/report_limits.h"
@@ -554,6 +555,12 @@ cmd_run(const void *values, int count, char **arguments)
     launch_end_like(status);
 }
 
+static const char *
+cmd_run_offered(const char *name, size_t i)
+{
+    return strcmp(name, "language") == 0 ? adapters_name(i) : NULL;
+}
+
 const struct command command_run = {
     .name = "run",
     .arguments = "[--] PROGRAM [ARGUMENT...]",
@@ -585,6 +592,7 @@ const struct command command_run = {
                 "heaptap run --only cc1,ld -- make\tonly the compiler and the linker\n"
                 "heaptap run --fail-on leaks,peak=100M -- ./test\ta limit for a test",
     .options = options,
+    .offered = cmd_run_offered,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,
     .stop_at_first = true,

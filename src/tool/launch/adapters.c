@@ -111,6 +111,12 @@ adapters_is_asked(const struct adapter_choice *choice, size_t i)
     return false;
 }
 
+const char *
+adapters_name(size_t i)
+{
+    return i < countof(languages) ? languages[i].name : NULL;
+}
+
 static int
 check_names(const struct adapter_choice *choice, struct err *err)
 {

@@ -59,6 +59,9 @@ struct adapter_choice {
     bool none; // Preload no adapter, even if the program needs one.
 };
 
+/* Return the name of the Ith adapter, NULL after the last one. */
+const char *adapters_name(size_t i);
+
 /* Choose the adapters for PROGRAM. They are beside LIBRARY, the recorder. *RET_PATHS is the
  * concatenation of their paths, each with ':' in front, from ARENA; "" for none. *RET_HINT is a
  * line for the user, or NULL. Returns 0, or HEAPTAP_USAGE with ERR set if a requested adapter does

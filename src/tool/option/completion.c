@@ -1,11 +1,11 @@
 /* completion.c: shell completion from the tables, for bash and zsh.
  *
  * The scripts contain only words and no logic of heaptap. After `heaptap` they offer the commands,
- * after a command its options, and after an option with choices these choices. Elsewhere they offer
- * profiles and directories, or all files if there are none. An optional value is offered only after
- * "=". For a command that ends with another program's arguments (run), the shell's own completion
- * of commands is used from the first word that is not an option. All text from the tables that a
- * shell would expand is quoted.
+ * after a command its options, and after an option with known values these values. Elsewhere they
+ * offer profiles and directories, or all files if there are none. An optional value is offered only
+ * after "=". If a command ends with another program's arguments (run), its first word that is no
+ * option is completed to a program and later words to files in bash; zsh uses its own completion of
+ * that program. All text from the tables that a shell would expand is quoted.
  */
 #include "option/opts.h"
 
@@ -28,11 +28,21 @@ completion_quoted(struct strbuf *out, const char *text, size_t length, const cha
     }
 }
 
-static void
-add_words(struct strbuf *out, const char *const *words)
+/* Return the Ith value that is offered for option O of C; NULL after the last one. */
+static const char *
+completion_value(const struct command *c, const struct opt *o, size_t i)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        strbuf_fmt(out, "%s%s", i ? " " : "", words[i]);
+    if (opts_has_choices(o))
+        return o->choices[i];
+    return c->offered != NULL ? c->offered(o->name, i) : NULL;
+}
+
+/* Append the values that are offered for option O of C. */
+static void
+completion_values(struct strbuf *out, const struct command *c, const struct opt *o)
+{
+    for (size_t i = 0; completion_value(c, o, i) != NULL; i++)
+        strbuf_fmt(out, "%s%s", i ? " " : "", completion_value(c, o, i));
 }
 
 /* Return true if completion should offer files for O, judging by the help's name of the value. */
@@ -72,14 +82,31 @@ bash_values(struct strbuf *out, const struct command *c)
         if (!opts_is_flag(o) && o->letter != 0)
             strbuf_fmt(out, "|%s:-%c", c->name, o->letter);
         strbuf_str(out, ") ");
-        if (opts_has_choices(o)) {
+        if (completion_value(c, o, 0) != NULL) {
             strbuf_str(out, "words='");
-            add_words(out, o->choices);
+            completion_values(out, c, o);
             strbuf_str(out, "' ;;\n");
         } else {
             strbuf_str(out, takes_file(o) ? "files=1 ;;\n" : "return ;;\n");
         }
     }
+}
+
+/* Append cases that find the word that ends C's options, the program's name, at index I. */
+static void
+bash_program(struct strbuf *out, const struct command *c)
+{
+    for (const struct opt *o = c->options; o && o->kind != OPT_END; o++) {
+        strbuf_fmt(out, "            %s:--%s", c->name, o->name);
+        if (o->letter != 0)
+            strbuf_fmt(out, "|%s:-%c", c->name, o->letter);
+        strbuf_fmt(out, ") [ \"$after\" = = ] && i=$((i + 2))%s ;;\n",
+                   opts_is_flag(o) ? "" : " || i=$((i + 1))");
+    }
+    strbuf_fmt(out, "            %s:--) program=$((i + 1)) ;;\n", c->name);
+    if (!c->stop_at_unknown)
+        strbuf_fmt(out, "            %s:-*) ;;\n", c->name);
+    strbuf_fmt(out, "            %s:*) program=$i ;;\n", c->name);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): g and c are names that are declared.
@@ -88,13 +115,33 @@ bash_values(struct strbuf *out, const struct command *c)
         for (const struct command *const *c = g->commands; *c != NULL; c++)
 // NOLINTEND(bugprone-macro-parentheses)
 
+/* Append a search for the program whose arguments end the command. Its arguments are files. */
+static void
+bash_find_program(const struct command_group *groups, struct strbuf *out)
+{
+    strbuf_str(out, "    for ((i = 2; i < COMP_CWORD && program == 0; i++)); do\n"
+                    "        after=${COMP_WORDS[i+1]}\n"
+                    "        case $command:${COMP_WORDS[i]} in\n");
+    FOREACH_COMMAND(groups, g, c)
+        if ((*c)->stop_at_first)
+            bash_program(out, *c);
+    strbuf_str(out, "        esac\n"
+                    "    done\n"
+                    "    if [ \"$program\" -gt 0 ] && [ \"$program\" -lt \"$COMP_CWORD\" ]; then\n"
+                    "        compopt -o filenames 2>/dev/null\n"
+                    "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+                    "        return\n"
+                    "    fi\n");
+}
+
 void
 completion_bash(const struct command_group *groups, struct strbuf *out)
 {
     strbuf_str(out, "# bash completion for heaptap. Made from its option tables; do not edit.\n"
                     "_heaptap()\n{\n"
                     "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                    "    local command=${COMP_WORDS[1]} words='' files='' profiles=''\n");
+                    "    local command=${COMP_WORDS[1]} words='' files='' profiles=''\n"
+                    "    local i program=0 after\n");
     FOREACH_COMMAND(groups, g, c)
         if ((*c)->alias)
             strbuf_fmt(out, "    [ \"$command\" = %s ] && command=%s\n", (*c)->alias, (*c)->name);
@@ -111,8 +158,9 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
         strbuf_fmt(out, "%s ", (*c)->name);
     strbuf_str(out, "help --help --version' -- \"$word\"))\n"
                     "        return\n"
-                    "    fi\n"
-                    "    case $command:$before in\n"
+                    "    fi\n");
+    bash_find_program(groups, out);
+    strbuf_str(out, "    case $command:$before in\n"
                     "        help:*) words='");
     FOREACH_COMMAND(groups, g, c)
         strbuf_fmt(out, "%s ", (*c)->name);
@@ -148,9 +196,9 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
                     "complete -F _heaptap heaptap\n");
 }
 
-/* Append one argument of _arguments: '(-n --limit)'{-n+,--limit=}'[help]:N:'. */
+/* Append one argument of _arguments, for O of C: '(-n --limit)'{-n+,--limit=}'[help]:N:'. */
 static void
-zsh_option(struct strbuf *out, const struct opt *o)
+zsh_option(struct strbuf *out, const struct command *c, const struct opt *o)
 {
     bool flag = opts_is_flag(o);
     // A full stop within a word, such as a file's name, ends no sentence.
@@ -172,9 +220,9 @@ zsh_option(struct strbuf *out, const struct opt *o)
         completion_quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }
-    if (opts_has_choices(o)) {
+    if (completion_value(c, o, 0) != NULL) {
         strbuf_char(out, '(');
-        add_words(out, o->choices);
+        completion_values(out, c, o);
         strbuf_char(out, ')');
     } else if (takes_file(o)) {
         strbuf_str(out, "_files");
@@ -210,7 +258,7 @@ completion_zsh(const struct command_group *groups, struct strbuf *out)
                    (*c)->alias ? "|" : "", (*c)->alias ? (*c)->alias : "",
                    (*c)->stop_at_first ? "-A '-*' " : "");
         for (const struct opt *o = (*c)->options; o && o->kind != OPT_END; o++)
-            zsh_option(out, o);
+            zsh_option(out, *c, o);
         strbuf_fmt(out, "            '(- *)'{-h,--help}'[Show help]' \\\n            %s ;;\n",
                    (*c)->stop_at_first ? "'(-)1:program:_command_names -e' '*::arguments:_normal'"
                                        : "'*:profile:_files -g \"*.heaptap(-.)\"'");

@@ -78,6 +78,9 @@ struct command {
     const char *description; // Paragraphs separated by blank lines, for help and the man page.
     const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
     const struct opt *options;
+    // Return the Ith value that completion offers for an option without choices, the one called
+    // NAME; NULL if there is none, or no Ith one. NULL = for no option.
+    const char *(*offered)(const char *name, size_t i);
     const void *defaults; // The command's struct of options; NULL without options.
     size_t defaults_bytes;
     bool stop_at_first;      // Options end at the first word that is not an option (for run).

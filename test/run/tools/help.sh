@@ -131,6 +131,7 @@ offers() {
              printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 
+formats=$("$HEAPTAP" export --list | awk '/^[a-z]/ { print $1 }' | paste -s -d ' ')
 bash_completion() {
     "$HEAPTAP" generate completion bash >bash.completion || return 1
     local c option
@@ -155,12 +156,25 @@ bash_completion() {
         [ "$(offers heaptap report '' | sort | tr '\n' ' ')" = "man old.heaptap " ] &&
         [ "$(offers heaptap bins --to)" = --top ] &&
         [ "$(offers heaptap report overv)" = overview ] &&
-        offers heaptap run seq | grep -qx seq
+        offers heaptap run seq | grep -qx seq &&
+        [ "$(offers heaptap export -f col)" = collapsed ] &&
+        [ "$(offers heaptap export --format = '' | tr '\n' ' ')" = "$formats " ] &&
+        [ "$(offers heaptap run --language '' | sort | tr '\n' ' ')" = "ecl gc lua python " ] &&
+        [ -z "$(offers heaptap run ./program --)" ] &&
+        [ "$(offers heaptap run ./program old.h)" = old.heaptap ] &&
+        [ "$(offers heaptap run -o to --quiet ./program man)" = man ] &&
+        [ "$(offers heaptap run --output = to --all-processes -- ./program man)" = man ] &&
+        [ "$(offers heaptap cc -O2 man)" = man ] &&
+        [ "$(offers heaptap run -o to --qui)" = --quiet ] &&
+        [ "$(offers heaptap run --output = to --qui)" = --quiet ] &&
+        offers heaptap run -o to seq | grep -qx seq && offers heaptap run -- seq | grep -qx seq
 }
 check "bash completion" bash_completion
 
 zsh_completion() {
-    "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap
+    "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap &&
+        grep -qF ":FORMAT:($formats)'" _heaptap &&
+        grep -E "'--language=.*:NAME:\(lua ecl gc python\)'" _heaptap
 }
 if command -v zsh >/dev/null; then
     check "zsh completion" zsh_completion
