@@ -232,6 +232,19 @@ nothing_gives_empty_tables(void **state)
     tables_end(&f);
 }
 
+/* Fail if a line of OUT is wider than WIDTH columns. */
+static void
+lines_fit(const struct strbuf *out, size_t width)
+{
+    for (const char *line = strbuf_text(out); *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+
+        if (style_width(arena_strndup(&arena, line, length)) > width)
+            fail_msg("too wide: %.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 /* If this fails, a path is wider than the terminal, or the function that allocates is missing. */
 static void
 long_paths_wrap_at_the_width(void **state)
@@ -262,15 +275,76 @@ long_paths_wrap_at_the_width(void **state)
         .out = &out,
     };
     text_paths(&v, &(struct leak_paths){&leaks, &none, &p, &f.functions, false});
-    for (const char *line = strbuf_text(&out); *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-
-        if (style_width(arena_strndup(&arena, line, length)) > 80)
-            fail_msg("too wide: %.*s", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
+    lines_fit(&out, 80);
     assert_non_null(strstr(strbuf_text(&out), " > innermost\n"));
     assert_non_null(strstr(strbuf_text(&out), "_M_emplace"));
+    strbuf_release(&out);
+    tables_end(&f);
+}
+
+/* If this fails, `leaks --call-sites` is wider than the terminal, or lacks lines of calls. */
+static void
+long_call_sites_fit_the_width(void **state)
+{
+    static const char finds[] = "_find_and_load@<frozen importlib._bootstrap_external>:1178";
+    struct fixture f;
+    struct leaks leaks = {0};
+    struct suppressions none = {0};
+    struct strbuf out = {0};
+    struct text_view v;
+    struct paths p;
+
+    (void)state;
+    tables_begin(&f);
+    build_site(f.p, build_counters(1234567, 420 << 10, 0, 0), "alloc@a.c:1", finds, finds, finds,
+               "main@a.c:9", NULL);
+    analyse(&f);
+    p = paths_of(&f, 0, true);
+    leaks.stacks = f.stacks;
+    v = (struct text_view){
+        .base = {.p = f.p, .stacks = &f.stacks, .arena = &arena}, .out = &out};
+    for (v.style.width = 60; v.style.width <= 80; v.style.width += 4) {
+        strbuf_clear(&out);
+        text_paths(&v, &(struct leak_paths){&leaks, &none, &p, &f.functions, true});
+        lines_fit(&out, v.style.width);
+        assert_non_null(strstr(strbuf_text(&out), " > main (a.c:9)"));
+        assert_non_null(strstr(strbuf_text(&out), "1178) x 3"));
+    }
+    strbuf_release(&out);
+    tables_end(&f);
+}
+
+/* If this fails, names in the call graph of a program with a billion calls are cut to a letter. */
+static void
+large_numbers_of_calls_leave_room_for_names(void **state)
+{
+    struct fixture f;
+    struct callgraph g;
+    struct graph_view gv = {.g = &g, .metric = METRIC_ALLOC, .arcs = 5};
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    tables_begin(&f);
+    build_site(f.p, build_counters(1000000000, 1 << 20, 0, 0), "handle_request@a.c:1", "main@a.c:9",
+               NULL);
+    analyse(&f);
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    gv.nodes = g.entries;
+    gv.count = g.entry_count;
+    v = (struct text_view){
+        .base = {.p = f.p, .stacks = &f.stacks, .arena = &arena}, .out = &out};
+    for (v.style.width = 60; v.style.width <= 80; v.style.width += 20) {
+        bool called = v.style.width == 80;
+
+        strbuf_clear(&out);
+        text_callgraph(&v, &gv);
+        lines_fit(&out, v.style.width);
+        assert_non_null(strstr(strbuf_text(&out), " handle_request [1]\n"));
+        assert_int_equal(strstr(strbuf_text(&out), " called ") != NULL, called);
+        assert_int_equal(strstr(strbuf_text(&out), " 1,000,000,000/1,000,000,000 ") != NULL,
+                         called);
+    }
     strbuf_release(&out);
     tables_end(&f);
 }
@@ -448,6 +522,8 @@ main(void)
         cmocka_unit_test(paths_merge_what_reads_the_same),
         cmocka_unit_test(nothing_gives_empty_tables),
         cmocka_unit_test(long_paths_wrap_at_the_width),
+        cmocka_unit_test(long_call_sites_fit_the_width),
+        cmocka_unit_test(large_numbers_of_calls_leave_room_for_names),
         cmocka_unit_test(callers_that_were_not_recorded_are_a_caller),
         cmocka_unit_test(a_cut_stack_that_shows_its_beginning_has_no_unknown_callers),
         cmocka_unit_test(a_stack_counts_once_in_a_cycle_it_enters_twice),

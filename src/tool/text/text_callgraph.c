@@ -9,6 +9,7 @@
  *
  * Callers are above the function, callees below. The percentage and the bar of the function's line
  * refer to the total, the others to the function. A cycle lists its functions in place of callees.
+ * Where names have too little room, bars are shortened first; then the column "called" is left out.
  *
  * Lines are collected before they are written, to determine the widths of columns. */
 #include "text/text.h"
@@ -193,20 +194,32 @@ text_callgraph_add_entry(struct lines *l, uint32_t node)
 }
 
 struct line_widths {
-    size_t bytes, called, bar;
+    size_t bytes, bar;
+    size_t called; // 0 = no column.
 };
 
 static size_t
 before_name(const struct line_widths *w, size_t indent)
 {
-    return INDEX_WIDTH + w->bytes + 7 + 2 + w->bar + 2 + w->called + indent + 2;
+    return INDEX_WIDTH + w->bytes + 7 + 2 + w->bar + (w->called > 0 ? 2 + w->called : 0) + indent +
+           2;
+}
+
+/* Shorten the bar until a name fits into WIDTH. Return false if even no bar leaves no room. */
+static bool
+fit_bar(struct line_widths *w, size_t width)
+{
+    for (w->bar = BAR; before_name(w, ARC_INDENT) + NAME_AND_INDEX > width; w->bar--)
+        if (w->bar == 0)
+            return false;
+    return true;
 }
 
 static struct line_widths
 text_callgraph_measure(const struct lines *l)
 {
-    struct line_widths w = {strlen(phrase_metric_column(l->v->base.p, l->gv->metric)),
-                            strlen("called"), BAR};
+    struct line_widths w = {.bytes = strlen(phrase_metric_column(l->v->base.p, l->gv->metric)),
+                            .called = strlen("called")};
 
     for (size_t i = 0; i < l->count; i++) {
         size_t bytes = style_width(l->items[i].bytes), called = style_width(l->items[i].called);
@@ -214,8 +227,10 @@ text_callgraph_measure(const struct lines *l)
         w.bytes = bytes > w.bytes ? bytes : w.bytes;
         w.called = called > w.called ? called : w.called;
     }
-    while (w.bar > 0 && before_name(&w, ARC_INDENT) + NAME_AND_INDEX > l->v->style.width)
-        w.bar--;
+    if (!fit_bar(&w, l->v->style.width)) {
+        w.called = 0;
+        fit_bar(&w, l->v->style.width);
+    }
     return w;
 }
 
@@ -243,8 +258,10 @@ text_callgraph_put_line(const struct lines *l, const struct line *line, const st
     style_left(v->out,
                line->amount ? text_classes(v->base.arena, line->amount, line->whole, w->bar) : "",
                w->bar);
-    strbuf_str(v->out, "  ");
-    style_right(v->out, line->called, w->called);
+    if (w->called > 0) {
+        strbuf_str(v->out, "  ");
+        style_right(v->out, line->called, w->called);
+    }
     style_attr(&v->style, v->out, ATTR_PLAIN);
     style_left(v->out, "", indent + 2);
     style_text(&v->style, v->out, line->index ? ATTR_BOLD : ATTR_PLAIN,
@@ -261,8 +278,11 @@ text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
     style_left(v->out, "index", INDEX_WIDTH);
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     style_right(v->out, "%", 7);
-    style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 4);
-    style_right(v->out, "called", w->called);
+    style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 2);
+    if (w->called > 0) {
+        strbuf_str(v->out, "  ");
+        style_right(v->out, "called", w->called);
+    }
     strbuf_str(v->out, "  function");
     style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');

@@ -81,8 +81,25 @@ known_site(const struct text_view *v, const struct path *path, uint32_t i, uint3
     return (const char *)(uintptr_t)*known;
 }
 
-/* Format step I of PATH, a call in FUNCTION. Shorten its name so that name and call site fit into
- * WIDTH columns, if possible. */
+/* Shorten call site and name of W so that they fit into WIDTH columns with its marks of recursion.
+ * The end of a call site, its line, is kept. */
+static void
+fit_word(const struct text_view *v, struct word *w, size_t width)
+{
+    size_t marks = strlen(w->before) + strlen(w->after) + (*w->site != '\0' ? strlen(" ()") : 0);
+    size_t room = width > marks ? width - marks : 0;
+    size_t site = style_width(w->site), name = style_width(w->name);
+
+    if (name + site <= room || text_is_wide(v))
+        return;
+    name = name < TEXT_NAME_MIN ? name : TEXT_NAME_MIN;
+    if (name + site > room)
+        w->site = style_cut_start(v->base.arena, w->site, room > name + 1 ? room - name : 1);
+    name = room > style_width(w->site) ? room - style_width(w->site) : 1;
+    w->name = style_cut_end(v->base.arena, symbol_shorten(v->base.arena, w->name, name), name);
+}
+
+/* Format step I of PATH, a call in FUNCTION, so that name and call site fit into WIDTH columns. */
 static struct word
 path_word(const struct text_view *v, const struct leak_paths *l, const struct path *path,
           uint32_t i, uint32_t function, size_t width, struct words *w)
@@ -91,12 +108,8 @@ path_word(const struct text_view *v, const struct leak_paths *l, const struct pa
                         .site = l->call_sites ? known_site(v, path, i, function, w) : "",
                         .before = "",
                         .after = ""};
-    size_t site_width = *word.site != '\0' ? style_width(word.site) + strlen(" ()") : 0;
 
-    if (style_width(word.name) + site_width > width) {
-        width = width > site_width + TEXT_NAME_MIN ? width - site_width : TEXT_NAME_MIN;
-        word.name = text_function(v, l->functions, function, width);
-    }
+    fit_word(v, &word, width);
     return word;
 }
 
@@ -182,22 +195,6 @@ word_width(const struct word *w)
     return *w->site != '\0' ? width + style_width(w->site) + strlen(" ()") : width;
 }
 
-/* Shorten the names of WORDS that have marks of recursion, so that marks fit into WIDTH columns as
- * well. */
-static void
-fit_marks(const struct text_view *v, const struct words *words, size_t width)
-{
-    for (size_t i = 0; i < words->count && !text_is_wide(v); i++) {
-        struct word *w = &words->v[i];
-        size_t all = word_width(w), name = style_width(w->name);
-
-        if (all <= width || (*w->before == '\0' && *w->after == '\0'))
-            continue;
-        name = name + width > all + TEXT_NAME_MIN ? name + width - all : TEXT_NAME_MIN;
-        w->name = style_cut_end(v->base.arena, symbol_shorten(v->base.arena, w->name, name), name);
-    }
-}
-
 static void
 put_word(struct text_view *v, const struct word *w, enum attr attr)
 {
@@ -223,7 +220,8 @@ put_path(struct text_view *v, const struct leak_paths *l, const struct path *pat
     room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;
     path_words(v, l, path, room, &all);
     words = text_paths_fold_recursion(v->base.arena, &all);
-    fit_marks(v, &words, room);
+    for (size_t i = 0; i < words.count; i++) // Marks of recursion take room as well.
+        fit_word(v, &words.v[i], room);
     strbuf_str(v->out, path->cut ? "|| > ..." : "||");
     used += path->cut ? 6 : 0;
     for (size_t i = 0; i < words.count; i++) {

@@ -38,6 +38,7 @@ views() {
     done
     echo "leaks containers.heaptap"
     echo "leaks --paths containers.heaptap"
+    echo "leaks --call-sites containers.heaptap"
     echo "leaks --classic containers.heaptap"
     for by in report leaks timeline; do
         echo "$by session.processes"
