@@ -9,6 +9,7 @@ import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
+import {LOSSES, WRONG, lossesIn} from '../../src/page/view/losses.js';
 import {areDifferentPrograms, briefName, shortName, visible}
     from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
@@ -34,6 +35,19 @@ test('numbers are rounded as the command rounds them', () => {
     assert.equal(duration(12.1e9), '12.10 s');
     assert.equal(duration(125e9), '2 min 5 s');
     assert.equal(duration(7260e9), '2 h 1 min');
+});
+
+test('a single loss has the singular', () => {
+    const one = (table, name, number) => lossesIn(table, {[name]: number})
+        .map(({number: n, text}) => `${n} ${text}`);
+
+    assert.deepEqual(one(WRONG, 'ledger_events', 1), ['1 block whose free could not be followed']);
+    assert.deepEqual(one(WRONG, 'events', 1), ['1 event was lost']);
+    assert.deepEqual(one(WRONG, 'events', 2), ['2 events were lost']);
+    assert.deepEqual(one(LOSSES, 'inherited_frees', 1), ['1 free of a block from before the fork']);
+    assert.deepEqual(one(LOSSES, 'inherited_frees', 0), []);
+    for (const [name, single, several] of [...LOSSES, ...WRONG])
+        assert.ok(single.startsWith('…') || several !== undefined, name);
 });
 
 test('builds of a program in two directories are the same program', () => {

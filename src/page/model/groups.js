@@ -390,7 +390,7 @@ function typeKeys({profile}) {
 
     return {count: rows.count, ofPart, type, verdict: of.map((i) => detail.b[i]), size,
         name: (key) => type[key] >= 0 ? types[type[key]] : size[key] > 0
-            ? `one of several of ${size[key]} bytes` : 'unknown'};
+            ? `one of several of ${size[key]} byte${size[key] === 1 ? '' : 's'}` : 'unknown'};
 }
 
 function classKeys({profile}) {

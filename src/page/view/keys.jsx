@@ -5,7 +5,7 @@
 import {ROLE_STARTUP, VERDICT_NAMES} from '../model/profile.js';
 import {baseName, FunctionName, Place, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
-import {count} from './units.js';
+import {plural} from './units.js';
 
 const VERDICT_MARKS = {certain: '✓', likely: '~', 'same size': '', unknown: ''};
 
@@ -57,7 +57,7 @@ function TypeName({keys, i}) {
                 by: 'site', only: `type:${keys.type[i]}`})}><Text text={keys.name(i)} /></a>
                 : <span class="mono"><Text text={keys.name(i)} /></span>}
             {keys.size[i] > 0 && keys.type[i] >= 0
-                && <span class="muted"> or another of {count(keys.size[i])} bytes</span>}
+                && <span class="muted"> or another of {plural(keys.size[i], 'byte')}</span>}
         </>);
 }
 

@@ -13,7 +13,7 @@ import {baseName, FunctionName, Place, visible} from './name.jsx';
 import {areDifferentPrograms} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
-import {amount, bytes, count, duration, growth, percent, plural} from './units.js';
+import {amount, bytes, count, duration, growth, noun, percent, plural} from './units.js';
 
 const NAMED = 3; // Number of holders in the sentence.
 const WORTH_NAMING = 0.03; // Minimum share of the total for the sentence; less is noise.
@@ -52,9 +52,11 @@ function Opening() {
     case 'allocated':
         return <>{value} were allocated in {plural(sums.calls, 'call')}{time}</>;
     case 'calls':
-        return <>{value} allocations of {bytes(sums.allocated)} in all{time}</>;
+        return <>{value} {noun(sums.calls, 'allocation')} of {bytes(sums.allocated)} in
+            all{time}</>;
     default:
-        return <>{value} blocks were {diesAtOnce(profile) ? 'temporary' : 'short-lived'},{' '}
+        return <>{value} {noun(sums.short, 'block')} {sums.short === 1 ? 'was' : 'were'}{' '}
+            {diesAtOnce(profile) ? 'temporary' : 'short-lived'},{' '}
             {percent(sums.short, totals.allocations)} of all: freed before {diesAtOnce(profile)
                 ? 'the next was' : '16 more were'} allocated</>;
     }

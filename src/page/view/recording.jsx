@@ -5,41 +5,15 @@
 import {useShared} from './route.js';
 import {Grid} from './grid.jsx';
 import {Text, visible} from './name.jsx';
-import {bytes, count, duration, moment, percent} from './units.js';
-
-/* Names of the losses, in the words of the command. The rows with "…" are parts of the row before
- * them. */
-const LOSSES = [
-    ['events', 'events lost'],
-    ['reentrant_events', '… in signal handlers that interrupted the recorder'],
-    ['no_memory_events', '… because the recorder got no memory, or none within --max-memory'],
-    ['no_thread_events', '… in threads that it had no memory to follow, or too many at once'],
-    ['early_events', '… in other threads while it was starting'],
-    ['heap_events', '… of heaps of the program’s own: too many, or destroyed before'],
-    ['unseen_allocators', 'C libraries whose own malloc could not be recorded'],
-    ['ledger_events', 'blocks whose free could not be followed'],
-    ['other_site_events', 'allocations charged to “other”: the call tree had no room'],
-    ['label_sets', 'sets of labels that found no room: charged to “other labels”'],
-    ['shortened_stacks', 'allocations with their innermost frames only: the call tree was full'],
-    ['truncated_stacks', 'allocations with a stack deeper than the recorder follows'],
-    ['guessed_frames', 'allocations with a guessed frame (no unwind information)'],
-    ['frames_without_module', 'code addresses without a name: too many libraries'],
-    ['unwind_failures', 'allocations whose stack broke off'],
-    ['unknown_frees', 'frees of blocks that were not live (foreign, older or freed twice)'],
-    ['double_frees', '… of them freed twice'],
-    ['unrecorded_frees', 'frees of blocks from when not all was recorded'],
-    ['inherited_frees', 'frees of blocks from before the fork'],
-    ['overwritten_blocks', 'blocks whose free was not seen'],
-    ['damaged_blocks', 'blocks that were written out of: heaptap report shows them'],
-    ['failed_calls', 'calls that returned no block'],
-    ['history_records', 'values at a snapshot that found no room: later ones stand for them']];
+import {LOSSES, lossesIn} from './losses.js';
+import {bytes, count, duration, moment, percent, plural} from './units.js';
 
 /* The bytes of the allocations that a loss counts. */
 const LOST_BYTES = {other_site_events: 'other_site_bytes', shortened_stacks: 'shortened_bytes',
     truncated_stacks: 'truncated_bytes'};
 
 function Losses({losses, totals}) {
-    const rows = LOSSES.filter(([name]) => losses[name] > 0).map(([name, text]) => {
+    const rows = lossesIn(LOSSES, losses).map(({name, text}) => {
         const lost = losses[LOST_BYTES[name]];
         return [name, lost === undefined ? text : `${text}; ${
             percent(losses[name], totals.allocations)} of the calls, ${bytes(lost)} or ${
@@ -76,7 +50,7 @@ function recorderFacts({recorder, totals}) {
         ['events', count(events)],
         ['a call took', recorder.events_timed > 0
             ? `${(recorder.timed_ns / recorder.events_timed).toFixed(0)} ns on average, of ${
-                count(recorder.events_timed)} that were timed` : null],
+                plural(recorder.events_timed, 'timed call')}` : null],
         ['frames', stacks > 0 ? `${count(stacks)}, ${percent(recorder.frames_reused, stacks)
         } known from the stack before` : null],
         ['slow unwinds', count(recorder.full_unwinds)]];
@@ -97,10 +71,10 @@ function processFacts({process, merged}) {
         ['ended', process.ended ? 'by itself' : process.ended === false
             ? 'no: killed, or still running when it was read' : null],
         ['forked', process.forked ? 'yes' : null],
-        ['machine', [process.machine, process.cpu_count && `${process.cpu_count} processors`,
+        ['machine', [process.machine, process.cpu_count && plural(process.cpu_count, 'processor'),
             process.kernel].filter(Boolean).join(', ')],
         ['recorded by', process.heaptap ? `heaptap ${process.heaptap}` : null],
-        ['sum of', merged ? `${count(merged.processes)} processes: ${merged.programs
+        ['sum of', merged ? `${plural(merged.processes, 'process')}: ${merged.programs
             .map((one) => `${visible(one.executable || '?')} × ${one.processes}`).join(', ')
         }` : null]];
 }
@@ -116,7 +90,7 @@ function Phases({phases}) {
             {key: 'mode', title: 'recorded', cell: (row) => MODES[row.mode] || row.mode},
             {key: 'period', title: 'one sample for', numeric: true, width: 12,
                 cell: (row) => (row.mode === 'bytes' ? bytes(row.period)
-                    : row.mode === 'count' ? `${count(row.period)} calls` : '')}]} />);
+                    : row.mode === 'count' ? plural(row.period, 'call') : '')}]} />);
 }
 
 const SYMBOLS = {debug: 'debug information', table: 'symbol table',

@@ -9,6 +9,7 @@ import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
 import {baseName, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
+import {WRONG, lossesIn} from './losses.js';
 import {amount, bytes, count, duration, growth, moment, percent, plural} from './units.js';
 
 const TABS = [
@@ -29,7 +30,7 @@ function commandOf(report) {
 export function waysText(report) {
     const ways = [...new Set(report.phases.map(({mode, period}) => ({
         exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
-        count: `a sample for each ${count(period)} calls`})[mode] || mode))];
+        count: `a sample for each ${plural(period, 'call')}`})[mode] || mode))];
     const callers = report.process.callers_period;
 
     if (callers)
@@ -49,7 +50,7 @@ function About({report}) {
             <span>{moment(process.start_unix_ns)}</span>
             <span>ran {duration(process.elapsed_ns)}
                 {process.ended === false ? ' so far' : ''}</span>
-            {report.merged && <span>sum of {count(report.merged.processes)} processes</span>}
+            {report.merged && <span>sum of {plural(report.merged.processes, 'process')}</span>}
             <span>{waysText(report)}{isEstimate(report) ? ': numbers are estimates' : ''}</span>
         </p>);
 }
@@ -78,17 +79,9 @@ function Title({report, before, theme, onHelp}) {
         </div>);
 }
 
-const LOSSES = {
-    events: 'events were lost', ledger_events: 'blocks whose free could not be followed',
-    other_site_events: 'allocations found no room in the tree of stacks',
-    unseen_allocators: 'C libraries whose own malloc could not be recorded',
-    overwritten_blocks: 'blocks whose free was not seen',
-    history_records: 'values at a snapshot found no room'};
-
 /* Return the losses that make numbers wrong; the view "Recording" has all counts. */
 export function lossesOf(report) {
-    const told = Object.entries(LOSSES).filter(([name]) => report.losses[name] > 0)
-        .map(([name, text]) => `${count(report.losses[name])} ${text}`);
+    const told = lossesIn(WRONG, report.losses).map(({number, text}) => `${count(number)} ${text}`);
     if (report.losses.file_failed)
         told.push('the file could not be written to its end');
     // Damage has a separate line; the notes about damage are details.

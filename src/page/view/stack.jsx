@@ -107,8 +107,8 @@ export function StackPanel({site, fold, onClose}) {
             <ol class="stack">
                 {frames.slice(0, MANY_FRAMES).map((frame, i) => <Frame key={i} frame={frame} />)}
             </ol>
-            {frames.length > MANY_FRAMES && <p class="note">and {count(frames.length
-                - MANY_FRAMES)} frames further out</p>}
+            {frames.length > MANY_FRAMES && <p class="note">and {plural(frames.length
+                - MANY_FRAMES, 'frame')} further out</p>}
             {frames.length > 0 && <a href={formatRoute(elsewhere(state, 'flame', {
                 fn: profile.frames.function[frames[0]]}))}>In the flame graph</a>}
         </aside>);

@@ -53,9 +53,13 @@ export function percent(part, whole) {
     return whole > 0 ? `${fixed(100 * part / whole, 1)} %` : UNKNOWN;
 }
 
-export function plural(number, noun) {
-    const ending = number === 1 ? '' : noun.endsWith('s') ? 'es' : 's';
-    return `${count(number)} ${noun}${ending}`;
+/* Return the form of ONE, such as "block", for NUMBER of them. */
+export function noun(number, one) {
+    return number === 1 ? one : `${one}${one.endsWith('s') ? 'es' : 's'}`;
+}
+
+export function plural(number, one) {
+    return `${count(number)} ${noun(number, one)}`;
 }
 
 export function duration(ns) {
