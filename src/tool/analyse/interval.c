@@ -186,26 +186,6 @@ interval_sum_of(const struct errors *e, enum interval_of what)
     return (struct error_sum){0};
 }
 
-static int64_t
-total_of(const struct counters *c, enum interval_of what)
-{
-    switch (what) {
-    case INTERVAL_ALLOCATIONS:
-        return c->allocations;
-    case INTERVAL_ALLOCATED_BYTES:
-        return c->allocated_bytes;
-    case INTERVAL_LIVE_BLOCKS:
-        return counters_live_blocks(c);
-    case INTERVAL_LIVE_BYTES:
-        return counters_live_bytes(c);
-    case INTERVAL_PEAK_BLOCKS:
-        return c->peak_blocks;
-    case INTERVAL_PEAK_BYTES:
-        return c->peak_bytes;
-    }
-    return 0;
-}
-
 static bool
 is_bytes(enum interval_of what)
 {
@@ -246,13 +226,11 @@ with_shares(struct interval i, const struct share *s)
                              i.high + (of_share.high - estimate)};
 }
 
-static_assert((int)INTERVAL_PEAK_BYTES == (int)SHARE_PEAK_BYTES, "the order of shares");
-
 static struct interval
 interval_of_samples(const struct counters *c, const struct errors *e, enum interval_of what)
 {
     struct error_sum s = interval_sum_of(e, what);
-    double total = (double)total_of(c, what);
+    double total = (double)counters_value(c, (enum share_of)what);
 
     if (is_bytes(what))
         return interval_around(total, s.samples, s.bytes, s.bytes_variance, e->bytes_unit_max,

@@ -16,13 +16,14 @@ struct interval {
 struct interval interval_around(double total, double samples, double estimate, double variance,
                                 double unit, double unit_few);
 
+/* The counters of enum share_of, with the same values. */
 enum interval_of {
-    INTERVAL_ALLOCATIONS,
-    INTERVAL_ALLOCATED_BYTES,
-    INTERVAL_LIVE_BLOCKS,
-    INTERVAL_LIVE_BYTES,
-    INTERVAL_PEAK_BLOCKS,
-    INTERVAL_PEAK_BYTES,
+    INTERVAL_ALLOCATIONS = SHARE_ALLOCATIONS,
+    INTERVAL_ALLOCATED_BYTES = SHARE_ALLOCATED_BYTES,
+    INTERVAL_LIVE_BLOCKS = SHARE_LIVE_BLOCKS,
+    INTERVAL_LIVE_BYTES = SHARE_LIVE_BYTES,
+    INTERVAL_PEAK_BLOCKS = SHARE_PEAK_BLOCKS,
+    INTERVAL_PEAK_BYTES = SHARE_PEAK_BYTES,
 };
 
 /* Return the interval of the counter WHAT of C, whose errors are E. */

@@ -71,22 +71,14 @@ charge_take(struct charge *c, int64_t value)
     return is_surplus ? c->given - given : given - c->given;
 }
 
-/* Values of a site's rows that are charged. */
+/* Values of a site's rows that are charged: the last counters of enum share_of. */
 enum value { LIVE_BLOCKS, LIVE_BYTES, PEAK_BLOCKS, PEAK_BYTES, VALUES };
+static_assert((int)SHARE_LIVE_BLOCKS + (int)VALUES == (int)SHARES, "the last counters");
 
 static int64_t
 thread_shares_value_of(const struct counters *c, enum value value)
 {
-    switch (value) {
-    case LIVE_BLOCKS:
-        return counters_live_blocks(c);
-    case LIVE_BYTES:
-        return counters_live_bytes(c);
-    case PEAK_BLOCKS:
-        return c->peak_blocks;
-    default:
-        return c->peak_bytes;
-    }
+    return counters_value(c, (enum share_of)((int)SHARE_LIVE_BLOCKS + (int)value));
 }
 
 struct site {

@@ -7,6 +7,28 @@
 
 #include "util/path.h"
 
+int64_t
+counters_value(const struct counters *c, enum share_of what)
+{
+    switch (what) {
+    case SHARE_ALLOCATIONS:
+        return c->allocations;
+    case SHARE_ALLOCATED_BYTES:
+        return c->allocated_bytes;
+    case SHARE_LIVE_BLOCKS:
+        return counters_live_blocks(c);
+    case SHARE_LIVE_BYTES:
+        return counters_live_bytes(c);
+    case SHARE_PEAK_BLOCKS:
+        return c->peak_blocks;
+    case SHARE_PEAK_BYTES:
+        return c->peak_bytes;
+    case SHARES:
+        break;
+    }
+    return 0;
+}
+
 void
 counters_add(struct counters *sum, const struct counters *c)
 {

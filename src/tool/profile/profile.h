@@ -139,8 +139,8 @@ struct error_sum {
     double blocks_variance, bytes_variance;
 };
 
-/* Counters whose counts of short stacks are distributed over whole stacks, in the order of enum
- * interval_of. */
+/* Counters that have errors (struct errors), and whose counts of short stacks are distributed over
+ * whole stacks. */
 enum share_of {
     SHARE_ALLOCATIONS,
     SHARE_ALLOCATED_BYTES,
@@ -150,6 +150,9 @@ enum share_of {
     SHARE_PEAK_BYTES,
     SHARES
 };
+
+/* Return the counter WHAT of C; 0 for SHARES and above. */
+int64_t counters_value(const struct counters *c, enum share_of what);
 
 /* The part of a counter that was distributed over the whole stacks of a site, and its uncertainty.
  * A group has all stacks of a site. The open group is the one added last; the others are
