@@ -142,13 +142,13 @@ check_rows(const struct profile *p, const struct stacks *stacks, const struct re
                                                strcmp(name, k % 2 ? "odd" : "even") == 0)))
                 counters_add(&truth, &r->truth[k]);
         if (strcmp(name, "make") == 0) {
-            struct interval in = interval_of(&row->self, &row->self_errors, INTERVAL_LIVE_BYTES);
+            struct interval in = interval_of(&row->self, row->self_errors, INTERVAL_LIVE_BYTES);
 
             assert_true(counters_are_same(&row->self, &truth)); // The site, to the last block,
             assert_true(in.low == in.high);                     // without any mark.
             assert_true(counters_are_same(&row->inclusive, &truth));
         } else {
-            check_interval(caller >= 0 ? callers : sums, &row->inclusive, &row->inclusive_errors,
+            check_interval(caller >= 0 ? callers : sums, &row->inclusive, row->inclusive_errors,
                            &truth);
         }
     }

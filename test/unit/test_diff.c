@@ -683,7 +683,7 @@ an_exact_side_has_no_noise(void **state)
     build_site(t->after, build_counters(10000, 100001, 0, 0), "same@a.c:1", "main@m.c:5", NULL);
     d = diff_compare(t, DIFF_BY_SITE, METRIC_ALLOC);
     row = &d.rows[0];
-    i = diff_interval(&row->before, &row->before_errors, &row->after, &row->after_errors,
+    i = diff_interval(&row->before, row->before_errors, &row->after, row->after_errors,
                       METRIC_ALLOC);
     assert_false(d.is_estimate);
     assert_true(i.low == 1 && i.high == 1);
@@ -695,7 +695,7 @@ an_exact_side_has_no_noise(void **state)
     row = &d.rows[0];
     assert_true(d.is_estimate);
     assert_false(diff_is_noise(row, METRIC_ALLOC, false));
-    i = diff_interval(&row->before, &row->before_errors, &row->after, &row->after_errors,
+    i = diff_interval(&row->before, row->before_errors, &row->after, row->after_errors,
                       METRIC_ALLOC);
     assert_true(i.low > 5000 && i.low < 15001 && i.high > 15001 && i.high < 30000);
 }

@@ -98,7 +98,7 @@ struct tree_node {
     const char *root;          // Name of a node without a frame (stack_root); NULL = a function.
     struct counters inclusive; // Sum of the stacks through this node.
     struct counters self;      // Sum of the stacks that end at this node.
-    struct errors inclusive_errors, self_errors;
+    struct errors *inclusive_errors, *self_errors; // NULL = exact.
 };
 
 struct tree {
@@ -133,7 +133,7 @@ struct path {
     uint32_t depth; // Number of its functions (functions_of_stack) in the path; at least one.
     bool cut;       // The path has further callers, known or unknown.
     struct counters counters;
-    struct errors errors;
+    struct errors *errors; // NULL = exact.
 };
 
 struct paths {

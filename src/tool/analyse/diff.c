@@ -61,21 +61,32 @@ diff_add_side(struct builder *b, const struct diff_side *side, bool is_after)
         diff_add_stack(b, side->p, &side->stacks->v[i], is_after);
 }
 
-/* Widen ROW's errors by the amount that the samples of each side may have missed, even if a side
- * lacks the row. Estimates the block sizes from both sides, because one side may have no sample. */
+/* Widen OWN and INCLUSIVE, the errors of a row with blocks of SIZES, by the amount that the samples
+ * of P may have missed, even if P lacks the row. */
 static void
-add_missed(struct diff_row *row, const struct profile *before, const struct profile *after)
+add_missed(const struct profile *p, const struct counters *sizes, struct errors **own,
+           struct errors **inclusive, struct arena *arena)
 {
-    struct counters sizes = row->inclusive_before;
     struct errors missed;
 
+    if (p->longest_bytes == 0 && p->longest_calls == 0)
+        return;
+    missed = profile_missed(p, sizes);
+    errors_add_units(errors_of(own, arena), &missed);
+    errors_add_units(errors_of(inclusive, arena), &missed);
+}
+
+/* Call add_missed for both sides of ROW. Estimates the block sizes from both sides, because one
+ * side may have no sample. */
+static void
+add_missed_of_sides(struct builder *b, struct diff_row *row, const struct profile *before,
+                    const struct profile *after)
+{
+    struct counters sizes = row->inclusive_before;
+
     counters_add(&sizes, &row->inclusive_after);
-    missed = profile_missed(before, &sizes);
-    errors_add_units(&row->before_errors, &missed);
-    errors_add_units(&row->inclusive_before_errors, &missed);
-    missed = profile_missed(after, &sizes);
-    errors_add_units(&row->after_errors, &missed);
-    errors_add_units(&row->inclusive_after_errors, &missed);
+    add_missed(before, &sizes, &row->before_errors, &row->inclusive_before_errors, b->arena);
+    add_missed(after, &sizes, &row->after_errors, &row->inclusive_after_errors, b->arena);
 }
 
 /* Replace short-lived blocks by temporary blocks, which both sides have. Called if a side lacks
@@ -110,7 +121,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     diff_add_side(&b, before, false);
     diff_add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
-        add_missed(&ret->rows[i], before->p, after->p);
+        add_missed_of_sides(&b, &ret->rows[i], before->p, after->p);
     if (before->p->totals.lifetimes_unknown || after->p->totals.lifetimes_unknown)
         clear_lifetimes(ret);
     diff_sort_rows(&b);
@@ -143,10 +154,10 @@ bool
 diff_is_noise(const struct diff_row *row, enum metric metric, bool inclusive)
 {
     struct interval i =
-        inclusive ? diff_interval(&row->inclusive_before, &row->inclusive_before_errors,
-                                  &row->inclusive_after, &row->inclusive_after_errors, metric)
-                  : diff_interval(&row->before, &row->before_errors, &row->after,
-                                  &row->after_errors, metric);
+        inclusive ? diff_interval(&row->inclusive_before, row->inclusive_before_errors,
+                                  &row->inclusive_after, row->inclusive_after_errors, metric)
+                  : diff_interval(&row->before, row->before_errors, &row->after,
+                                  row->after_errors, metric);
 
     return i.low < i.high && i.low <= 0 && i.high >= 0;
 }
@@ -244,16 +255,18 @@ diff_new_row(struct builder *b, uint32_t depth)
 }
 
 static void
-count_row(struct diff_row *row, const struct stack *s, bool is_after, bool innermost,
+count_row(struct builder *b, uint32_t index, const struct stack *s, bool is_after, bool innermost,
           uint32_t frame)
 {
+    struct diff_row *row = &b->ret->rows[index];
+
     if (innermost) {
         counters_add(is_after ? &row->after : &row->before, &s->counters);
-        stack_errors_add(is_after ? &row->after_errors : &row->before_errors, s, frame);
+        stack_errors_add(is_after ? &row->after_errors : &row->before_errors, s, frame, b->arena);
     }
     counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, &s->counters);
     stack_errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors, s,
-                     frame);
+                     frame, b->arena);
     row->in_before |= !is_after;
     row->in_after |= is_after;
 }
@@ -302,7 +315,7 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
         frames[i].line = line;
         frames[i].several_lines = several;
     }
-    count_row(&b->ret->rows[*row], s, is_after, true, s->depth);
+    count_row(b, (uint32_t)*row, s, is_after, true, s->depth);
 }
 
 static void
@@ -319,7 +332,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
             e->row = diff_new_row(b, 1) + 1;
         }
         b->ret->rows[e->row - 1].frames[0] = e->frame;
-        count_row(&b->ret->rows[e->row - 1], s, is_after, i == 0, i);
+        count_row(b, e->row - 1, s, is_after, i == 0, i);
     }
 }
 

@@ -44,7 +44,9 @@ struct diff_row {
     // counted once.
     struct counters inclusive_before, inclusive_after;
     // Error bounds of the counters above. A side whose samples missed the row has errors as well.
-    struct errors before_errors, after_errors, inclusive_before_errors, inclusive_after_errors;
+    // NULL = exact.
+    struct errors *before_errors, *after_errors;
+    struct errors *inclusive_before_errors, *inclusive_after_errors;
 };
 
 struct diff {

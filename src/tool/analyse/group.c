@@ -117,17 +117,21 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
 }
 
 static void
-group_add_inclusive(struct group_row *r, const struct stack *s, uint32_t frame)
+group_add_inclusive(struct grouper *g, size_t row, const struct stack *s, uint32_t frame)
 {
+    struct group_row *r = &g->ret->v[row];
+
     counters_add(&r->inclusive, &s->counters);
-    stack_errors_add(&r->inclusive_errors, s, frame);
+    stack_errors_add(&r->inclusive_errors, s, frame, g->arena);
 }
 
 static void
-add_self(struct group_row *r, const struct stack *s)
+add_self(struct grouper *g, size_t row, const struct stack *s)
 {
+    struct group_row *r = &g->ret->v[row];
+
     counters_add(&r->self, &s->counters);
-    stack_errors_add(&r->self_errors, s, 0);
+    stack_errors_add(&r->self_errors, s, 0, g->arena);
 }
 
 static struct group_row *
@@ -157,16 +161,16 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
     if (s->depth == 0) {
         row = group_find_row(g, group_make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
-        group_add_inclusive(&g->ret->v[row], s, 0);
-        add_self(&g->ret->v[row], s);
+        group_add_inclusive(g, row, s, 0);
+        add_self(g, row, s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
         row = group_find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i],
                              s->locations[i]);
         if (i == 0)
-            add_self(&g->ret->v[row], s);
+            add_self(g, row, s);
         if (g->last_stack[row] != index + 1)
-            group_add_inclusive(&g->ret->v[row], s, i);
+            group_add_inclusive(g, row, s, i);
         g->last_stack[row] = index + 1;
     }
 }
@@ -245,14 +249,17 @@ group_add_types(struct grouper *g, const struct stacks *stacks)
 }
 
 static void
-add_whole_site(const struct profile *p, struct group_row *r, size_t i)
+add_whole_site(struct grouper *g, struct group_row *r, size_t i)
 {
+    const struct profile *p = g->p;
     const struct profile_site *site = &p->sites[i];
 
     counters_add(&r->self, &site->counters);
     counters_add(&r->inclusive, &site->counters);
-    errors_add_site(&r->self_errors, profile_site_errors(p, i));
-    errors_add_site(&r->inclusive_errors, profile_site_errors(p, i));
+    if (p->site_error_capacity == 0)
+        return;
+    errors_add_site(errors_of(&r->self_errors, g->arena), profile_site_errors(p, i));
+    errors_add_site(errors_of(&r->inclusive_errors, g->arena), profile_site_errors(p, i));
 }
 
 static struct group_row *
@@ -271,7 +278,7 @@ group_add_heaps(struct grouper *g, const struct stacks *stacks)
 {
     for (size_t i = 0; i < g->p->site_count; i++)
         if (stacks->site_stacks[i] != 0)
-            add_whole_site(g->p, heap_row(g, g->p->sites[i].heap), i);
+            add_whole_site(g, heap_row(g, g->p->sites[i].heap), i);
     for (uint32_t i = 1; i < g->p->heap_count && !stacks->filtered; i++)
         if (g->p->heaps[i].made != 0 || g->p->heaps[i].backing.allocations != 0)
             heap_row(g, i);
@@ -292,7 +299,7 @@ group_add_labels(struct grouper *g, const struct stacks *stacks)
             continue;
         row = group_find_row(g, (uintptr_t)text, GROUP_NO_FRAME, 0);
         g->ret->v[row].labels = text;
-        add_whole_site(g->p, &g->ret->v[row], i);
+        add_whole_site(g, &g->ret->v[row], i);
     }
 }
 

@@ -37,7 +37,8 @@ struct group_row {
     const char *labels; // BY_LABEL: text of the set. BY_LABEL_VALUE: value, NULL = no such label.
     struct counters inclusive;           // Stacks with such a frame anywhere; each counts once.
     struct counters self;                // Stacks whose innermost frame is such a frame.
-    struct errors inclusive_errors, self_errors; // Unknown (zero) by thread and by size.
+    // NULL = exact, or unknown: by thread and by size.
+    struct errors *inclusive_errors, *self_errors;
 };
 
 struct groups {

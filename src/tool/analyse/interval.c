@@ -242,6 +242,7 @@ interval_of_samples(const struct counters *c, const struct errors *e, enum inter
 struct interval
 interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
 {
+    e = errors_or_none(e);
     return with_shares(interval_of_samples(c, e, what), &e->shares[what]);
 }
 
@@ -289,6 +290,7 @@ interval_of_metric(const struct counters *c, const struct errors *e, enum metric
 double
 interval_samples(const struct errors *e, enum interval_of what)
 {
+    e = errors_or_none(e);
     return interval_sum_of(e, what).samples + e->shares[what].samples;
 }
 

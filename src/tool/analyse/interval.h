@@ -26,7 +26,7 @@ enum interval_of {
     INTERVAL_PEAK_BYTES = SHARE_PEAK_BYTES,
 };
 
-/* Return the interval of the counter WHAT of C, whose errors are E. */
+/* Return the interval of the counter WHAT of C, whose errors are E; NULL = exact. */
 struct interval interval_of(const struct counters *c, const struct errors *e,
                             enum interval_of what);
 

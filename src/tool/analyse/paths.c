@@ -128,7 +128,7 @@ paths_build(struct functions *functions, const struct stack *const *stacks, size
         paths_read_stack(&m, stacks[i]);
         path = find_path(&m);
         counters_add(&path->counters, &stacks[i]->counters);
-        errors_add(&path->errors, &stacks[i]->errors);
+        stack_errors_add(&path->errors, stacks[i], stacks[i]->depth, arena);
     }
     if (ret->count > 0)
         qsort(ret->v, ret->count, sizeof *ret->v, paths_compare_live);

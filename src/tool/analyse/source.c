@@ -127,15 +127,16 @@ note_function(struct finder *f, uint32_t function)
 }
 
 static void
-count_line(struct source_line *line, const struct stack *s, uint32_t frame, bool is_new)
+count_line(struct source_line *line, const struct stack *s, uint32_t frame, bool is_new,
+           struct arena *arena)
 {
     if (frame == 0) {
         counters_add(&line->self, &s->counters);
-        stack_errors_add(&line->self_errors, s, 0);
+        stack_errors_add(&line->self_errors, s, 0, arena);
     }
     if (is_new) {
         counters_add(&line->inclusive, &s->counters);
-        stack_errors_add(&line->inclusive_errors, s, frame);
+        stack_errors_add(&line->inclusive_errors, s, frame, arena);
     }
 }
 
@@ -156,7 +157,7 @@ source_add_stack(struct finder *f, const struct stack *s, size_t index)
         f->ret->has_lines = true;
         line = source_find_line(f, frame);
         last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
-        count_line(line, s, i, *last != index + 1);
+        count_line(line, s, i, *last != index + 1, f->arena);
         *last = index + 1;
     }
 }

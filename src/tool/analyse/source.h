@@ -8,7 +8,7 @@ struct source_line {
     uint32_t line;             // Number of the line, from 1.
     struct counters inclusive; // Stacks with a frame on this line, each counted once.
     struct counters self;      // Stacks whose innermost frame is on this line.
-    struct errors inclusive_errors, self_errors;
+    struct errors *inclusive_errors, *self_errors; // NULL = exact.
 };
 
 struct source_file {

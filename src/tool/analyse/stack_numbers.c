@@ -12,10 +12,7 @@
 
 #include <stdlib.h>
 
-#include "util/ensure.h"
-
 struct ranked {
-    int64_t peak_bytes, allocated_bytes;
     double share;
     uint32_t stack;
 };
@@ -36,33 +33,36 @@ stack_numbers_share(int64_t part, int64_t whole)
     return whole > 0 && part > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Return the stacks WHOLE of P, built without options, largest share first. From ARENA. */
+/* Return the stacks WHOLE of P, largest share first. From ARENA. */
 static struct ranked *
-rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
+rank(const struct profile *p, const struct plain_stacks *whole, struct arena *arena)
 {
     struct ranked *v = arena_array(arena, whole->count, sizeof *v);
+    struct arena scratch = {0};
+    struct {
+        int64_t peak_bytes, allocated_bytes;
+    } *sums = arena_array(&scratch, whole->count, sizeof *sums);
     int64_t peak_bytes = 0, allocated_bytes = 0;
 
-    for (uint32_t i = 0; i < whole->count; i++)
-        v[i].stack = i;
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
-        struct ranked *r = &v[whole->site_stacks[i] - 1];
+        uint32_t stack = whole->of_site[i];
         bool cut = p->extent != EXTENT_WHOLE;
         int64_t peak = cut ? site->whole_peak_bytes : site->counters.peak_bytes;
         int64_t allocated = cut ? site->whole_allocated_bytes : site->counters.allocated_bytes;
 
-        r->peak_bytes = counters_sum(r->peak_bytes, peak);
-        r->allocated_bytes = counters_sum(r->allocated_bytes, allocated);
+        sums[stack].peak_bytes = counters_sum(sums[stack].peak_bytes, peak);
+        sums[stack].allocated_bytes = counters_sum(sums[stack].allocated_bytes, allocated);
         peak_bytes = counters_sum(peak_bytes, peak);
         allocated_bytes = counters_sum(allocated_bytes, allocated);
     }
     for (uint32_t i = 0; i < whole->count; i++) {
-        double peak = stack_numbers_share(v[i].peak_bytes, peak_bytes);
-        double allocated = stack_numbers_share(v[i].allocated_bytes, allocated_bytes);
+        double peak = stack_numbers_share(sums[i].peak_bytes, peak_bytes);
+        double allocated = stack_numbers_share(sums[i].allocated_bytes, allocated_bytes);
 
-        v[i].share = peak > allocated ? peak : allocated;
+        v[i] = (struct ranked){.share = peak > allocated ? peak : allocated, .stack = i};
     }
+    arena_release(&scratch);
     if (whole->count > 0)
         qsort(v, whole->count, sizeof *v, stack_numbers_compare);
     return v;
@@ -71,21 +71,18 @@ rank(const struct profile *p, const struct stacks *whole, struct arena *arena)
 void
 stack_numbers(const struct profile *p, struct stacks *stacks)
 {
-    const struct stacks_options plain = {.merge_labels = true};
     struct arena scratch = {0};
-    struct err err = {""};
-    struct stacks whole;
+    struct plain_stacks whole;
     struct ranked *ranks;
     uint32_t *numbers;
-    int rc = stacks_build(p, &plain, &scratch, &whole, &err);
 
-    ENSURE(rc == 0 && !whole.filtered); // Without a pattern it cannot fail.
+    stacks_plain(p, &scratch, &whole);
     ranks = rank(p, &whole, &scratch);
     numbers = arena_array(&scratch, whole.count, sizeof *numbers);
     for (uint32_t i = 0; i < whole.count; i++)
         numbers[ranks[i].stack] = i + 1;
     for (size_t i = 0; i < p->site_count; i++) {
-        uint32_t of = whole.site_stacks[i] - 1;
+        uint32_t of = whole.of_site[i];
         struct stack *s;
 
         if (stacks->site_stacks[i] == 0)
@@ -93,7 +90,7 @@ stack_numbers(const struct profile *p, struct stacks *stacks)
         s = &stacks->v[stacks->site_stacks[i] - 1];
         if (s->number == 0 || numbers[of] < s->number)
             s->number = numbers[of];
-        s->folded_depth = whole.v[of].depth;
+        s->folded_depth = whole.depths[of];
     }
     arena_release(&scratch);
 }

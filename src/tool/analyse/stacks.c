@@ -75,7 +75,6 @@ struct builder {
     struct map stacks_by_node; // Node and tags to stack plus 1, so that each stack is read once.
     struct tag_picks picks;
     uint32_t *site_stacks;
-    size_t stack_capacity, next_capacity;
     uint32_t *frames, *locations; // The stack read last, before folding.
     uint64_t *functions; // By index into frames: its function_key.
     size_t frame_capacity, location_capacity, function_capacity, depth;
@@ -112,9 +111,22 @@ add_shares(struct builder *b)
         return;
     for (size_t i = 0; i < b->ret->count; i++)
         if (!b->ret->v[i].site_matched)
-            errors_add(&shares, &b->ret->v[i].errors);
+            errors_add(&shares, b->ret->v[i].errors);
     errors_close(&shares);
     memcpy(b->ret->errors.shares, shares.shares, sizeof shares.shares);
+}
+
+/* Allocate the tables of facts about frames. */
+static void
+prepare_facts(struct builder *b)
+{
+    const struct profile *p = b->p;
+
+    ENSURE(p->symbolised);
+    b->wraps = arena_alloc(b->arena, p->frame_count);
+    b->canonical = arena_array(b->arena, p->frame_count, sizeof *b->canonical);
+    b->next_frame = arena_array(b->arena, p->frame_count, sizeof *b->next_frame);
+    b->folds = arena_alloc(b->arena, p->location_count);
 }
 
 int
@@ -125,16 +137,18 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     int rc = compile_options(&b, err);
     struct errors missed;
 
-    ENSURE(p->symbolised);
     *ret = (struct stacks){.total = COUNTERS_ZERO};
     if (rc != 0)
         return rc;
+    prepare_facts(&b);
     b.matches = arena_alloc(arena, p->frame_count);
-    b.wraps = arena_alloc(arena, p->frame_count);
-    b.canonical = arena_array(arena, p->frame_count, sizeof *b.canonical);
-    b.next_frame = arena_array(arena, p->frame_count, sizeof *b.next_frame);
-    b.folds = arena_alloc(arena, p->location_count);
     b.site_stacks = arena_array(arena, p->site_count, sizeof *b.site_stacks);
+    // There are at most as many stacks as sites. Growing would leave the smaller arrays in the
+    // arena, while the unused rest of a large array takes no memory.
+    ret->v = arena_array(arena, p->site_count, sizeof *ret->v);
+    b.next_stack = arena_array(arena, p->site_count, sizeof *b.next_stack);
+    map_reserve(&b.stacks_by_node, p->site_count);
+    map_reserve(&b.stacks_by_hash, p->site_count);
     ret->site_stacks = b.site_stacks;
     tags_pick(p, &options->tags, arena, &b.picks);
     ret->filtered = options->filter || tags_are_picked(&b.picks);
@@ -525,8 +539,6 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
         memcpy(frames, b->frames + folded, depth * sizeof *frames);
         memcpy(locations, b->locations + folded, depth * sizeof *locations);
     }
-    arena_grow(b->arena, &b->ret->v, &b->stack_capacity, i, sizeof *b->ret->v);
-    arena_grow(b->arena, &b->next_stack, &b->next_capacity, i, sizeof *b->next_stack);
     b->ret->v[i] = (struct stack){.recursion_folded = b->shortened,
                                   .frames = frames,
                                   .locations = locations,
@@ -538,8 +550,22 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
                                   .heap = site->heap,
                                   .labels = site->labels,
                                   .counters = COUNTERS_ZERO};
+    b->ret->v[i].useful_depth = stack_useful_depth(b->p, &b->ret->v[i]);
     b->ret->count++;
     return (uint32_t)i;
+}
+
+/* Return a hash of SITE's stack, which is in b->frames, without its first FOLDED frames. */
+static uint64_t
+hash_stack(struct builder *b, size_t folded, const struct profile_site *site)
+{
+    uint64_t hash = b->flags | site->heap << 8;
+
+    if (!b->options->merge_labels)
+        hash |= (uint64_t)site->labels << 32;
+    for (size_t k = folded; k < b->depth; k++)
+        hash = hash_u64(hash * 31 + canonical_frame(b, b->frames[k]) + 1);
+    return hash;
 }
 
 /* Return the index of SITE's stack, which is in b->frames, without its first FOLDED frames. Create
@@ -547,14 +573,9 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
 static uint32_t
 find_stack(struct builder *b, size_t folded, const struct profile_site *site)
 {
-    uint64_t hash = b->flags | site->heap << 8, *head;
+    uint64_t *head = map_put(&b->stacks_by_hash, hash_stack(b, folded, site), NULL);
     uint32_t i;
 
-    if (!b->options->merge_labels)
-        hash |= (uint64_t)site->labels << 32;
-    for (size_t k = folded; k < b->depth; k++)
-        hash = hash_u64(hash * 31 + canonical_frame(b, b->frames[k]) + 1);
-    head = map_put(&b->stacks_by_hash, hash, NULL);
     for (i = (uint32_t)*head; i != 0; i = b->next_stack[i - 1])
         if (reads_same(b, &b->ret->v[i - 1], site, b->frames + folded, b->depth - folded))
             return i - 1;
@@ -615,17 +636,21 @@ stacks_add_site(struct builder *b, const struct profile_site *site)
     if (s->labels != site->labels)
         s->labels = STACK_LABELS_SEVERAL;
     counters_add(&s->counters, &site->counters);
-    errors_add(&s->errors, profile_site_errors(b->p, (size_t)(site - b->p->sites)));
+    if (b->p->site_error_capacity > 0)
+        errors_add(errors_of(&s->errors, b->arena),
+                   profile_site_errors(b->p, (size_t)(site - b->p->sites)));
     return stack;
 }
 
 void
-stack_errors_add(struct errors *sum, const struct stack *s, uint32_t frame)
+stack_errors_add(struct errors **sum, const struct stack *s, uint32_t frame, struct arena *arena)
 {
+    if (s->errors == NULL)
+        return;
     if (frame < s->site_depth)
-        errors_add_site(sum, &s->errors);
+        errors_add_site(errors_of(sum, arena), s->errors);
     else
-        errors_add(sum, &s->errors);
+        errors_add(errors_of(sum, arena), s->errors);
 }
 
 bool
@@ -656,13 +681,15 @@ static bool
 is_start_up(const struct profile *p, uint32_t frame)
 {
     const struct profile_frame *f = &p->frames[frame];
-    const char *name = profile_string(p, f->function), *module = p->modules[f->module].path;
-    const char *slash = strrchr(module, '/');
+    const char *name = profile_string(p, f->function), *module, *slash;
 
-    if (*name == '\0') // In a stripped libc, the outermost frames between main and _start, or below
-                       // a thread, are start-up code.
-        return strncmp(slash ? slash + 1 : module, "libc.so.", 8) == 0;
-    return stack_function_is_start_up(name);
+    if (*name != '\0')
+        return stack_function_is_start_up(name);
+    // In a stripped libc, the outermost frames between main and _start, or below a thread, are
+    // start-up code.
+    module = p->modules[f->module].path;
+    slash = strrchr(module, '/');
+    return strncmp(slash ? slash + 1 : module, "libc.so.", 8) == 0;
 }
 
 const char *
@@ -700,6 +727,8 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
 {
     uint32_t depth = s->depth;
 
+    if (s->useful_depth != 0)
+        return s->useful_depth;
     // In a stripped program _start has no name, but it is the caller of the C library's start-up
     // code.
     if (depth > 2 && p->frames[s->frames[depth - 1]].function == 0 &&
@@ -708,6 +737,98 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
     while (depth > 1 && is_start_up(p, s->frames[depth - 1]))
         depth--;
     return depth;
+}
+
+/* --- Plain stacks ----------------------------------------------------------------------------- */
+
+/* A plain stack. Its frames are read again from its node for each comparison, because equal stacks
+ * of different nodes are rare. */
+struct plain_stack {
+    uint32_t node, heap;
+    uint32_t folded, depth; // Numbers of its innermost frames that fold, and of the others.
+    uint32_t next;          // The next one with the same hash, plus 1.
+};
+
+struct plain_builder {
+    struct builder b;     // The stack of the present site.
+    struct builder other; // The stack to compare it with.
+    struct plain_stack *v;
+    size_t count;
+};
+
+/* Return true if S reads the same as SITE's stack, which is in pb->b, without its first FOLDED
+ * frames. */
+static bool
+plain_reads_same(struct plain_builder *pb, const struct plain_stack *s,
+                 const struct profile_site *site, size_t folded)
+{
+    struct builder *b = &pb->b, *other = &pb->other;
+
+    if (s->depth != b->depth - folded || s->heap != site->heap)
+        return false;
+    stacks_read_stack(other, s->node);
+    if (other->flags != b->flags)
+        return false;
+    for (size_t i = 0; i < s->depth; i++)
+        if (canonical_frame(b, other->frames[s->folded + i]) !=
+            canonical_frame(b, b->frames[folded + i]))
+            return false;
+    return true;
+}
+
+/* Return the index of SITE's plain stack, created if it is new. */
+static uint32_t
+plain_find(struct plain_builder *pb, const struct profile_site *site)
+{
+    struct builder *b = &pb->b;
+    size_t calls, folded;
+    uint64_t *head;
+    uint32_t i;
+
+    stacks_read_stack(b, site->node);
+    folded = fold_depth(b, site->node, &calls);
+    head = map_put(&b->stacks_by_hash, hash_stack(b, folded, site), NULL);
+    for (i = (uint32_t)*head; i != 0; i = pb->v[i - 1].next)
+        if (plain_reads_same(pb, &pb->v[i - 1], site, folded))
+            return i - 1;
+    i = (uint32_t)pb->count++;
+    pb->v[i] = (struct plain_stack){.node = site->node,
+                                    .heap = site->heap,
+                                    .folded = (uint32_t)folded,
+                                    .depth = (uint32_t)(b->depth - folded),
+                                    .next = (uint32_t)*head};
+    *head = i + 1;
+    return i;
+}
+
+void
+stacks_plain(const struct profile *p, struct arena *arena, struct plain_stacks *ret)
+{
+    const struct stacks_options options = {.merge_labels = true};
+    struct plain_builder pb = {.b = {.p = p, .options = &options, .arena = arena},
+                               .other = {.p = p, .arena = arena}};
+    uint32_t *of_site = arena_array(arena, p->site_count, sizeof *of_site), *depths;
+
+    prepare_facts(&pb.b);
+    pb.v = arena_array(arena, p->site_count, sizeof *pb.v);
+    map_reserve(&pb.b.stacks_by_node, p->site_count);
+    map_reserve(&pb.b.stacks_by_hash, p->site_count);
+    for (size_t i = 0; i < p->site_count; i++) {
+        bool is_new;
+        uint64_t *known =
+            map_put(&pb.b.stacks_by_node, stack_key(&pb.b, &p->sites[i]), &is_new);
+
+        if (is_new)
+            *known = plain_find(&pb, &p->sites[i]);
+        of_site[i] = (uint32_t)*known;
+    }
+    map_release(&pb.b.frames_by_hash);
+    map_release(&pb.b.stacks_by_hash);
+    map_release(&pb.b.stacks_by_node);
+    depths = arena_array(arena, pb.count, sizeof *depths);
+    for (size_t i = 0; i < pb.count; i++)
+        depths[i] = pb.v[i].depth;
+    *ret = (struct plain_stacks){.of_site = of_site, .depths = depths, .count = pb.count};
 }
 
 /* --- Inner ends ------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct stack {
     const uint32_t *frames;    // Indices into p->frames, innermost first; depth entries.
     const uint32_t *locations; // Location of each frame; depth entries.
     uint32_t depth;            // 0 for the site "other".
+    uint32_t useful_depth;     // Result of stack_useful_depth, if it is known; else 0.
     uint32_t flags;            // Bitwise or of enum profile_node_flags over its nodes.
     // Innermost node of the stack; any of them if several have equal texts.
     uint32_t node;
@@ -32,7 +33,8 @@ struct stack {
     uint32_t number;           // Number that users see, from 1; 0 until stack_numbers sets it.
     uint32_t folded_depth;     // Depth if folded without options; 0 until stack_numbers sets it.
     struct counters counters;  // Sum over all sites with equal stacks.
-    struct errors errors;
+    struct errors *errors;     // NULL = all zero: the counts are exact. It is as large as four
+                               // other stacks.
 };
 
 #define STACK_LABELS_SEVERAL UINT32_MAX
@@ -71,8 +73,21 @@ struct stacks {
 int stacks_build(const struct profile *p, const struct stacks_options *options, struct arena *arena,
                  struct stacks *ret, struct err *err);
 
-/* Add the errors of S to SUM, for a row of the frame with index FRAME of S. */
-void stack_errors_add(struct errors *sum, const struct stack *s, uint32_t frame);
+/* The stacks that stacks_build makes with merge_labels alone, in the same order, without their
+ * frames and counters. */
+struct plain_stacks {
+    const uint32_t *of_site; // By site: index of its stack.
+    const uint32_t *depths;  // By stack: number of its frames.
+    size_t count;
+};
+
+/* Find the plain stacks of P, which must be symbolised, in a tenth of the memory. From ARENA. */
+void stacks_plain(const struct profile *p, struct arena *arena, struct plain_stacks *ret);
+
+/* Add the errors of S to *SUM, for a row of the frame with index FRAME of S. If S has errors, a
+ * *SUM of NULL is replaced by a new one from ARENA. */
+void stack_errors_add(struct errors **sum, const struct stack *s, uint32_t frame,
+                      struct arena *arena);
 
 /* Return the stack of NODE, unfolded and unfiltered, without counters. From ARENA. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);

@@ -144,9 +144,9 @@ top_holders_add_stack(struct builder *b, const struct user_code *code, const str
         c->own = own;
     }
     counters_add(&h->counters, &s->counters);
-    stack_errors_add(&h->errors, s, own);
+    stack_errors_add(&h->errors, s, own, b->arena);
     counters_add(&c->counters, &s->counters);
-    stack_errors_add(&c->errors, s, own + 1);
+    stack_errors_add(&c->errors, s, own + 1, b->arena);
 }
 
 /* Compare values, larger first. Equal ones are in the order of their largest stacks, which is the

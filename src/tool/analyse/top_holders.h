@@ -9,7 +9,7 @@ struct top_holder_caller {
     const struct stack *largest;
     uint32_t own; // Index of the holder's frame in `largest`; the caller's frame is further out.
     struct counters counters;
-    struct errors errors;
+    struct errors *errors; // NULL = exact.
 };
 
 /* A line of a holder's function that leads to allocations. */
@@ -25,7 +25,7 @@ struct top_holder {
     const struct stack *largest; // depth 0: the site "other".
     uint32_t own;                // Index of the holder's innermost frame in `largest`.
     struct counters counters;
-    struct errors errors;
+    struct errors *errors; // NULL = exact.
     struct top_holder_caller *callers; // Largest first.
     size_t caller_count, caller_capacity;
     struct top_holder_line *lines; // Lines, largest first; only lines with a nonzero value.

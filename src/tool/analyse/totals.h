@@ -126,7 +126,7 @@ struct function_total {
     uint32_t function;
     struct amount amount; // In the metric.
     struct amount kept;   // Live bytes.
-    struct errors errors;
+    struct errors *errors; // NULL = exact.
     struct counters counters; // All size classes.
 };
 

@@ -57,10 +57,12 @@ tree_find_child(struct planter *pl, uint32_t parent, uint64_t function_key, uint
 }
 
 static void
-tree_add_inclusive(struct tree_node *n, const struct stack *s, uint32_t frame)
+tree_add_inclusive(struct planter *pl, uint32_t node, const struct stack *s, uint32_t frame)
 {
+    struct tree_node *n = &pl->ret->nodes[node];
+
     counters_add(&n->inclusive, &s->counters);
-    stack_errors_add(&n->inclusive_errors, s, frame);
+    stack_errors_add(&n->inclusive_errors, s, frame, pl->arena);
 }
 
 /* Add S to the child of PARENT that is called ROOT. Return the child. */
@@ -72,7 +74,7 @@ tree_add_root(struct planter *pl, uint32_t parent, const char *root, const struc
     uint32_t node = tree_find_child(pl, parent, key, GROUP_NO_FRAME, 0);
 
     pl->ret->nodes[node].root = root;
-    tree_add_inclusive(&pl->ret->nodes[node], s, s->depth);
+    tree_add_inclusive(pl, node, s, s->depth);
     return node;
 }
 
@@ -82,7 +84,7 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
     uint32_t node = 0, depth = stack_useful_depth(pl->p, s);
     const char *root = stack_root(pl->p, s);
 
-    tree_add_inclusive(&pl->ret->nodes[0], s, 0);
+    tree_add_inclusive(pl, 0, s, 0);
     if (root != NULL && direction == TREE_TOP_DOWN)
         node = tree_add_root(pl, node, root, s);
     for (uint32_t i = 0; i < depth; i++) {
@@ -91,13 +93,12 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
         node = tree_find_child(pl, node, group_function_key(pl->p, s->frames[k], s->locations[k]),
                                s->frames[k], s->locations[k]);
         // From the top down, a node's amount depends on its callers.
-        tree_add_inclusive(&pl->ret->nodes[node], s,
-                           direction == TREE_BOTTOM_UP ? k : s->depth);
+        tree_add_inclusive(pl, node, s, direction == TREE_BOTTOM_UP ? k : s->depth);
     }
     if (root != NULL && direction == TREE_BOTTOM_UP)
         node = tree_add_root(pl, node, root, s);
     counters_add(&pl->ret->nodes[node].self, &s->counters);
-    errors_add(&pl->ret->nodes[node].self_errors, &s->errors);
+    stack_errors_add(&pl->ret->nodes[node].self_errors, s, s->depth, pl->arena);
 }
 
 void

@@ -136,5 +136,6 @@ user_code_frame_unfolded(const struct user_code *own, const struct stack *s)
     folded.frames += wrappers;
     folded.locations += wrappers;
     folded.depth -= wrappers;
+    folded.useful_depth = 0;
     return wrappers + user_code_frame(own, &folded);
 }

@@ -131,9 +131,10 @@ write_numbers(struct writer *w, const struct stack *s)
     }
     if (!profile_has_errors(w->p))
         return;
-    strbuf_fmt(w->out, "%" PRId64 ",", interval_rounded(s->errors.allocated.samples));
+    strbuf_fmt(w->out, "%" PRId64 ",",
+               interval_rounded(errors_or_none(s->errors)->allocated.samples));
     for (size_t i = 0; i < countof(intervals); i++) {
-        struct interval range = interval_of(c, &s->errors, intervals[i].of);
+        struct interval range = interval_of(c, s->errors, intervals[i].of);
 
         strbuf_fmt(w->out, "%" PRId64 ",%" PRId64 ",", interval_rounded(range.low),
                    interval_rounded(range.high));

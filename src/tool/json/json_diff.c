@@ -153,7 +153,7 @@ json_diff_put_row(const struct diff_view *v, struct json_tables *t, const struct
         json_object_line(j, NULL);
     json_growth(j, "growth", &row->before, &row->after);
     if (v->diff->is_estimate)
-        json_interval(j, "", &row->before, &row->before_errors, &row->after, &row->after_errors);
+        json_interval(j, "", &row->before, row->before_errors, &row->after, row->after_errors);
     json_sides(j, "before", &row->before, "after", &row->after);
     if (v->by == DIFF_BY_SITE) {
         json_string(j, "heap", row->heap->name);
@@ -166,8 +166,8 @@ json_diff_put_row(const struct diff_view *v, struct json_tables *t, const struct
         json_known(j, "module", row->frames[0].module);
         json_growth(j, "inclusive_growth", &row->inclusive_before, &row->inclusive_after);
         if (v->diff->is_estimate)
-            json_interval(j, "inclusive_", &row->inclusive_before, &row->inclusive_before_errors,
-                          &row->inclusive_after, &row->inclusive_after_errors);
+            json_interval(j, "inclusive_", &row->inclusive_before, row->inclusive_before_errors,
+                          &row->inclusive_after, row->inclusive_after_errors);
         json_sides(j, "inclusive_before", &row->inclusive_before, "inclusive_after",
                    &row->inclusive_after);
     }

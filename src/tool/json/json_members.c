@@ -87,7 +87,7 @@ json_errors(struct json *j, const char *prefix, const struct counters *c, const 
         {"peak_blocks", INTERVAL_PEAK_BLOCKS}, {"peak_bytes", INTERVAL_PEAK_BYTES},
     };
 
-    json_limit(j, prefix, "samples", "", e->allocated.samples);
+    json_limit(j, prefix, "samples", "", errors_or_none(e)->allocated.samples);
     json_limit(j, prefix, "live_samples", "", interval_samples(e, INTERVAL_LIVE_BYTES));
     json_limit(j, prefix, "peak_samples", "", interval_samples(e, INTERVAL_PEAK_BYTES));
     for (size_t i = 0; i < countof(intervals); i++) {

@@ -296,8 +296,8 @@ json_report_put_node(struct json_tables *t, const struct tree_node *node, uint32
     json_counters(j, &node->inclusive);
     json_self(j, &node->self);
     if (profile_has_errors(t->p)) {
-        json_errors(j, "", &node->inclusive, &node->inclusive_errors);
-        json_errors(j, "self_", &node->self, &node->self_errors);
+        json_errors(j, "", &node->inclusive, node->inclusive_errors);
+        json_errors(j, "self_", &node->self, node->self_errors);
     }
 }
 

@@ -12,8 +12,8 @@ json_line(struct json *j, const struct profile *p, const struct source_line *lin
     json_counters(j, &line->inclusive);
     json_self(j, &line->self);
     if (profile_has_errors(p)) {
-        json_errors(j, "", &line->inclusive, &line->inclusive_errors);
-        json_errors(j, "self_", &line->self, &line->self_errors);
+        json_errors(j, "", &line->inclusive, line->inclusive_errors);
+        json_errors(j, "self_", &line->self, line->self_errors);
     }
     json_end(j);
 }

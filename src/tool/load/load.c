@@ -387,6 +387,7 @@ load_model(struct raw_file *raw, const char *name, const char *path)
     load_symbols(&l);
     load_types(&l);
     fit = loader_fit(&l);
+    arena_release(&l.scratch);
     map_release(&l.known_strings);
     map_release(&l.known_nodes);
     map_release(&l.known_sites);

@@ -18,9 +18,9 @@ load_threads(struct loader *l)
     struct profile *p = l->p;
     size_t count = raw_count(l->raw, DISK_THREADS);
 
-    l->thread_of = arena_array(&p->arena, count + 1, sizeof *l->thread_of);
+    l->thread_of = arena_array(&l->scratch, count + 1, sizeof *l->thread_of);
     l->thread_of_bins =
-        arena_array(&p->arena, raw_count(l->raw, DISK_BINS) + 1, sizeof *l->thread_of_bins);
+        arena_array(&l->scratch, raw_count(l->raw, DISK_BINS) + 1, sizeof *l->thread_of_bins);
     p->threads = arena_array(&p->arena, count + 1, sizeof *p->threads);
     for (size_t i = 1; i < count; i++) {
         const struct disk_thread *d = raw_record(l->raw, DISK_THREADS, i);
@@ -164,7 +164,7 @@ load_blocks(struct loader *l)
 
     expect(l, count);
     l->thread_site_of =
-        arena_array(&l->p->arena, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
+        arena_array(&l->scratch, count * DISK_BLOCK_SITES, sizeof *l->thread_site_of);
     for (size_t i = 0; i < count; i++) {
         const struct disk_block *b = raw_record(l->raw, DISK_COUNTERS, i);
         uint32_t thread = b->thread < threads ? l->thread_of[b->thread] : 0;

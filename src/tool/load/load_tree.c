@@ -299,7 +299,7 @@ note_sites(struct loader *l, size_t i, const struct disk_node *d)
         if (id == 0)
             continue;
         if (id < SITE_ID_MAX && id >= l->site_id_end) {
-            arena_grow(&l->p->arena, &l->site_of, &l->site_id_capacity, id, sizeof *l->site_of);
+            arena_grow(&l->scratch, &l->site_of, &l->site_id_capacity, id, sizeof *l->site_of);
             l->site_id_end = (uint64_t)id + 1;
         }
         if (id >= SITE_ID_MAX || l->node_of[i] == 0)
@@ -317,9 +317,9 @@ load_nodes(struct loader *l)
 
     load_tree_add_location(l, 0, false);
     l->disk_node_count = count;
-    l->node_of = arena_array(&p->arena, count + 1, sizeof *l->node_of);
-    l->tags_of = arena_array(&p->arena, count + 1, sizeof *l->tags_of);
-    l->depth = arena_array(&p->arena, count + 2, sizeof *l->depth);
+    l->node_of = arena_array(&l->scratch, count + 1, sizeof *l->node_of);
+    l->tags_of = arena_array(&l->scratch, count + 1, sizeof *l->tags_of);
+    l->depth = arena_array(&l->scratch, count + 2, sizeof *l->depth);
     p->nodes = arena_array(&p->arena, count + 2, sizeof *p->nodes);
     p->nodes[0] = (struct profile_node){0};
     p->nodes[1] = (struct profile_node){.flags = NODE_OTHER};
@@ -392,7 +392,7 @@ load_tree_add_site(struct loader *l, uint64_t key)
 void
 load_sites(struct loader *l)
 {
-    l->index_of_site = arena_array(&l->p->arena, l->site_id_end, sizeof *l->index_of_site);
+    l->index_of_site = arena_array(&l->scratch, l->site_id_end, sizeof *l->index_of_site);
 }
 
 uint32_t

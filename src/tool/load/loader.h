@@ -30,6 +30,7 @@ struct loader {
     struct raw_file *raw;
     const char *path; // Path of the file; NULL if only its bytes are known.
     struct profile *p;
+    struct arena scratch; // For tables that are needed only until the model is complete.
     uint32_t *node_of; // By the file's node id: node id + 1; 0 = no such node.
     size_t disk_node_count;
     uint32_t *tags_of; // By the file's node id: the tags; 0 for a frame.

@@ -96,6 +96,22 @@ errors_add_site(struct errors *sum, const struct errors *e)
     errors_add_units(sum, e);
 }
 
+const struct errors *
+errors_or_none(const struct errors *e)
+{
+    static const struct errors none;
+
+    return e != NULL ? e : &none;
+}
+
+struct errors *
+errors_of(struct errors **e, struct arena *arena)
+{
+    if (*e == NULL)
+        *e = arena_alloc(arena, sizeof **e);
+    return *e;
+}
+
 /* Return the variance of S's part of the open group: of a ratio of sums over a random sample. */
 static double
 open_variance(const struct share *s)
@@ -143,6 +159,8 @@ share_add(struct share *sum, const struct share *s)
 void
 errors_add(struct errors *sum, const struct errors *e)
 {
+    if (e == NULL)
+        return;
     errors_add_site(sum, e);
     if (e->group == 0 && e->shares[0].samples == 0)
         return;
@@ -211,9 +229,7 @@ profile_count(struct profile *p, size_t row, const struct counters *c)
 const struct errors *
 profile_site_errors(const struct profile *p, size_t site)
 {
-    static const struct errors none;
-
-    return site < p->site_error_capacity ? &p->site_errors[site] : &none;
+    return errors_or_none(site < p->site_error_capacity ? &p->site_errors[site] : NULL);
 }
 
 struct errors *

@@ -177,7 +177,14 @@ struct errors {
     double blocks_unit_few, bytes_unit_few;
 };
 
-/* Add E to SUM: sums and variances are added, and the larger of two units is kept. */
+/* Return E, or zeros if E is NULL, as in rows of exact counts. */
+const struct errors *errors_or_none(const struct errors *e);
+
+/* Return *E, created from ARENA as zeros if it is NULL. */
+struct errors *errors_of(struct errors **e, struct arena *arena);
+
+/* Add E, which may be NULL, to SUM: sums and variances are added, and the larger of two units is
+ * kept. */
 void errors_add(struct errors *sum, const struct errors *e);
 
 /* Like errors_add, without the shares of callers: SUM does not depend on them. */

@@ -397,6 +397,7 @@ put_title(struct flame *c, const struct node *n, size_t from, size_t to)
         part.frames += inner->frame;
         part.locations += inner->frame;
         part.depth -= inner->frame;
+        part.useful_depth = 0;
     }
     frame_stack_title(&c->f, &part, when);
 }

@@ -247,7 +247,7 @@ static void
 put_holder(struct text_view *v, const struct top_holder *h, enum metric metric, size_t callers)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
-    const char *mark = sampling_mark(v->base.arena, &h->counters, &h->errors, metric);
+    const char *mark = sampling_mark(v->base.arena, &h->counters, h->errors, metric);
     const struct brief_place place = place_of_holder(h, metric);
     size_t used = NAME_COLUMN;
 

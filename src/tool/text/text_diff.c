@@ -336,8 +336,8 @@ text_diff_put_site(struct diff_text *v, const struct diff_row *row)
     int64_t growth = diff_growth(&row->before, &row->after, v->d->metric);
     int64_t hue = diff_is_noise(row, v->d->metric, false) ? 0 : growth;
     const char *tags = tags_text(row->heap, row->labels, v->d->arena), *sides;
-    struct interval i = diff_interval(&row->before, &row->before_errors, &row->after,
-                                      &row->after_errors, v->d->metric);
+    struct interval i = diff_interval(&row->before, row->before_errors, &row->after,
+                                      row->after_errors, v->d->metric);
 
     text_diff_put_growth(v, growth_text(v, growth, v->d->metric), hue, INDENT - 1);
     sides =

@@ -128,7 +128,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
     used = columns_before_name(&l);
     for (size_t i = 0; i < d->count && i < limit; i++) {
         const struct function_total *r = &d->v[i];
-        const char *error = sampling_error(v->base.arena, &r->counters, &r->errors, metric);
+        const char *error = sampling_error(v->base.arena, &r->counters, r->errors, metric);
         size_t room = style_room(&v->style, used);
 
         room = room < TEXT_NAME_MIN ? TEXT_NAME_MIN : room;

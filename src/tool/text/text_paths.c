@@ -270,7 +270,7 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
                    const struct paths_widths *w)
 {
     const struct counters *c = &path->counters;
-    const char *error = sampling_error(v->base.arena, c, &path->errors, METRIC_INUSE);
+    const char *error = sampling_error(v->base.arena, c, path->errors, METRIC_INUSE);
     size_t before_path = w->blocks + w->bytes + w->percent + 4;
 
     style_right(v->out, style_count(v->base.arena, counters_live_blocks(c)), w->blocks);

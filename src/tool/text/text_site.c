@@ -91,7 +91,7 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
         &v->style, v->out, ATTR_DIM,
         style_cut_end(v->base.arena,
                       arena_printf(v->base.arena, "%s%s", site_details(v, &s->counters, metric),
-                                   sampling_error(v->base.arena, &s->counters, &s->errors, metric)),
+                                   sampling_error(v->base.arena, &s->counters, s->errors, metric)),
                       style_room(&v->style, used)));
     strbuf_char(v->out, '\n');
     text_site_put_tags(v, s);

@@ -93,7 +93,7 @@ line_numbers(const struct shown_file *s, const struct source_line *line, uint32_
     ret[LINE] = arena_printf(a, "%" PRIu32, number);
     if (line != NULL) {
         const struct counters *c = s->self ? &line->self : &line->inclusive;
-        const struct errors *e = s->self ? &line->self_errors : &line->inclusive_errors;
+        const struct errors *e = s->self ? line->self_errors : line->inclusive_errors;
 
         if (c->allocations == 0 && c->frees == 0)
             return;

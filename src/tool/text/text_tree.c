@@ -77,7 +77,7 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     style_attr(&v->style, v->out, ATTR_PLAIN);
     if (t->has_errors)
         style_right(v->out,
-                    sampling_mark(v->base.arena, &n->inclusive, &n->inclusive_errors, t->metric),
+                    sampling_mark(v->base.arena, &n->inclusive, n->inclusive_errors, t->metric),
                     ERROR_WIDTH);
     if (t->has_self)
         style_right(v->out, self, 12);

@@ -99,7 +99,7 @@ add_error_cells(struct table *t, const struct counters *c, const struct errors *
                                           INTERVAL_LIVE_BLOCKS, INTERVAL_LIVE_BYTES,
                                           INTERVAL_PEAK_BLOCKS, INTERVAL_PEAK_BYTES};
 
-    table_number(t, interval_rounded(e->allocated.samples));
+    table_number(t, interval_rounded(errors_or_none(e)->allocated.samples));
     for (size_t i = 0; i < countof(of); i++) {
         struct interval r = interval_of(c, e, of[i]);
 
@@ -488,10 +488,10 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         bool has_frame = r->frame != GROUP_NO_FRAME;
 
         table_number(ret, metric_value(&r->self, metric));
-        table_string(ret, errors ? sampling_mark(v->arena, &r->self, &r->self_errors, metric) : "");
+        table_string(ret, errors ? sampling_mark(v->arena, &r->self, r->self_errors, metric) : "");
         table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
         table_number(ret, metric_value(&r->inclusive, metric));
-        table_string(ret, errors ? sampling_mark(v->arena, &r->inclusive, &r->inclusive_errors,
+        table_string(ret, errors ? sampling_mark(v->arena, &r->inclusive, r->inclusive_errors,
                                                  metric)
                                  : "");
         table_number(ret, r->self.allocations);
@@ -505,11 +505,11 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
                                                 : "");
         add_counter_cells(ret, &r->inclusive);
         if (errors)
-            add_error_cells(ret, &r->inclusive, &r->inclusive_errors);
+            add_error_cells(ret, &r->inclusive, r->inclusive_errors);
         if (has_callees(by))
             add_counter_cells(ret, &r->self);
         if (has_callees(by) && errors)
-            add_error_cells(ret, &r->self, &r->self_errors);
+            add_error_cells(ret, &r->self, r->self_errors);
         identity_cells(v, by, r, ret);
     }
 }
