@@ -32,7 +32,8 @@
 
 /* Limit of all tables together: a fixed part, and a number of bytes per byte of the file. The
  * sparsest table is the bins: 290 MB with as many threads as the recorder follows, which compress
- * to nearly nothing in a packed file. */
+ * to nearly nothing in a packed file. A file that compresses even better ends with zeros
+ * (raw_file_bytes_min). */
 #define EXPANDED_BYTES_FREE ((uint64_t)384 << 20)
 #define EXPANDED_BYTES_PER_BYTE 512
 
@@ -247,6 +248,15 @@ parse_header(const void *data, size_t size_bytes, const char *name, struct raw_f
                        "use a newer one",
                        name, h->incompatible);
     return 0;
+}
+
+uint64_t
+raw_file_bytes_min(uint64_t tables_bytes)
+{
+    return tables_bytes <= EXPANDED_BYTES_FREE
+               ? 0
+               : (tables_bytes - EXPANDED_BYTES_FREE + EXPANDED_BYTES_PER_BYTE - 1) /
+                     EXPANDED_BYTES_PER_BYTE;
 }
 
 /* Segments of a file that is being parsed. */

@@ -60,6 +60,9 @@ void raw_damage(struct raw_file *r, const char *format, ...) PRINTF(2, 3);
  * ARENA. */
 const char *raw_damage_text(const struct raw_file *r, struct arena *arena);
 
+/* Return the size that a file needs at least for its reader to accept tables of TABLES_BYTES. */
+uint64_t raw_file_bytes_min(uint64_t tables_bytes);
+
 /* Return the checksum of the packed file DATA, never 0. It counts the header's field `check` as 0.
  * Requires DATA to be at least as large as a header. */
 uint64_t raw_check(const void *data, size_t size_bytes);

@@ -428,6 +428,27 @@ write_symbols(struct writer *w)
                 sizeof(struct disk_site_type));
 }
 
+/* Append zeros if the file is so small that a reader would take its directory for forged. */
+static void
+writer_pad(struct writer *w)
+{
+    uint64_t tables_bytes = 0, size_bytes;
+
+    for (uint32_t i = 0; i < w->segment_count; i++) {
+        struct disk_segment s;
+
+        memcpy(&s, w->out.text + DISK_DIRECTORY_OFF + i * sizeof s, sizeof s);
+        tables_bytes += s.bytes;
+    }
+    size_bytes = raw_file_bytes_min(tables_bytes);
+    if (size_bytes > w->out.length) {
+        size_t more_bytes = size_bytes - w->out.length;
+
+        memset(strbuf_room(&w->out, more_bytes), 0, more_bytes);
+        strbuf_grew(&w->out, more_bytes);
+    }
+}
+
 int
 write_finish(struct writer *w, const struct disk_header *header, struct strbuf *ret,
              struct err *err)
@@ -441,6 +462,7 @@ write_finish(struct writer *w, const struct disk_header *header, struct strbuf *
     write_symbols(w);
     if (w->has_columns)
         h.incompatible |= DISK_INCOMPATIBLE_COLUMNS;
+    writer_pad(w);
     // A reader adds the size of the file that it reads.
     h.recorder_bytes = w->memory_bytes > w->out.length ? w->memory_bytes - w->out.length : 0;
     memcpy(w->out.text, &h, sizeof h);
