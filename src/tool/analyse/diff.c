@@ -6,9 +6,10 @@
  *
  * Each stack is walked from the root into one common tree, whose edges are exact 64-bit keys
  * (parent << 32 | frame id). Heap and labels are two further edges, by name. Stacks that end at the
- * same node are one row. Two stacks of one profile that differ only in lines are one row as well,
- * and their frames with several lines are marked. A renamed function is another function: its row
- * falls to zero and a new row appears.
+ * same node are one row. A stack that a limit has truncated begins at a frame of its own, so it is
+ * in another row than a whole stack with the same inner frames. Two stacks of one profile that
+ * differ only in lines are one row as well, and their frames with several lines are marked. A
+ * renamed function is another function: its row falls to zero and a new row appears.
  *
  * By function, a stack counts once for each of its functions, however often recursion repeats it;
  * `seen` stores the last stack counted. Inlined and other calls of a function are not
@@ -109,6 +110,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
            enum metric metric, struct arena *arena, struct diff *ret)
 {
     struct builder b = {.arena = arena, .by = by, .metric = metric, .ret = ret};
+    const char *root;
 
     *ret = (struct diff){
         .before = before->stacks->total,
@@ -117,6 +119,10 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
         .after_errors = after->stacks->errors,
         .is_estimate = profile_has_errors(before->p) || profile_has_errors(after->p),
     };
+    ret->truncated = stacks_truncated(after->p, after->stacks, &ret->after_truncated);
+    root = stacks_truncated(before->p, before->stacks, &ret->before_truncated);
+    if (ret->truncated == NULL)
+        ret->truncated = root;
     diff_files_match(before->p, after->p, &b.files);
     diff_add_side(&b, before, false);
     diff_add_side(&b, after, true);
@@ -200,6 +206,13 @@ replace_text(struct arena *arena, const char **at, const char *text)
         *at = arena_strdup(arena, text);
 }
 
+/* Return the number of frames of S with its root (stack_root), if it has one. */
+static uint32_t
+diff_depth(const struct profile *p, const struct stack *s)
+{
+    return s->depth + (stack_root(p, s) != NULL);
+}
+
 /* Return the entry of frame I of S, and its line in *RET_LINE. Resolves a named frame once, however
  * many stacks share it. Frames without a name differ by location. */
 static uint32_t
@@ -211,9 +224,9 @@ read_frame(struct builder *b, const struct profile *p, const struct stack *s, ui
     uint32_t entry;
 
     *ret_line = 0;
-    if (s->depth == 0)
+    if (i >= s->depth) // As for "other", which has no frames, for the root of a truncated stack.
         return entry_for(
-            b, &(struct diff_frame){.function = FRAME_NAME_OTHER, .file = "", .module = ""}, "");
+            b, &(struct diff_frame){.function = stack_root(p, s), .file = "", .module = ""}, "");
     f = &p->frames[s->frames[i]];
     *ret_line = f->line;
     if (b->known[s->frames[i]] != 0)
@@ -301,7 +314,7 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
     row = map_put(&b->rows_by_node, node, &new);
     if (new) {
         *row = diff_new_row(b, depth);
-        b->ret->rows[*row].useful_depth = s->depth ? stack_useful_depth(p, s) : 1;
+        b->ret->rows[*row].useful_depth = depth > s->depth ? depth : stack_useful_depth(p, s);
         b->ret->rows[*row].heap = heap;
         b->ret->rows[*row].labels = labels;
     }
@@ -339,7 +352,7 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
 static void
 diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
 {
-    uint32_t depth = s->depth ? s->depth : 1;
+    uint32_t depth = diff_depth(p, s);
     uint32_t *entries = xmalloc((size_t)2 * depth * sizeof *entries), *lines = entries + depth;
 
     b->stack_number++;

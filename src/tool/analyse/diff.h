@@ -55,12 +55,18 @@ struct diff {
     struct counters before, after; // Totals of the stacks compared.
     struct errors before_errors, after_errors;
     bool is_estimate; // At least one side is an estimate.
+    // Result of stacks_truncated for each side, by which inclusive values may be too small. Zero if
+    // TRUNCATED, the name of most of these stacks, is NULL.
+    const char *truncated;
+    struct counters before_truncated, after_truncated;
 };
 
 /* Compare two sets of stacks. Frames are equal if their functions are, their files match
  * (diff.h), and both or neither are inlined. Addresses, lines, modules and directories may
- * differ. Stacks are equal if their frames, labels and heap names are. Rows by function are sorted
- * by change of self value, then of inclusive value. Everything in *RET is from ARENA. */
+ * differ. Stacks are equal if their frames, labels and heap names are. The name of stack_root is
+ * the outermost frame of a stack that has one, so a truncated stack differs from a whole one. Rows
+ * by function are sorted by change of self value, then of inclusive value. Everything in *RET is
+ * from ARENA. */
 void diff_build(const struct diff_side *before, const struct diff_side *after, enum diff_by by,
                 enum metric metric, struct arena *arena, struct diff *ret);
 

@@ -146,6 +146,21 @@ metric_to_start(const struct shown *s)
     return metric_first(s->p, &s->stacks.total);
 }
 
+/* Warn if the format cannot show that callers of some stacks are not known. */
+static void
+cmd_export_warn(const struct shown *s, const struct exporter *e)
+{
+    struct arena *a = s->text.base.arena;
+    struct counters c;
+    const char *name = e->unnamed_roots ? stacks_truncated(s->p, &s->stacks, &c) : NULL;
+
+    if (name != NULL)
+        message_warning("the format %s has no name for %s, %s of the allocated bytes; sums by "
+                        "caller are lower bounds",
+                        e->name, name,
+                        style_percent(a, c.allocated_bytes, s->stacks.total.allocated_bytes));
+}
+
 static int
 cmd_export_show(struct shown *s)
 {
@@ -162,8 +177,10 @@ cmd_export_show(struct shown *s)
     struct err err = {""};
     int rc = run->exporter->write(s->p, &s->stacks, &options, s->text.out, &err);
 
-    if (rc == 0)
+    if (rc == 0) {
+        cmd_export_warn(s, run->exporter);
         return 0;
+    }
     message_error("%s", err.text);
     return exit_code(rc);
 }

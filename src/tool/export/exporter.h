@@ -83,6 +83,8 @@ struct exporter {
     bool in_time;            // The format shows values over time, so it needs a session's history.
     // The format has no room for names, so frames without an address are useless.
     bool needs_addresses;
+    // The format has no place for the name of stack_root.
+    bool unnamed_roots;
     // The format supports options.compression, which the extension of the file selects.
     bool compresses;
     export_fn *write;

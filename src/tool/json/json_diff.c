@@ -217,6 +217,9 @@ json_diff(struct json *j, const struct diff_view *v)
     json_growth(j, "growth", &d->before, &d->after);
     if (d->is_estimate)
         json_interval(j, "", &d->before, &d->before_errors, &d->after, &d->after_errors);
+    json_bool(j, "inclusive_is_lower_bound", d->truncated != NULL);
+    json_sides(j, "truncated_before", &d->before_truncated, "truncated_after",
+               &d->after_truncated);
     put_limits(j, v->checked);
     json_uint(j, "unchanged_rows", unchanged);
     json_array(j, "rows");

@@ -24,8 +24,9 @@
  *
  * Consumers skip rows without addresses, so a stack without frames gets an address outside all
  * modules. It is a large one, because google-pprof interprets small ones as functions of the
- * program. A row in flight may be negative or have bytes without blocks, which consumers reject; it
- * is written as 0.
+ * program. A stack that a limit has truncated ends with another such address. The format has no
+ * name for it, but it keeps these stacks apart from whole ones. A row in flight may be negative or
+ * have bytes without blocks, which consumers reject; it is written as 0.
  *
  * The format has no peak or temporary values: see pprof_proto.c. */
 #include "pprof/pprof.h"
@@ -37,6 +38,7 @@
 #include "util/amount.h"
 
 #define NO_FRAMES " 0x00007ffffffff000" // The end of user space.
+#define TRUNCATED " 0x00007fffffffe000" // The outermost address of a truncated stack.
 
 struct row {
     int64_t live_blocks, live_bytes, allocations, allocated_bytes;
@@ -87,6 +89,7 @@ collect_rows(const struct profile *p, const struct stacks *stacks, struct arena 
 static void
 write_row(const struct profile *p, uint32_t node, const struct row *r, struct strbuf *out)
 {
+    struct stack all = {.depth = 1};
     bool leaf = true;
 
     strbuf_fmt(out, "%" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @", r->live_blocks,
@@ -94,6 +97,7 @@ write_row(const struct profile *p, uint32_t node, const struct row *r, struct st
     for (; node != 0; node = p->nodes[node].parent) {
         uint64_t pc = location_pc(&p->locations[p->nodes[node].location]);
 
+        all.flags |= p->nodes[node].flags;
         // The format has only addresses, and a named frame has none.
         if (p->nodes[node].location == 0 ||
             profile_language(p, &p->locations[p->nodes[node].location]) != 0)
@@ -101,7 +105,9 @@ write_row(const struct profile *p, uint32_t node, const struct row *r, struct st
         strbuf_fmt(out, " 0x%016" PRIx64, leaf ? pc : pc + 1);
         leaf = false;
     }
-    strbuf_str(out, leaf ? NO_FRAMES "\n" : "\n");
+    strbuf_str(out, leaf                          ? NO_FRAMES "\n"
+                    : stack_root(p, &all) != NULL ? TRUNCATED "\n"
+                                                  : "\n");
 }
 
 static void

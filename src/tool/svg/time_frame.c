@@ -285,8 +285,8 @@ frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
     uint32_t function;
     const char *name;
 
-    if (s->depth == 0)
-        return FRAME_NAME_OTHER;
+    if (i >= s->depth)
+        return stack_root(f->p, s);
     function = f->p->frames[s->frames[i]].function;
     if (function != 0 && f->names[function] != NULL)
         return f->names[function];
@@ -299,6 +299,7 @@ frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
 void
 frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line)
 {
+    const char *root = s->depth > 0 ? stack_root(f->p, s) : NULL;
     uint32_t depth = stack_useful_depth(f->p, s);
 
     strbuf_str(f->out, "<title>");
@@ -316,6 +317,10 @@ frame_stack_title(const struct time_frame *f, const struct stack *s, const char 
         if (frame->line)
             strbuf_fmt(f->out, ":%u", frame->line);
         strbuf_pause(f->out);
+    }
+    if (root != NULL) {
+        strbuf_char(f->out, '\n');
+        utf8_add_xml(f->out, root);
     }
     strbuf_str(f->out, "</title>");
 }

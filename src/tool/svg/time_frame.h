@@ -57,10 +57,12 @@ const char *frame_amount(const struct time_frame *f, double value);
 /* Return the class of a colour for NAME that is not in *TAKEN, and add it there. */
 const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
 
-/* Return the name of frame I of S, shortened for people. */
+/* Return the name of frame I of S, shortened for people; for I = depth, the name of its root
+ * (stack_root), if it has one. */
 const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
 
-/* Write the tooltip of boxes of S: FIRST_LINE, then one frame per line. */
+/* Write the tooltip of boxes of S: FIRST_LINE, then one frame per line, then the root
+ * (stack_root). */
 void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
 
 #endif

@@ -37,6 +37,7 @@ enum {
     ROW = 19,
     BOXES_MAX = 70,
     FOOT = 76,
+    FOOT_ROW = 18,
     AMOUNT_WIDTH = 96,
     INSET = 1,
 };
@@ -51,7 +52,7 @@ enum {
 struct node {
     uint32_t parent;
     const struct stack *stack; // One of the stacks through this node.
-    uint32_t frame;            // Index of the node's frame in `stack`, or depth for "other".
+    uint32_t frame;            // Index of the node's frame in `stack`, or depth for its root.
     int64_t rough[TREND_POINTS];
     int64_t max;
     bool grows;
@@ -82,7 +83,9 @@ timeline_flame_child_of(struct flame *c, struct map *known, uint32_t parent, con
                         uint32_t frame)
 {
     uint64_t key =
-        frame < s->depth ? group_function_key(c->f.p, s->frames[frame], s->locations[frame]) : 0;
+        frame < s->depth ? group_function_key(c->f.p, s->frames[frame], s->locations[frame])
+        : s->depth == 0  ? 0
+                         : UINT64_MAX - (s->flags & NODE_CALLERLESS); // Keys that no function has.
     bool is_new;
     uint64_t *node = map_put(known, key * 0x9e3779b97f4a7c15u ^ parent, &is_new);
 
@@ -106,8 +109,8 @@ timeline_flame_build_tree(struct flame *c)
         const struct stack *s = &c->stacks->v[i];
         uint32_t node = 0;
 
-        if (s->depth == 0)
-            node = timeline_flame_child_of(c, &known, node, s, 0);
+        if (stack_root(c->f.p, s) != NULL)
+            node = timeline_flame_child_of(c, &known, node, s, s->depth);
         for (uint32_t k = stack_useful_depth(c->f.p, s); k-- > 0 && s->depth > 0;)
             node = timeline_flame_child_of(c, &known, node, s, k);
         c->leaf_of[i] = node;
@@ -449,9 +452,25 @@ timeline_flame_put_node(struct flame *c, uint32_t i, double y)
     }
 }
 
+/* Return a sentence on callers that are not known, or NULL. */
+static const char *
+truncated_text(const struct flame *c)
+{
+    struct counters sum;
+    const char *name = stacks_truncated(c->f.p, c->stacks, &sum);
+
+    return name == NULL
+               ? NULL
+               : arena_printf(c->f.arena,
+                              "The callers of %s are not known, so boxes of other functions show "
+                              "lower bounds (\xe2\x89\xa5).",
+                              name);
+}
+
 static void
 put_foot(struct flame *c, double y)
 {
+    const char *truncated = truncated_text(c);
     size_t left_out = c->count - c->shown;
     const char *text =
         "Each curve has its own scale. On the right: its maximum; red: it grows steadily; grey: "
@@ -468,7 +487,9 @@ put_foot(struct flame *c, double y)
                                           : arena_printf(c->f.arena, "%s smaller calls are",
                                                          amount_count(c->f.arena,
                                                                       (int64_t)left_out)));
-    frame_text(&c->f, 16, y + 18, "class=\"muted\"", text, 240);
+    frame_text(&c->f, 16, y + FOOT_ROW, "class=\"muted\"", text, 240);
+    if (truncated != NULL)
+        frame_text(&c->f, 16, y + 2 * FOOT_ROW, "class=\"muted\"", truncated, 240);
 }
 
 static void
@@ -478,7 +499,7 @@ put_chart(struct flame *c)
     double bottom = FRAME_TOP + (double)c->nodes[0].rows * ROW;
 
     frame_begin(
-        &c->f, bottom + FOOT,
+        &c->f, bottom + FOOT + (truncated_text(c) != NULL ? FOOT_ROW : 0),
         arena_printf(c->f.arena, "%s: memory held over time", title_program(p, c->f.arena)),
         arena_printf(c->f.arena, "%sheaptap %s", frame_process(&c->f),
                      p->process.heaptap ? p->process.heaptap : ""));

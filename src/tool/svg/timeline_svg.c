@@ -23,7 +23,9 @@
 #include "svg/time_frame.h"
 #include "util/amount.h"
 
-enum { HEIGHT = 340, LEGEND_ROW = 20, FOOT = 30, Y_TICKS = 4 };
+enum { HEIGHT = 340, LEGEND_ROW = 20, LEGEND_FRAMES = 6, FOOT = 30, Y_TICKS = 4 };
+
+#define CALLED_BY " \xe2\x86\x90 "
 
 struct layer {
     const struct timeline_row *row;
@@ -227,11 +229,15 @@ timeline_svg_put_total(struct areas *a)
 static const char *
 stack_text(struct areas *a, const struct stack *s)
 {
+    const char *root = s->depth > 0 ? stack_root(a->f.p, s) : NULL;
     uint32_t depth = stack_useful_depth(a->f.p, s);
     const char *text = frame_function(&a->f, s, 0);
 
-    for (uint32_t i = 1; i < depth && i < 6; i++)
-        text = arena_printf(a->f.arena, "%s \xe2\x86\x90 %s", text, frame_function(&a->f, s, i));
+    for (uint32_t i = 1; i < depth && i < LEGEND_FRAMES; i++)
+        text = arena_printf(a->f.arena, "%s" CALLED_BY "%s", text, frame_function(&a->f, s, i));
+    if (root != NULL)
+        text = arena_printf(a->f.arena, "%s" CALLED_BY "%s%s", text,
+                            depth > LEGEND_FRAMES ? "\xe2\x80\xa6" CALLED_BY : "", root);
     return text;
 }
 

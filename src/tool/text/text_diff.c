@@ -44,6 +44,7 @@ struct diff_text {
 };
 
 static void text_diff_put_totals(struct diff_text *v);
+static void text_diff_put_truncated(struct diff_text *v);
 static void text_diff_put_rows(struct diff_text *v);
 
 /* Write the sentence about the damage of P, uncut, if there is any. */
@@ -62,6 +63,7 @@ text_diff(const struct diff_view *d, const struct style *style, size_t depth, st
     text_diff_put_damage(&v, d->before);
     text_diff_put_damage(&v, d->after);
     text_diff_put_totals(&v);
+    text_diff_put_truncated(&v);
     text_diff_put_rows(&v);
 }
 
@@ -372,7 +374,11 @@ put_function_titles(struct diff_text *v)
     static const char *const titles[] = {"growth", "before", "after", "w. callees"};
 
     for (size_t i = 0; i < countof(titles); i++)
-        style_right(v->out, titles[i], function_column(v));
+        style_right(v->out,
+                    i + 1 == countof(titles) && v->d->diff->truncated != NULL
+                        ? "callees ?"
+                        : titles[i],
+                    function_column(v));
     strbuf_fmt(v->out, "%s  function\n", v->d->diff->is_estimate ? "    noise" : "");
 }
 
@@ -442,6 +448,30 @@ put_other_changes(struct diff_text *v)
     }
     if (*options)
         text_diff_line(v, arena_printf(a, "Others changed: %s", options));
+}
+
+/* State the amount by which inclusive values of each side may be too small. */
+static void
+text_diff_put_truncated(struct diff_text *v)
+{
+    const struct diff *d = v->d->diff;
+    enum metric metric = v->d->metric;
+
+    if (d->truncated == NULL)
+        return;
+    text_diff_line(
+        v, arena_printf(v->d->arena, "\n%s: %s before, %s after", d->truncated,
+                        text_diff_amount(v, metric_value(&d->before_truncated, metric), metric),
+                        text_diff_amount(v, metric_value(&d->after_truncated, metric), metric)));
+    if (v->d->by == DIFF_BY_SITE) {
+        text_diff_line(v, "Their callers are not known.");
+        return;
+    }
+    text_diff_line(v, "Their callers are not known, so growth with callees (?) may be");
+    text_diff_line(
+        v, arena_printf(v->d->arena, "%s less or %s more.",
+                        text_diff_amount(v, metric_value(&d->before_truncated, metric), metric),
+                        text_diff_amount(v, metric_value(&d->after_truncated, metric), metric)));
 }
 
 static void
