@@ -14,7 +14,7 @@ import {areDifferentPrograms, briefName, shortName, visible}
     from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
 import {stretches} from '../../src/page/view/stretches.js';
-import {axisTime, bytes, count, duration, fixed, growth, percent, plural}
+import {axisTime, bytes, count, duration, fixed, growth, inclusiveTitle, percent, plural}
     from '../../src/page/view/units.js';
 
 test('numbers are rounded as the command rounds them', () => {
@@ -48,6 +48,14 @@ test('a single loss has the singular', () => {
     assert.deepEqual(one(LOSSES, 'inherited_frees', 0), []);
     for (const [name, single, several] of [...LOSSES, ...WRONG])
         assert.ok(single.startsWith('…') || several !== undefined, name);
+});
+
+test('a column of lower bounds is marked', () => {
+    const report = (bound) => ({losses: {inclusive_is_lower_bound: bound}});
+    assert.equal(inclusiveTitle({report: report(false)}, 'total'), 'total');
+    assert.equal(inclusiveTitle({report: report(true)}, 'total'), 'total ≥');
+    const profile = {report: report(false), before: report(true)};
+    assert.equal(inclusiveTitle(profile, 'total growth', '?'), 'total growth ?');
 });
 
 test('builds of a program in two directories are the same program', () => {

@@ -18,7 +18,7 @@ import {KeyName, keyText} from './keys.jsx';
 import {FunctionName, functionKind, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {NARROW_TITLES} from './table_view.jsx';
-import {amount, percent} from './units.js';
+import {amount, inclusiveTitle, percent} from './units.js';
 
 const KIND_TEXTS = {own: 'own code', library: 'library', runtime: 'C or C++ runtime',
     unknown: 'unknown module'};
@@ -69,9 +69,10 @@ function Numbers({fn}) {
             cell: (row) => metricName(row.metric, extent)},
         {key: 'self', title: 'self', numeric: true, width: 8,
             cell: (row) => amount(row.self, row.metric.unit)},
-        {key: 'total', title: 'total', numeric: true, width: 8,
+        {key: 'total', title: inclusiveTitle(profile, 'total'), numeric: true, width: 8,
             cell: (row) => amount(row.total, row.metric.unit)},
-        compares ? {key: 'growth', title: 'growth', numeric: true, width: 9,
+        compares ? {key: 'growth', title: inclusiveTitle(profile, 'growth', '?'), numeric: true,
+            width: 9,
             cell: (row) => <Growth value={row.total - row.before} unit={row.metric.unit} />}
             : {key: 'share', title: 'total of all', width: 12, narrowWidth: 5.5,
                 cell: (row) => <Share part={row.total} whole={row.whole} />}];

@@ -10,7 +10,7 @@ import {metricName} from '../model/metric.js';
 import {Grid, Share} from './grid.jsx';
 import {FunctionName} from './name.jsx';
 import {useShared} from './route.js';
-import {amount, bytes, count, plural} from './units.js';
+import {amount, bytes, count, inclusiveTitle, plural} from './units.js';
 
 const CLASSES = ['up to 32 bytes', 'up to 256', 'up to 2,048', 'larger'];
 
@@ -72,7 +72,7 @@ export function Direct() {
 }
 
 function Cycles({graph}) {
-    const {metric} = useShared();
+    const {profile, metric} = useShared();
     if (graph.cycles.length === 0)
         return null;
     const columns = [
@@ -81,8 +81,8 @@ function Cycles({graph}) {
                 <FunctionName id={fn} /></span>)},
         {key: 'many', title: 'how many', numeric: true, width: 7, narrow: false,
             value: (row) => row.functions.length, cell: (row) => count(row.functions.length)},
-        {key: 'total', title: 'total', numeric: true, width: 8, value: (row) => row.total,
-            cell: (row) => amount(row.total, metric.unit)},
+        {key: 'total', title: inclusiveTitle(profile, 'total'), numeric: true, width: 8,
+            value: (row) => row.total, cell: (row) => amount(row.total, metric.unit)},
         {key: 'recursive', title: 'calls within', numeric: true, width: 9, narrow: false,
             value: (row) => row.recursive, cell: (row) => count(row.recursive)}];
     return (
@@ -101,8 +101,8 @@ export function Calls() {
         {key: 'function', title: 'function', heads: true,
             value: (row) => profile.functions.name[row.function],
             cell: (row) => <FunctionName id={row.function} />},
-        {key: 'total', title: 'total', numeric: true, width: 8, value: (row) => row.total,
-            cell: (row) => amount(row.total, metric.unit)},
+        {key: 'total', title: inclusiveTitle(profile, 'total'), numeric: true, width: 8,
+            value: (row) => row.total, cell: (row) => amount(row.total, metric.unit)},
         {key: 'share', title: 'of all', width: 13, narrow: false,
             cell: (row) => <Share part={row.total} whole={graph.total} />},
         {key: 'self', title: 'self', numeric: true, width: 8, value: (row) => row.self,

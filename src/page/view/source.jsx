@@ -11,7 +11,7 @@ import {indexIn} from './address.js';
 import {Text, visible} from './name.jsx';
 import {elsewhere, useShared} from './route.js';
 import {stretches} from './stretches.js';
-import {amount, percent, plural} from './units.js';
+import {amount, inclusiveTitle, percent, plural} from './units.js';
 
 /* Return, by file, the lines with {self, total}. */
 function linesByFile(profile, values) {
@@ -86,7 +86,7 @@ function File({file, text, lines, line}) {
                 <table class="source">
                     <thead><tr>
                         <th scope="col" class="number">self {metricName(metric, extent)}</th>
-                        <th scope="col" class="number">total</th>
+                        <th scope="col" class="number">{inclusiveTitle(profile, 'total')}</th>
                         <th scope="col"><span class="unseen">part of all</span></th>
                         <th scope="col" class="number">line</th><th scope="col">source</th>
                     </tr></thead>

@@ -18,7 +18,7 @@ import {KeyName, keyText} from './keys.jsx';
 import {Text, visible} from './name.jsx';
 import {formatRoute, useShared} from './route.js';
 import {rowOfSite, StackPanel} from './stack.jsx';
-import {amount, bytes, count} from './units.js';
+import {amount, bytes, count, inclusiveTitle} from './units.js';
 
 const TABLES = [['function', 'Functions'], ['site', 'Stacks'], ['line', 'Lines'], ['file', 'Files'],
     ['module', 'Modules'], ['type', 'Types'], ['heap', 'Heaps'], ['labels', 'Labels'],
@@ -91,7 +91,7 @@ function useGroup(by, fold, filter) {
 
 /* Return the columns of values. For two profiles they are growth, before and after; for one, the
  * values and their share. */
-function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) {
+function valueColumns({sums, beside, other}, {profile, metric, extent, whole, compares}) {
     const {self, total, selfBefore, totalBefore, nested} = sums, {unit} = metric;
     const grows = extent.kind === 'between' && metric.key === 'live';
     const name = metricName(metric, extent);
@@ -105,18 +105,21 @@ function valueColumns({sums, beside, other}, {metric, extent, whole, compares}) 
         const changed = (key, title, value) => number(key, title,
             (row) => Math.abs(value(row)), (row) => <Growth value={value(row)} unit={unit} />);
         return [changed('self', nested ? 'self growth' : 'growth', change),
-            ...(nested ? [changed('total', 'total growth', inclusive)] : []),
-            number('before', nested ? 'total before' : 'before', (row) => totalBefore[row],
+            ...(nested ? [changed('total',
+                inclusiveTitle(profile, 'total growth', '?'), inclusive)] : []),
+            number('before', nested ? inclusiveTitle(profile, 'total before') : 'before',
+                (row) => totalBefore[row],
                 (row) => amount(totalBefore[row], unit), {narrow: false}),
-            number('after', nested ? 'total after' : 'after', (row) => total[row],
+            number('after', nested ? inclusiveTitle(profile, 'total after') : 'after',
+                (row) => total[row],
                 (row) => amount(total[row], unit), {narrow: false})];
     }
     const columns = [number('self', nested ? `self ${name}` : name, (row) => self[row],
         plain((row) => self[row]), {tip: nested ? 'of blocks that it asked for itself' : undefined,
             width: nested ? 10 : 9.5, narrowTitle: nested ? 'self' : NARROW_TITLES[metric.key]})];
     if (nested)
-        columns.push(number('total', 'total', (row) => total[row], plain((row) => total[row]),
-            {tip: 'with all that it called, each stack once'}));
+        columns.push(number('total', inclusiveTitle(profile, 'total'), (row) => total[row],
+            plain((row) => total[row]), {tip: 'with all that it called, each stack once'}));
     columns.push({key: 'share', title: nested ? 'total of all' : 'of all', width: 13, narrow: false,
         cell: (row) => <Share part={total[row]} whole={whole} />});
     if (beside)

@@ -18,6 +18,13 @@ export function fixed(value, digits) {
     return (Math.sign(value) * (below + below % 2) / 10 ** digits).toFixed(digits);
 }
 
+/* Return the TITLE of a column of values with callees. ≥ marks lower bounds, if the callers of some
+ * stacks of PROFILE are not known; ? marks differences of such values. */
+export function inclusiveTitle({report, before}, title, mark = '≥') {
+    const cut = [report, before].some((one) => one?.losses?.inclusive_is_lower_bound);
+    return cut ? `${title} ${mark}` : title;
+}
+
 export function bytes(value) {
     if (value === null || value === undefined)
         return UNKNOWN;

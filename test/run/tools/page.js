@@ -24,7 +24,8 @@ const PAGES = {session: ['session.processes'], compared: ['before.heaptap', 'lea
     different: ['many.heaptap', 'leak.heaptap'],
     doubtful: ['hostile.heaptap', 'sample.heaptap'], guessed: ['sample.heaptap', 'leak.heaptap'],
     part: ['--filter', 'look_up', 'leak.heaptap'], nothing: ['--filter', 'nosuch', 'leak.heaptap'],
-    source: ['--source', 'leak.heaptap'], before_cut: ['cut.heaptap', 'leak.heaptap']};
+    source: ['--source', 'leak.heaptap'], before_cut: ['cut.heaptap', 'leak.heaptap'],
+    truncating: ['before.heaptap', 'truncated.heaptap']};
 const MINUS = '\u2212';
 let failures = 0, browser;
 
@@ -514,6 +515,22 @@ async function doubts() {
         assert.doesNotMatch(await page.locator('body').innerText(), /estimates/));
 }
 
+/* Columns of values with callees are marked if callers of some stacks are not known. */
+async function bounds() {
+    const heads = (page) => page.locator('main th').allInnerTexts();
+    const marks = async (page) => (await heads(page))
+        .map((text) => text.replace(/[▾▴]/, '').trim())
+        .filter((text) => /[≥?]/.test(text));
+    for (const [name, hash, wanted] of [['truncated', 'table', ['total ≥']],
+        ['truncated', 'calls', ['total ≥']], ['many', 'table', []],
+        ['truncating', 'table', ['total growth ?', 'total before ≥', 'total after ≥']]])
+        await onPage(`lower bounds are marked: ${name}, ${hash}`, name, async (page) => {
+            await page.locator('main th').first().waitFor();
+            assert.deepStrictEqual((await marks(page)).slice(0, wanted.length), wanted);
+            assert.strictEqual((await marks(page)).length > 0, wanted.length > 0);
+        }, {hash: `#/${hash}`});
+}
+
 /* While the help is open, keys are shown instead of obeyed. */
 async function helped() {
     await onPage('with the help open a digit leads nowhere', 'many', async (page) => {
@@ -573,7 +590,8 @@ async function main() {
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates, doubts, helped, words, parts])
+            accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped, words,
+            parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {

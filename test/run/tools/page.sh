@@ -24,6 +24,8 @@ record many.heaptap "$PROG/containers"
 "$HEAPTAP" run --quiet -o session.heaptap -- sh -c "$PROG/containers; $PROG/recursive; true" \
     >/dev/null
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
+HEAPTAP_NODES=9000 "$HEAPTAP" run --quiet --no-pack -o truncated.heaptap -- \
+    "$PROG/distinct_stacks" 20000 >/dev/null
 # Make a page of a directory with one unreadable profile.
 mkdir lacking
 cp leak.heaptap before.heaptap lacking
