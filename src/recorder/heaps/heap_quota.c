@@ -15,10 +15,12 @@
  * below a 64th of the charged memory.
  *
  * After a refusal, further requests are refused without measuring until more memory was charged,
- * because measuring takes time.
+ * because measuring takes time. Near the memory limit they are refused in any case: no piece would
+ * get a page, and each object would measure all pieces again.
  */
 #include "heaps/heap_quota.h"
 
+#include "platform/mem.h"
 #include "platform/state.h"
 
 enum { EVICTED_SHARE = 64, RETRY_BYTES = 4096 };
@@ -55,7 +57,7 @@ heap_quota_take(struct heap_quota *s, uint64_t piece, heap_waste_fn *waste,
 
     if (heap_quota_has(s, piece))
         return true;
-    if (refused != 0 && now - refused < RETRY_BYTES)
+    if ((refused != 0 && now - refused < RETRY_BYTES) || mem_is_used_up())
         return false;
     i = find_cheapest(s, waste, &wasted, &current);
     if (load_relaxed(evicted_bytes) + wasted > now / EVICTED_SHARE && wasted > 0) {
