@@ -23,6 +23,7 @@ json_source(struct json *j, const struct view *v, const struct source *source)
 {
     json_object(j, NULL);
     json_head(j, "heaptap-source", v->p, &v->stacks->total, &v->stacks->errors);
+    json_losses(j, v->p);
     json_array(j, "functions");
     for (size_t i = 0; i < source->function_count; i++)
         json_string(j, NULL, source->functions[i]);

@@ -81,6 +81,10 @@ void classic_function_totals(struct text_view *v, const struct functions *f,
 /* Write a table of the groups by BY, sorted by METRIC, up to the view's limit. */
 void text_groups(struct text_view *v, enum group_by by, enum metric metric);
 
+/* Append a sentence on the amount that inclusive values lack, if callers of some stacks are not
+ * known. */
+void text_truncated(struct text_view *v);
+
 /* --- text_leaks.c: live blocks, as text. */
 
 /* Write the sites with live blocks, up to the view's limit, and the bytes that SUPPRESSIONS
@@ -150,7 +154,7 @@ struct source_text {
 
 /* Write the files of T, each line with its numbers. If a file has no text, write only the
  * numbers. */
-void text_source(const struct text_view *v, const struct source_text *t);
+void text_source(struct text_view *v, const struct source_text *t);
 
 /* --- text_timeline.c: live memory of stacks over time, for a terminal. */
 

@@ -25,17 +25,14 @@ put_verdicts(struct text_view *v, const struct groups *groups, enum metric metri
                            style_percent(v->base.arena, sums[VERDICT_UNKNOWN], whole)));
 }
 
-/* State what the inclusive column of a table BY lacks. */
-static void
-put_truncated(struct text_view *v, enum group_by by)
+void
+text_truncated(struct text_view *v)
 {
     const struct counters *total = &v->base.stacks->total;
     struct arena *a = v->base.arena;
-    const char *name = NULL;
     struct counters c;
+    const char *name = stacks_truncated(v->base.p, v->base.stacks, &c);
 
-    if (by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE)
-        name = stacks_truncated(v->base.p, v->base.stacks, &c);
     if (name == NULL)
         return;
     text_wrapped(v, ATTR_WARNING, "",
@@ -69,7 +66,8 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
         (metric == METRIC_PEAK && groups.peak_is_shared))
         text_line(v, ATTR_DIM,
                   "Blocks of one site that threads free for each other are shared in proportion.");
-    put_truncated(v, by);
+    if (by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE)
+        text_truncated(v);
     if (table_rows(&t) > limit)
         text_line(v, ATTR_DIM,
                   arena_printf(

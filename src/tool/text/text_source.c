@@ -236,7 +236,7 @@ put_file(const struct text_view *v, const struct source_text *t, const struct so
 }
 
 void
-text_source(const struct text_view *v, const struct source_text *t)
+text_source(struct text_view *v, const struct source_text *t)
 {
     const struct source *s = t->source;
 
@@ -248,4 +248,6 @@ text_source(const struct text_view *v, const struct source_text *t)
     style_text(&v->style, v->out, ATTR_DIM,
                t->self ? "\n* allocates itself; only that is counted\n"
                        : "\n* allocates itself; numbers include callees\n");
+    if (!t->self)
+        text_truncated(v);
 }

@@ -73,6 +73,13 @@ check "and a warning states the share" grep -Eq \
 check "without truncated stacks there is neither warning nor address" sh -c \
     'test -s whole.heap && ! test -s err && ! grep -q fffffe000 whole.heap'
 
+"$HEAPTAP" source distinct_stacks.c cut.heaptap >text 2>err
+check "annotated source states the lower bounds" grep -q "^\[truncated stacks\]: " text
+check "also as JSON" sh -c '"$1" source --json distinct_stacks.c cut.heaptap |
+    grep -q "\"inclusive_is_lower_bound\": true"' - "$HEAPTAP"
+"$HEAPTAP" source --self distinct_stacks.c cut.heaptap >text 2>err
+check "own values are complete" sh -c 'test -s text && ! grep -q "truncated" text'
+
 # Frames that were omitted on request are no loss.
 "$HEAPTAP" run --quiet --no-pack --frames 5 -o few.heaptap -- "$PROG/distinct_stacks" $count \
     >out 2>err
