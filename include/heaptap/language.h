@@ -115,7 +115,9 @@ struct heaptap_language {
      * outermost frames that equal that result, so that the recorder need not compare them. A signal
      * handler may jump out of a call, so the next call must not rely on the results of the
      * interrupted one. If the number returned exceeds heaptap_frames_wanted(), only that many inner
-     * frames need be correct, and *RET_SAME is ignored.
+     * frames need be correct. The other frames may come from an earlier result, and the runtime
+     * may have frames outside the outermost one. *RET_SAME counts from the outermost frame of the
+     * result in any case.
      *
      * MEMO points to MEMO_BYTES of memory for this thread, all zero at first. NOTES are the notes
      * of `look`, or NULL without `look`. May be NULL. */

@@ -47,6 +47,7 @@ static __thread struct {
     /* RISES is true in a stretch with few returns. DEEP is true for a deep program, which
      * alternates between such stretches and stretches with few calls. */
     int rises, deep;
+    int flat; /* True if most calls share their caller's C frame. */
     unsigned long random, left;
     const char *via; /* The C function that makes the next call of toy_eval. */
     struct catcher *catcher;
@@ -287,6 +288,13 @@ toy_runtime_begins(void)
     __asm__ volatile("");
 }
 
+/* Return the number of additional calls that a flat program makes at once. */
+static unsigned
+flat_calls(void)
+{
+    return toy.flat && (toy.rises || chance(4) == 0) ? chance(6) : 0;
+}
+
 /* Interpret a call in the C frame of toy_eval that contains ROOM, which comes from alloca. */
 static void
 eval_in(char *room)
@@ -305,14 +313,16 @@ eval_in(char *room)
         case 0:
         case 1:
             f->line = (f->line + 1) % LINES;
-            if (toy.deep && chance(toy.depth_max / 2) == 0)
+            if (toy.deep && chance(toy.flat ? toy.count_max / 2 : toy.depth_max / 2) == 0)
                 toy.rises = !toy.rises;
             break;
         case 2:
-            if (toy.count < toy.count_max && toy.count < base + 6) {
-                toy.frames[toy.count] = (struct toy_frame){chance(FUNCTIONS), 0, NULL, NULL};
-                toy.count++;
-            }
+            for (unsigned n = 1 + flat_calls(); n > 0; n--)
+                if (toy.count < toy.count_max && (toy.flat || toy.count < base + 6)) {
+                    toy.frames[toy.count] =
+                        (struct toy_frame){chance(FUNCTIONS), 0, NULL, NULL};
+                    toy.count++;
+                }
             break;
         case 3:
         case 4:
@@ -320,13 +330,13 @@ eval_in(char *room)
                 toy.count--;
             break;
         case 5:
-            if (toy.deep && !toy.rises && chance(8) != 0)
+            if ((toy.deep && !toy.rises && chance(8) != 0) || (toy.flat && chance(16) != 0))
                 break;
             if (toy.depth < toy.depth_max && toy.count < toy.count_max)
                 toy_eval();
             break;
         case 6:
-            if (toy.deep && !toy.rises && chance(8) != 0)
+            if ((toy.deep && !toy.rises && chance(8) != 0) || (toy.flat && chance(16) != 0))
                 break;
             if (toy.depth < toy.depth_max && toy.count < toy.count_max)
                 toy_calls_back();
@@ -385,12 +395,13 @@ toy_calls_back(void)
 int toy_keeps;
 
 void
-toy_run(unsigned long seed, unsigned long steps, unsigned depth)
+toy_run(unsigned long seed, unsigned long steps, unsigned depth, unsigned flat)
 {
     toy.random = seed;
     toy.deep = depth != 0;
     toy.depth_max = depth != 0 ? depth : DEPTH_MAX;
-    toy.count_max = depth != 0 ? FRAMES - 2 : COUNT_MAX;
+    toy.flat = flat != 0;
+    toy.count_max = flat != 0 ? flat : depth != 0 ? FRAMES - 2 : COUNT_MAX;
     toy.left = steps;
     while (toy.left > 0)
         toy_eval();

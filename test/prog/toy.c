@@ -1,11 +1,12 @@
 /* cflags: -fno-builtin */
 /* libs: -Lbuild/test/prog -ltoy -lpthread -Wl,-rpath,$ORIGIN */
-/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER]]: run a made-up language
+/* toy.c SEED STEPS THREADS FILE [fork|late|crash|DEPTH [ADAPTER [FLAT]]]: run a made-up language
  * (libtoy.c) and write its allocations' chains of frames to FILE. With "late", the program
  * registers the language after a while, and FILE counts from then on. With "fork", a child
  * continues and writes FILE. With "crash", the program ends by SIGSEGV. A number is the depth of
  * calls. ADAPTER "placed" reports the addresses of frames once the C frames are known, "again" the
- * number of unchanged outer frames, and "placed_again" both. */
+ * number of unchanged outer frames, and "placed_again" both. FLAT is the number of functions in a
+ * program whose functions mostly share a C frame. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "toy.h"
 
 static unsigned long seed, steps;
-static unsigned depth;
+static unsigned depth, flat;
 
 static enum toy_adapter
 adapter_of(const char *name)
@@ -29,7 +30,7 @@ adapter_of(const char *name)
 static void *
 run(void *number)
 {
-    toy_run(seed * 1000 + (unsigned long)number, steps, depth);
+    toy_run(seed * 1000 + (unsigned long)number, steps, depth, flat);
     return NULL;
 }
 
@@ -48,6 +49,8 @@ main(int argc, char **argv)
     toy_keeps = argc > 5 && strcmp(argv[5], "crash") == 0;
     if (argc > 6)
         adapter = adapter_of(argv[6]);
+    if (argc > 7)
+        flat = (unsigned)atoi(argv[7]);
     free(malloc(100));
     if (toy_begin(adapter) != 0)
         fprintf(stderr, "no recorder\n");
@@ -60,7 +63,7 @@ main(int argc, char **argv)
     for (int i = 0; i < count && i < 16; i++)
         pthread_join(threads[i], NULL);
     if (count == 0)
-        toy_run(seed, steps, depth);
+        toy_run(seed, steps, depth, flat);
     to = fopen(argv[4], "w");
     if (to == NULL)
         return 1;

@@ -12,8 +12,9 @@ enum toy_adapter { TOY_PLAIN, TOY_PLACED, TOY_AGAIN, TOY_PLACED_AGAIN };
 int toy_begin(enum toy_adapter adapter);
 
 /* Run the program that SEED determines. Its stack repeatedly grows to a depth of up to DEPTH and
- * shrinks again; 0 = a shallow program. */
-void toy_run(unsigned long seed, unsigned long steps, unsigned depth);
+ * shrinks again; 0 = a shallow program. If FLAT is not 0, most functions run in their caller's C
+ * frame, up to FLAT of them; it must be less than 1600. */
+void toy_run(unsigned long seed, unsigned long steps, unsigned depth, unsigned flat);
 
 extern int toy_keeps; /* Blocks that are live at the end of a run stay live. */
 

@@ -319,7 +319,7 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
         if (damaged == 0)
             assert_int_equal(end[-(long)count + (long)i].at, right[i].at);
     }
-    if (was_whole && both)
+    if (was_whole)
         assert_memory_equal(end - same, before + HEAPTAP_FRAMES_MAX - same,
                             same * sizeof *before);
     return both ? same : 0;

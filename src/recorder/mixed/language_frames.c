@@ -21,9 +21,10 @@
  *
  * Deep stacks. A path has only the innermost depth_max frames of a stack. The recorder reads this
  * number of frames of an answer, and one more that shows that the stack is cut
- * (language_frames_wanted); an adapter need not read further out. An answer that is cut has no
- * serial numbers, because they count frames from the outer end, which is not read. It is compared
- * as a whole with the latest such answers, so the node of a repeated recursion is found.
+ * (language_frames_wanted); an adapter need not read further out. With frames_again, the frames of
+ * a cut answer are numbered from its outermost frame on, so they have serial numbers too. Other
+ * cut answers, and all if depth_max is below the limit, are compared as a whole with the latest
+ * such answers, so the node of a repeated recursion is found.
  *
  * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
  * (thread.h), and events take the slow path. *Plain* stacks, whose C frames include no code of a
@@ -160,13 +161,14 @@ ask_again(struct language_memo *m, const struct heaptap_language *l, uint32_t i,
                                          noted != NULL ? noted->notes[i] : NULL, ret_same);
     if (unlikely(!was_whole))
         *ret_same = 0;
-    // A cut answer gets no serial numbers: frames are numbered from the outer end, which was not
-    // read.
-    if (unlikely(s->count > language_frames_wanted()))
+    // With fewer frames in a path, each path is built from all of its frames, so only these are
+    // compared.
+    if (unlikely(s->count > language_frames_wanted()) && stack_state()->depth_max < LIMIT_DEPTH)
         return s;
     if (*ret_same != s->count || s->count != before || unlikely(!was_whole)) {
         if (m->spine_same > *ret_same)
             m->spine_same = (uint32_t)*ret_same;
+        language_runs_change(m, (uint32_t)*ret_same);
         s->serial++;
         for (uint32_t n = (uint32_t)*ret_same + 1; n <= s->count; n++)
             s->since[n] = s->serial;
@@ -186,10 +188,11 @@ ask_only(struct language_memo *m, const struct language_noted *noted)
     uint32_t count = s != NULL ? s->count : 0;
 
     m->only = s != NULL && s->is_whole ? s : NULL;
-    if (count > language_frames_wanted())
-        count = language_frames_wanted();
-    if (m->only == NULL)
+    if (m->only == NULL) {
         m->spine_same = 0;
+        if (count > language_frames_wanted())
+            count = language_frames_wanted();
+    }
     m->asked = s != NULL ? s->frames + HEAPTAP_FRAMES_MAX - s->count : m->answer;
     m->ends[0] = count;
     return count;

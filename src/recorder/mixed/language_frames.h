@@ -127,6 +127,7 @@ enum {
     LANGUAGE_KEPT_FRAMES = 61, // Maximum number of innermost frames in a cached answer.
     LANGUAGE_NOTED = 256,      // Number of cached notes, a power of two.
     LANGUAGE_DEEP = 16,        // Number of cached longer answers, a power of two.
+    LANGUAGE_RUNS = 16,        // Number of runs, a power of two.
 };
 
 /* A cached node and its key: the target and the length of the answer. */
@@ -182,8 +183,20 @@ struct native_facts {
  * C frame. */
 struct language_spine {
     uint32_t node;
-    uint32_t asked;  // Number of language frames in the path.
-    uint32_t frames; // Number of frames of both kinds in the path.
+    uint32_t asked;    // Number of language frames up to here.
+    uint32_t frames;   // Number of frames in the path.
+    uint32_t left_out; // Number of further frames that the path must omit.
+};
+
+/* The nodes of consecutive language frames inside one C frame. Language frames are numbered from
+ * the outermost on, as in struct language_said. */
+struct language_run {
+    uint64_t slot, end; // Bounds of the C frame; slot 0 = unused.
+    uint32_t node;      // Node of the path up to the C frame.
+    uint32_t left_out;  // Number of language frames that the path omits from there on.
+    uint32_t before;    // Number of language frames outside the C frame.
+    uint32_t last;      // Number of the innermost language frame with a node.
+    uint32_t nodes[HEAPTAP_FRAMES_MAX + 1]; // By number of the language frame.
 };
 
 /* A thread's state for languages. As in the memo, C frame numbers begin with 1 at the outermost
@@ -194,9 +207,9 @@ struct language_memo {
     struct heaptap_frame answer[LIMIT_DEPTH + 1];
     struct language_said *said[LANGUAGES];
     const struct language_said *only; // Source of the answer if it has serial numbers, else NULL.
-    struct heaptap_frame placed[LIMIT_DEPTH + 1]; // The answer, with addresses filled in.
-    uint32_t inside[LIMIT_DEPTH + 1]; // Indexed by placed frame: number of the C frame that
-                                      // contains it.
+    struct heaptap_frame placed[HEAPTAP_FRAMES_MAX + 1]; // The answer, with addresses filled in.
+    uint32_t inside[HEAPTAP_FRAMES_MAX + 1]; // Indexed by placed frame: number of the C frame that
+                                             // contains it.
     uint32_t ends[LANGUAGES];         // Indexed by language: end of the language's frames in the
                                       // answer.
     // C frame number N has index LIMIT_DEPTH - N. So outer frames keep their places when inner
@@ -208,16 +221,19 @@ struct language_memo {
     uint32_t plain;        // Number of outermost C frames that are proved not to be code of a
                            // runtime; at most natives_same.
     uint32_t root;         // Parent node of the outermost C frame.
-    // Entries for the memo's frames [spine_first, spine_count]. Earlier entries were cut. Entry 0
-    // is the root.
+    // Entries for the memo's frames up to spine_count. Entry 0 is the root.
     struct language_spine spine[LIMIT_DEPTH + 1];
-    uint32_t spine_first, spine_count;
-    // Language frames of the spine, outermost first. spine_asked has them after placing, spine_raw
-    // as the adapter returned them.
-    struct heaptap_frame spine_asked[LIMIT_DEPTH + 1];
-    struct heaptap_frame spine_raw[LIMIT_DEPTH + 1];
+    uint32_t spine_count;
+    bool spine_is_cut; // True if the path of the spine omits outer frames.
+    // Language frames of the latest path, outermost first; of an answer without serial numbers,
+    // only those in the spine. spine_asked has them after placing, spine_raw as the adapter
+    // returned them.
+    struct heaptap_frame spine_asked[HEAPTAP_FRAMES_MAX + 1];
+    struct heaptap_frame spine_raw[HEAPTAP_FRAMES_MAX + 1];
     uint32_t spine_same; // Lower bound of the number of outermost frames that equal those in
                          // `only`.
+    struct language_run runs[LANGUAGE_RUNS];
+    uint32_t run_same[LANGUAGE_RUNS]; // The same for the frames that have nodes in a run.
     struct language_kept kept[LANGUAGE_KEPT];
     struct language_kept *latest; // The element of `kept` that was used last.
     struct language_deep deep[LANGUAGE_DEEP];
@@ -294,6 +310,40 @@ uint32_t language_natives_inner(struct thread *t, struct language_memo *m,
 /* Store the memo's frames [FIRST, JOINED] in M. */
 void language_natives_outer(const struct thread *t, struct language_memo *m, uint32_t joined,
                             uint32_t first);
+
+/* --- language_runs.c: caches the nodes of language frames that share a C frame. */
+
+/* Return the run of language frames inside C frame NUMBER. NODE is the node of the path up to that
+ * C frame, which has BEFORE language frames; the path must omit the next LEFT_OUT. If no run is
+ * cached, return an empty one. */
+struct language_run *language_run_of(struct language_memo *m, uint32_t number, uint32_t node,
+                                     uint32_t left_out, uint32_t before);
+
+/* Return the number of the innermost language frame whose node in R is valid. */
+static inline uint32_t
+language_run_last(const struct language_memo *m, const struct language_run *r)
+{
+    uint32_t same = m->run_same[r - m->runs];
+
+    return r->last < same ? r->last : same;
+}
+
+/* Declare that R has valid nodes for the language frames up to number LAST of the present
+ * answer. */
+static inline void
+language_run_extend(struct language_memo *m, struct language_run *r, uint32_t last)
+{
+    r->last = last;
+    m->run_same[r - m->runs] = UINT32_MAX;
+}
+
+/* Declare that the language frames inside the SAME outermost ones may have changed. */
+static inline void
+language_runs_change(struct language_memo *m, uint32_t same)
+{
+    for (uint32_t i = 0; i < LANGUAGE_RUNS; i++)
+        m->run_same[i] = m->run_same[i] < same ? m->run_same[i] : same;
+}
 
 /* --- language_path.c: builds the path of a C stack with the frames of a language among the C
  * frames. */

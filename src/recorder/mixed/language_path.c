@@ -23,7 +23,8 @@
  *     answer          ──────── so many are the same ───────        │  the rest
  *
  * If an adapter reports unchanged outer frames, the recorder does not compare or place these frames
- * again.
+ * again. If a C frame contains many language frames, their nodes are in a run (language_runs.c), so
+ * that only the changed ones are looked up.
  *
  * Some adapters need the C frames to place their own frames. If such an adapter can place the inner
  * frames alone (place_inner), it is not called again for the outer frames either.
@@ -95,14 +96,18 @@ places_inner(void)
     return load_acquire(&language_count) == 1 && language_adapters[0]->place_inner != NULL;
 }
 
-/* Return the number of the answer's outermost frames that equal the spine's frames up to entry I.
- * COUNT is the length of the answer. */
+/* Return the number of the answer's outermost frames that are in spine_raw and may keep their
+ * addresses, if the C frames up to number I are unchanged. These are the frames up to spine entry
+ * I, and further frames if one C frame contains all of them. COUNT is the length of the answer. */
 static uint32_t
 count_same(struct language_memo *m, uint32_t i, uint32_t count)
 {
     const struct heaptap_frame *outermost = m->asked + count;
-    uint32_t same = m->spine_same, max = m->spine[i].asked < count ? m->spine[i].asked : count;
+    uint32_t same = m->spine_same < count ? m->spine_same : count;
+    uint32_t max = m->spine[i].asked < count ? m->spine[i].asked : count;
 
+    if (same > max && m->spine_asked[max].at == m->spine_asked[same - 1].at)
+        return same;
     if (same >= max)
         return max;
     while (same < max && language_are_same(&outermost[-1 - (int)same], &m->spine_raw[same], 1))
@@ -124,7 +129,7 @@ place_inner(const struct thread *t, struct language_memo *m, uint32_t joined, ui
 
     if (same == 0)
         return 0;
-    // Find the C frame that contained the innermost reused frame.
+    // Find the C frame that contained the innermost reused frame, or the next one outwards.
     while (i > 1 && m->spine[i - 1].asked >= same)
         i--;
     language_natives_outer(t, m, joined, i);
@@ -173,6 +178,8 @@ struct path {
     uint32_t left[LANGUAGES]; // Indexed by language: end of the language's frames in `placed` that
                               // the path does not contain yet.
     bool folds;               // True if the path omits frames of a runtime, as readers do.
+    uint32_t asked;           // Length of the answer.
+    struct language_run *run; // Store the nodes of language frames here, unless NULL.
 };
 
 /* Count the next frame. Return true if PATH includes it, false if PATH must omit it. */
@@ -252,21 +259,29 @@ has_placed(const struct language_memo *m, const struct path *path, uint32_t l, u
     return path->left[l] > (l > 0 ? m->ends[l - 1] : 0) && m->inside[path->left[l] - 1] == number;
 }
 
-/* Append C frame NUMBER and the language frames inside it. If NUMBER is 0, append the language
- * frames outside all C frames. */
+/* Append the language frames inside C frame NUMBER. If NUMBER is 0, append the language frames
+ * outside all C frames. */
 static void
 add_all_in(struct path *path, struct language_memo *m, uint32_t number)
 {
     uint32_t languages_present = load_acquire(&language_count);
 
-    if (number > 0) {
-        add_native(path, m, number);
-        if (language_facts_at(m, number)->code != 0)
-            language_path_add_named(path, language_facts_at(m, number)->code);
-    }
     for (uint32_t l = 0; l < languages_present; l++)
-        while (has_placed(m, path, l, number))
+        while (has_placed(m, path, l, number)) {
             language_path_add_named(path, m->placed[--path->left[l]].id);
+            if (path->run != NULL)
+                path->run->nodes[path->asked - path->left[0]] = path->node;
+        }
+}
+
+/* Append C frame NUMBER and the language frames inside it. */
+static void
+add_all_of(struct path *path, struct language_memo *m, uint32_t number)
+{
+    add_native(path, m, number);
+    if (language_facts_at(m, number)->code != 0)
+        language_path_add_named(path, language_facts_at(m, number)->code);
+    add_all_in(path, m, number);
 }
 
 /* --- The spine -------------------------------------------------------------------------------- */
@@ -305,19 +320,16 @@ same_spine(const struct thread *t, struct language_memo *m, uint32_t i, uint32_t
     while (i > 0 && m->spine[i].asked < count &&
            place_at(m, m->spine[i].asked, known, count) >= t->memo[i].slot)
         i--;
-    // A cut path omits outer frames. If the stack has become short, these frames would fit again.
-    if (m->spine_first > 0 && (i < m->spine_first || m->spine[i].frames < LIMIT_DEPTH / 4))
-        return 0;
     return i;
 }
 
-/* Return the number of outer language frames whose places in the spine up to entry I are proved,
+/* Return the number of outer language frames whose places are proved the same as in spine_asked,
  * and place the other frames. If no place is proved, place no frame and return 0. */
 static uint32_t
 known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t i,
             uint32_t count)
 {
-    uint32_t same = m->spine_same;
+    uint32_t same = m->spine_same < count ? m->spine_same : count;
 
     if (places_inner())
         return place_inner(t, m, joined, i, count);
@@ -325,20 +337,21 @@ known_spine(const struct thread *t, struct language_memo *m, uint32_t joined, ui
     if (m->only == NULL || same == 0 || load_relaxed(&language_needs.place) ||
         m->asked[count - same].at == 0)
         return 0;
-    same = same < m->spine[i].asked ? same : m->spine[i].asked;
     memcpy(m->placed, m->asked, (count - same) * sizeof *m->placed);
     fill_addresses(m->placed, count - same);
     return same;
 }
 
 /* Like same_spine, for a stack that shares JOINED frames with the memo. Also place the frames, out
- * of COUNT language frames, that are inside the spine entry; if the result is 0, place all
- * frames. */
+ * of COUNT language frames, and store in *RET_KNOWN the number of outer frames that spine_asked has
+ * already. */
 static uint32_t
-join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count)
+join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uint32_t count,
+           uint32_t *ret_known)
 {
-    uint32_t i = joined < m->spine_count ? joined : m->spine_count, known, from;
+    uint32_t i = joined < m->spine_count ? joined : m->spine_count, known;
 
+    *ret_known = 0;
     if (load_acquire(&language_count) > 1) {
         find_addresses(t, m, joined, count);
         return 0;
@@ -346,49 +359,80 @@ join_spine(const struct thread *t, struct language_memo *m, uint32_t joined, uin
     known = known_spine(t, m, joined, i, count);
     if (known == 0)
         find_addresses(t, m, joined, count);
-    from = same_spine(t, m, i, count, known);
-    for (uint32_t n = from > 0 ? m->spine[from].asked : 0; n < known; n++)
-        m->placed[count - 1 - n] = m->spine_asked[n];
-    return from;
+    *ret_known = known;
+    return same_spine(t, m, i, count, known);
 }
 
-/* Build the rest of the path from spine entry FROM inwards, and return its node. Requires that the
- * placed frames, out of COUNT, that are not yet in the path are assigned to C frames. If KEEPS, the
- * spine covers the memo up to JOINED afterwards. */
-static uint32_t
-language_path_make_path(struct language_memo *m, struct path *path, uint32_t from, uint32_t joined,
-                        uint32_t count, bool keeps)
-{
-    if (from == 0)
-        add_all_in(path, m, 0);
-    if (keeps && from < joined) {
-        // Mark the entry as absent until it is complete, because a handler may jump out of here.
-        m->spine_count = from;
-        if (from == 0)
-            m->spine_first = path->left_out > 0 ? LIMIT_DEPTH + 1 : 0;
-        signal_fence();
-    }
-    for (uint32_t i = from + 1; i <= m->native_count; i++) {
-        uint32_t before = path->left[0];
+/* --- Building --------------------------------------------------------------------------------- */
 
-        add_all_in(path, m, i);
-        if (!keeps || i > joined || from == joined)
-            continue;
-        for (; before > path->left[0]; before--) {
-            m->spine_asked[count - before] = m->placed[before - 1];
-            m->spine_raw[count - before] = m->asked[before - 1];
-        }
-        m->spine[i] = (struct language_spine){path->node, count - path->left[0], path->frames};
-        if (path->left_out == 0 && m->spine_first > i)
-            m->spine_first = i;
+/* Like struct path, for the path of one language that the spine will have. */
+struct joining {
+    uint32_t joined; // Number of memo frames in the stack.
+    uint32_t known;  // Number of outer language frames that spine_asked has already.
+    uint32_t from;   // Number of the spine entry that the path begins with.
+    uint32_t next;   // Number of the next C frame whose language frames are not in the path.
+};
+
+static inline void
+keep_entry(struct language_memo *m, const struct path *path, uint32_t number)
+{
+    m->spine[number] = (struct language_spine){path->node, path->asked - path->left[0],
+                                               path->frames, path->left_out};
+}
+
+/* Store the language frames that were added to PATH since there were BEFORE left to add. */
+static inline void
+keep_named(struct language_memo *m, const struct path *path, uint32_t before)
+{
+    for (; before > path->left[0]; before--) {
+        m->spine_asked[path->asked - before] = m->placed[before - 1];
+        m->spine_raw[path->asked - before] = m->asked[before - 1];
+    }
+}
+
+/* Drop the spine entries that the new path will replace, because a handler may jump out of here. */
+static void
+begin_spine(struct language_memo *m, const struct joining *j)
+{
+    if (j->from < j->joined)
+        m->spine_count = j->from;
+    if (m->only != NULL) {
+        // The path will replace all language frames inside the known ones.
+        while (m->spine_count > 0 && m->spine[m->spine_count].asked > j->known)
+            m->spine_count--;
+        if (m->spine_same > j->known)
+            m->spine_same = j->known;
     }
     signal_fence();
-    if (keeps && from < joined) {
-        m->spine_count = joined;
-        if (m->only != NULL && m->spine_same < m->spine[joined].asked)
-            m->spine_same = m->spine[joined].asked;
+}
+
+/* Build the rest of PATH from C frame J->next inwards. Requires that the placed frames that are not
+ * yet in the path are assigned to C frames. The spine has the path afterwards. */
+static void
+extend_spine(struct language_memo *m, struct path *path, const struct joining *j)
+{
+    for (uint32_t i = j->next; i <= m->native_count; i++) {
+        uint32_t before = path->left[0];
+
+        if (path->run != NULL)
+            add_all_in(path, m, i);
+        else
+            add_all_of(path, m, i);
+        if (path->run != NULL) {
+            signal_fence();
+            language_run_extend(m, path->run, path->asked - path->left[0]);
+            path->run = NULL;
+        }
+        if (m->only != NULL || (i <= j->joined && j->from != j->joined))
+            keep_named(m, path, before);
+        if (i <= j->joined && j->from != j->joined)
+            keep_entry(m, path, i);
     }
-    return path->node;
+    signal_fence();
+    if (j->from < j->joined)
+        m->spine_count = j->joined;
+    if (m->only != NULL)
+        m->spine_same = path->asked;
 }
 
 /* Return true if a path with COUNT named frames should omit the frames of the runtime. This is so
@@ -416,6 +460,18 @@ count_folded(struct language_memo *m)
     return n;
 }
 
+/* Build PATH without the spine. */
+static uint32_t
+merge_apart(struct language_memo *m, struct path *path)
+{
+    m->spine_count = 0;
+    m->spine_same = 0;
+    add_all_in(path, m, 0);
+    for (uint32_t i = 1; i <= m->native_count; i++)
+        add_all_of(path, m, i);
+    return path->node;
+}
+
 /* Build the whole path. If it is too long, omit its outermost frames and keep depth_max frames. If
  * depth_max is the limit, keep only half of that, so that the path can grow before it is cut
  * again. */
@@ -425,7 +481,8 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     bool placed = language_path_place(m, 0, count, 1);
     uint32_t named = count + find_codes(m, 1, count), frames = m->native_count + named;
     bool keeps = placed && m->native_count > 0 && load_acquire(&language_count) == 1;
-    struct path path = {.node = m->root, .folds = folds(named)};
+    struct path path = {.node = m->root, .folds = folds(named), .asked = count};
+    const struct joining j = {.joined = joined, .next = 1};
 
     if (unlikely(path.folds) && frames > stack_state()->depth_max)
         frames -= count_folded(m);
@@ -436,9 +493,14 @@ merge_all(struct language_memo *m, uint32_t joined, uint32_t count)
     }
     memcpy(path.left, m->ends, sizeof path.left);
     if (!keeps)
-        m->spine_count = 0;
-    m->spine[0] = (struct language_spine){.node = path.node};
-    return language_path_make_path(m, &path, 0, joined, count, keeps);
+        return merge_apart(m, &path);
+    begin_spine(m, &j);
+    m->spine[0] = (struct language_spine){.node = path.node, .left_out = path.left_out};
+    if (joined > 0)
+        m->spine_is_cut = path.left_out > 0;
+    add_all_in(&path, m, 0);
+    extend_spine(m, &path, &j);
+    return path.node;
 }
 
 /* Append a frame to FRAMES. Return false if FRAMES is full afterwards. */
@@ -493,31 +555,107 @@ language_path_shorten(struct thread *t, struct language_memo *m, uint32_t joined
     return nodes_shorten(frames, n, m->root);
 }
 
+/* Return the number of the first C frame from FIRST inwards that contains ADDRESS; 0 if none does.
+ * FIRST is at least 2. */
+static uint32_t
+native_inwards(struct language_memo *m, uint64_t address, uint32_t first)
+{
+    for (uint32_t i = first; i <= m->native_count; i++) {
+        uint64_t slot = language_native_at(m, i)->slot;
+
+        if (slot != 0 && slot < address && address < language_native_at(m, i - 1)->slot)
+            return i;
+    }
+    return 0;
+}
+
+/* Extend PATH, which is spine entry J->from, up to the C frame that contains the next language
+ * frame, and by the unchanged language frames in its run. */
+static void
+join_run(struct language_memo *m, struct path *path, struct joining *j)
+{
+    uint32_t done = path->asked - path->left[0], last, omitted;
+    uint32_t number = native_inwards(m, place_at(m, done, j->known, path->asked), j->next);
+    struct language_run *r;
+
+    if (number == 0)
+        return;
+    for (; j->next <= number; j->next++) {
+        add_native(path, m, j->next);
+        if (j->next < number && j->next <= j->joined)
+            keep_entry(m, path, j->next);
+    }
+    j->next = number;
+    path->run = r = language_run_of(m, number, path->node, path->left_out, done);
+    last = language_run_last(m, r);
+    if (last > j->known)
+        last = j->known;
+    // The addresses of language frames do not rise inwards, so the frames between are there too.
+    if (last <= done || m->spine_asked[last - 1].at <= r->slot)
+        last = done;
+    omitted = last - done < path->left_out ? last - done : path->left_out;
+    path->left_out -= omitted;
+    path->frames += last - done - omitted;
+    path->left[0] = path->asked - last;
+    if (last > done)
+        path->node = r->nodes[last];
+    language_run_extend(m, r, last);
+    signal_fence();
+}
+
+/* Return the node of the path that begins with spine entry J->from and has COUNT language frames.
+ * Return DISK_NODE_ROOT if the whole path must be built. */
+static uint32_t
+merge_inner(struct thread *t, struct language_memo *m, struct joining *j, uint32_t count)
+{
+    const struct language_spine *s = &m->spine[j->from];
+    struct path path = {.node = s->node,
+                        .left_out = s->left_out,
+                        .frames = s->frames,
+                        .left = {count - s->asked},
+                        .folds = folds(count),
+                        .asked = count};
+    uint32_t left, frames;
+
+    // C frame J->from is needed too: it bounds the frames inside it.
+    language_natives_outer(t, m, j->joined, j->from);
+    begin_spine(m, j);
+    if (m->only != NULL && s->asked < count && !load_relaxed(&language_needs.code))
+        join_run(m, &path, j);
+    left = path.left[0];
+    for (uint32_t n = count - left; n < j->known; n++)
+        m->placed[count - 1 - n] = m->spine_asked[n];
+    if (!language_path_place(m, 0, left, j->next))
+        return DISK_NODE_ROOT;
+    frames = path.frames + left + m->native_count - j->next + (path.run == NULL) +
+             find_codes(m, j->next, left);
+    // A cut path omits outer frames. If the stack has become short, these frames would fit again.
+    if (frames > stack_state()->depth_max + path.left_out ||
+        (m->spine_is_cut && frames < LIMIT_DEPTH / 4 + path.left_out))
+        return DISK_NODE_ROOT;
+    extend_spine(m, &path, j);
+    return path.node;
+}
+
 uint32_t
 language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
               uint32_t count)
 {
-    uint32_t joined = language_natives_inner(t, m, target), from, left, node;
-    struct path path;
+    struct joining j = {.joined = language_natives_inner(t, m, target)};
+    uint32_t node;
 
-    from = join_spine(t, m, joined, count);
-    if (from > 0) {
-        left = count - m->spine[from].asked;
-        language_natives_outer(t, m, joined, from); // C frame FROM is needed too: it bounds the
-                                                    // frames inside it.
-        path = (struct path){.node = m->spine[from].node,
-                             .frames = m->spine[from].frames,
-                             .left = {left},
-                             .folds = folds(count)};
-        if (language_path_place(m, 0, left, from + 1) &&
-            path.frames + left + m->native_count - from + find_codes(m, from + 1, left) <=
-                stack_state()->depth_max) {
-            node = language_path_make_path(m, &path, from, joined, count, true);
-            return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, joined, count);
-        }
-        find_addresses(t, m, joined, count);
+    j.from = join_spine(t, m, j.joined, count, &j.known);
+    if (j.from > 0) {
+        if (j.known < m->spine[j.from].asked)
+            j.known = m->spine[j.from].asked;
+        j.next = j.from + 1;
+        node = merge_inner(t, m, &j, count);
+        if (node != DISK_NODE_ROOT)
+            return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, j.joined, count);
     }
-    language_natives_outer(t, m, joined, 1);
-    node = merge_all(m, joined, count);
-    return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, joined, count);
+    if (j.known > 0)
+        find_addresses(t, m, j.joined, count);
+    language_natives_outer(t, m, j.joined, 1);
+    node = merge_all(m, j.joined, count);
+    return node != DISK_NODE_OTHER ? node : language_path_shorten(t, m, j.joined, count);
 }

@@ -33,15 +33,15 @@ costs() {
     within "$name, a call" "$call" "$bound"
 }
 
-costs "Lua, 500 calls" lua 500 160000 lua5.4 "$area/deep_events.lua"
+costs "Lua, 500 calls" lua 500 40000 lua5.4 "$area/deep_events.lua"
 costs "Lua, 2,000 calls" lua 2000 48000 lua5.4 "$area/deep_events.lua"
 costs "Lua, 20,000 calls" lua 20000 48000 lua5.4 "$area/deep_events.lua"
 frames=12 costs "Lua, 2,000, 12 frames" lua 2000 9500 lua5.4 "$area/deep_events.lua"
 if [ -x /usr/bin/python3 ]; then
     # From 3.12 on, each frame needs more reads.
     times=$($python -c 'import sys; print(1 if sys.version_info < (3, 12) else 3)')
-    for depth in 2000 6000; do
-        costs "Python, $depth calls" python $depth $((times * 105000)) $python \
+    for depth in 500 2000 6000; do
+        costs "Python, $depth calls" python $depth $((times * 65000)) $python \
             "$area/deep_events.py"
     done
     frames=12 costs "Python, 2000, 12 frames" python 2000 $((times * 35000)) $python \

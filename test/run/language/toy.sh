@@ -13,7 +13,8 @@ try() {
     rm -rf "$name"
     mkdir "$name"
     LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/$name/%n.heaptap HEAPTAP_FRAMES=${frames:-} \
-        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how ${adapter:-} 2>"$name/err"
+        "$PROG/toy" "$seed" "$steps" "$threads" "$name/truth" $how ${adapter:-} ${flat:-} \
+        2>"$name/err"
     same "$name: exit status" 0 $?
     same "$name: errors" "" "$(cat "$name/err")"
     "$HEAPTAP" report --json --no-fold --native "$name/$number.heaptap" >"$name/json"
@@ -46,4 +47,10 @@ adapter=placed_again try placed_again 17 200000 0 6
 adapter=placed_again try placed_again_deep 18 40000 0 120
 adapter=placed_again try placed_again_threads 19 15000 2 120
 adapter=placed_again frames=1024 try placed_again_too_deep 20 40000 0 400 150
+# Hundreds of functions share a C frame, which allocates at several places.
+for adapter in again placed_again; do
+    flat=800 try "${adapter}_flat" 21 30000 0 14
+    flat=800 try "${adapter}_flat_threads" 22 10000 2 14
+    flat=1590 frames=1024 try "${adapter}_flat_too_deep" 23 30000 0 14 150
+done
 finish
