@@ -26,6 +26,7 @@ enum {
     DEPTH = 120,
     DEEP = 5000,
     FRAME_ROOM = 160,
+    CHUNK_BYTES = 4096,
     EVENTS = 30000,
     DEEP_EVENTS = 4000,
     DAMAGED_ID = 7777777,
@@ -37,6 +38,8 @@ struct fake_frame {
     unsigned code;
     unsigned index; // Index of the current instruction.
     bool has_begun, is_large;
+    bool begins_chunk;
+    size_t top_before; // Value of fake.top before the call.
 };
 
 static struct {
@@ -50,6 +53,7 @@ static struct {
     size_t wanted;
     bool before_is_whole; // The latest answer omitted no frame.
     char *chunk, *stack;
+    size_t top; // Offset of the next frame in the chunks; 0 = there are none.
     uint64_t random;
     unsigned until_jump; // Number of names until a handler jumps out; 0 = no jump.
     jmp_buf out;
@@ -197,6 +201,47 @@ write_thread(void)
     }
 }
 
+/* Place F, inside the frames that exist. Map a chunk if the present one is full; the outermost
+ * chunk has a longer header. Up to 3.10 there are no chunks. */
+static void
+place_frame(struct fake_frame *f, unsigned i)
+{
+    size_t at = i * FRAME_ROOM;
+    char *base;
+
+    f->top_before = fake.top;
+    if (!has_objects()) {
+        at = fake.top > 0 ? fake.top : PYTHON_CHUNK_HEAD + 8;
+        f->begins_chunk = at % CHUNK_BYTES + 2 * FRAME_ROOM > CHUNK_BYTES;
+        if (f->begins_chunk) {
+            base = fake.chunk + round_up(at, CHUNK_BYTES);
+            python_frames_put(base, 0, base - CHUNK_BYTES);
+            python_chunk_begins(base, CHUNK_BYTES);
+            at = (size_t)(base - fake.chunk) + PYTHON_CHUNK_HEAD;
+        }
+        fake.top = at + FRAME_ROOM;
+    }
+    f->at_memory = fake.chunk + at + (!f->begins_chunk && python_frames_chance(4) == 0 ? 8 : 0);
+}
+
+/* Remove the innermost frame F from its chunk. */
+static void
+unplace_frame(const struct fake_frame *f)
+{
+    char *base = f->at_memory - PYTHON_CHUNK_HEAD;
+
+    if (f->begins_chunk)
+        python_chunk_ends(base, CHUNK_BYTES);
+    fake.top = f->top_before;
+}
+
+/* Set the number of trace functions that run. */
+static void
+python_frames_trace(int32_t tracing)
+{
+    memcpy(present + layout->thread_tracing, &tracing, sizeof tracing);
+}
+
 static void
 python_frames_call(void)
 {
@@ -208,10 +253,11 @@ python_frames_call(void)
     *f = (struct fake_frame){.code = python_frames_chance(CODE_COUNT),
                              .index = 4 + python_frames_chance(3),
                              .has_begun = has_objects() || python_frames_chance(8) != 0};
-    f->at_memory = fake.chunk + (size_t)i * FRAME_ROOM + (python_frames_chance(4) == 0 ? 8 : 0);
     if (python_frames_chance(8) == 0) {
         f->is_large = true;
         f->at_memory = (char *)fake.large[i] + layout->frame_head;
+    } else {
+        place_frame(f, i);
     }
     if (i == 0 || has_objects() || python_frames_chance(3) == 0)
         f->shim = fake.stack + (size_t)(fake.depth - i) * FRAME_ROOM;
@@ -225,7 +271,9 @@ go_back(void)
     if (fake.count == 0)
         return;
     fake.count--;
-    if (fake.frames[fake.count].is_large && python_frames_chance(2) == 0)
+    if (!fake.frames[fake.count].is_large)
+        unplace_frame(&fake.frames[fake.count]);
+    else if (python_frames_chance(2) == 0)
         python_reach_freed(fake.large[fake.count]);
 }
 
@@ -269,6 +317,7 @@ python_frames_step(void)
     else if (what < 99) {
         python_mark_pages(&python_chunks, fake.chunk, 4096, false);
         python_mark_pages(&python_chunks, fake.chunk, 4096, true);
+        python_goes();
     } else if (fake.count == 0)
         present = present == fake.thread ? fake.other : fake.thread;
     write_thread();
@@ -325,17 +374,42 @@ ask(struct python_memo *m, struct heaptap_frame *end, unsigned damaged, bool was
     return both ? same : 0;
 }
 
-/* Damage a link in the middle for one answer, then restore it. */
+/* Damage a link in the middle for one answer, then restore it. Choose a link that is read: one
+ * inside the innermost chunk's first frame. */
 static void
 ask_damaged(struct python_memo *m, struct heaptap_frame *end)
 {
-    unsigned i = 1 + python_frames_chance(fake.count - 1);
-    struct fake_frame *f = &fake.frames[i];
-    bool behind = layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL;
+    unsigned first = fake.count, i;
+    struct fake_frame *f;
+    bool behind;
 
+    while (first > 1 && !fake.frames[first - 1].begins_chunk)
+        first--;
+    if (first == fake.count)
+        return;
+    i = first + python_frames_chance(fake.count - first);
+    f = &fake.frames[i];
+    behind = layout->chain == PYTHON_CHAIN_SHIMS && f->shim != NULL;
     python_frames_put(behind ? f->shim : f->at_memory, layout->frame_previous, (void *)16);
     (void)ask(m, end, i, true);
     write_frame(i);
+}
+
+/* Let a trace function change the instruction of any frame. It makes an answer before. */
+static void
+ask_traced(struct python_memo *m, struct heaptap_frame *end, bool was_whole)
+{
+    unsigned i = python_frames_chance(fake.count);
+
+    python_frames_trace(1);
+    assert_true(python_frames_is_traced());
+    if (python_frames_chance(2) == 0)
+        (void)ask(m, end, 0, was_whole);
+    else
+        python_goes(); // As the hook on allocators does.
+    fake.frames[i].index = 4 + python_frames_chance(3);
+    write_frame(i);
+    python_frames_trace(0);
 }
 
 /* Let a handler jump out of an answer. */
@@ -362,6 +436,8 @@ ask_at_random(struct python_memo *m, struct heaptap_frame *end, unsigned events)
             python_frames_step();
         if (fake.count > 1 && python_frames_chance(50) == 0)
             ask_damaged(m, end);
+        if (fake.count > 1 && !has_objects() && python_frames_chance(50) == 0)
+            ask_traced(m, end, true);
         if (!is_whole)
             jump_out(m, end);
         reused += ask(m, end, 0, is_whole);

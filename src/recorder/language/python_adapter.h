@@ -31,6 +31,10 @@ size_t python_frames_again(struct heaptap_frame *end, void *memo, const unsigned
                            size_t *ret_same);
 extern const size_t python_memo_bytes;
 
+/* Return true if the interpreter calls a trace or profile function in the current thread. Such a
+ * function can change the instruction of an outer frame. */
+bool python_frames_is_traced(void);
+
 /* Implement `place` of heaptap/language.h. Needed only in 3.9, where a Python frame has no address
  * that lies in its C frame. */
 void python_frames_place(struct heaptap_frame *frames, size_t count,
@@ -148,13 +152,23 @@ struct python_pages {
 // Pages that the interpreter has mapped and not yet released: one set for objects, one for frames.
 extern struct python_pages python_arenas, python_chunks;
 
-/* Atomic: counts the events that invalidate cached facts: the release of a page of the interpreter,
- * of an object that contains a frame, or of a code object. */
+/* Atomic: counts the events that invalidate cached facts: the release of a page of objects, of the
+ * outermost chunk of a stack of frames, of an object that contains a frame, or of a code object. */
 extern uint64_t python_gone;
 
 /* If PRESENT, add the pages of the BYTES at P to PAGES, else remove them. Add nothing if there is
  * no memory for a leaf. */
 void python_mark_pages(struct python_pages *pages, const void *p, size_t bytes, bool present);
+
+/* Record that the interpreter has mapped a chunk of frames at P, or is about to unmap it. */
+void python_chunk_begins(const void *p, size_t bytes);
+void python_chunk_ends(const void *p, size_t bytes);
+
+/* Return the number of the life of the chunk whose first frame is at FRAME. Return 0 if FRAME is
+ * not the first frame of a chunk, or if the interpreter may reuse this chunk for another frame. The
+ * interpreter unmaps such a chunk when its first frame returns, so as long as the number stays the
+ * same, this frame has not returned. */
+uint32_t python_chunk_life(const void *frame);
 
 /* Add one to python_gone. Call before the memory is reused. */
 static inline void

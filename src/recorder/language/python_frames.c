@@ -32,13 +32,25 @@
  * that end such facts; a change of it invalidates the memo. On the C stack, the place of the
  * innermost link shows if this is the stack that was proved readable.
  *
- * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). A walk on a
- * deeper chain compares the links of these frames and of some more, up to the *stop*. Links outside
- * the stop may be stale; when calls return, the stop moves outwards, and they are compared again.
- * If a chain has more links than the memo has room for, the memo stores the innermost ones and
- * fills three quarters of its room; [0] is the next frame outwards. From 3.12 on, the C frame of
- * the outermost of these is known only from a frame further out. So in those versions each event
- * follows the chain to that frame, reading two words per frame.
+ * Lives. From 3.11 on, the interpreter has its frames in chunks, which it maps and unmaps through
+ * the adapter's hook (python_pages.c). It unmaps a chunk when the first frame of the chunk returns.
+ * A function cannot continue before its callee has returned. So if a chunk is the same mapping as
+ * at the event before, all links outside its first frame are unchanged, and need not be compared.
+ * This also holds for generators and greenlets in the chain. The exception is a trace function,
+ * which can move any frame of the chain to another line. So while one runs, and at the next event,
+ * all links are compared. The interpreter allocates memory before it moves a frame; the hook on
+ * that invalidates older memos, even if the allocation is no event.
+ *
+ *     links      [1] main  [2] run │ [3] parse  [4] word │ [5] trim  [6] copy     │ new chunk
+ *     walk                                                 ◄─ compared ─┘ ◄── [new]
+ *
+ * Deep stacks. The recorder reads only so many inner frames (heaptap_frames_wanted). Up to 3.10, a
+ * walk on a deeper chain compares the links of these frames and of some more, up to the *stop*.
+ * Links outside the stop may be stale; when calls return, the stop moves outwards, and they are
+ * compared again. If a chain has more links than the memo has room for, the memo stores the
+ * innermost ones and fills three quarters of its room; [0] is the next frame outwards. From 3.12
+ * on, the C frame of the outermost of these is known only from a frame further out. If no chunk
+ * proves the outer links, an event follows the chain to that frame, reading two words per frame.
  *
  * Links may be damaged, or incomplete when a handler runs. A frame is read only after it was proved
  * readable (python_reach.c), and a code object only after it was recognised as one (python_name.c).
@@ -126,6 +138,8 @@ struct link {
     uint32_t frames;   // Number of function frames from the outermost up to this one.
     uint8_t mark;      // See python_frames_mark_of.
     uint8_t shown;     // 1 = reported; 0 = has no function, or has not begun.
+    uint16_t first;    // Number of the next link outwards, or this one, with a life; 0 = none.
+    uint32_t life;     // See python_chunk_life.
 };
 
 struct python_memo {
@@ -138,6 +152,7 @@ struct python_memo {
     uint32_t filled;     // Links up to this number contain words and ids of an earlier answer.
     uint32_t stop;       // Only links further in than this one are compared; 0 = all.
     bool is_cut;         // The chain continues outwards with the frame in links[0].
+    bool is_traced;      // A trace function may change any frame after the answer.
     uint16_t places[PLACES]; // Indexed by a frame's hash: the number of its link, as a hint.
     struct link links[LINKS + 1]; // links[0] is the end of the chain.
     struct link new_links[LINKS + 1]; // Scratch: the new links further in, innermost first.
@@ -156,6 +171,7 @@ struct walk {
     unsigned unknown;
     bool is_lost; // Do not cache the answer.
     bool fills;   // If the chain is cut, cache as many links as fit into the memo.
+    bool is_traced, was_traced; // A trace function runs now, or ran at the event before.
     struct python_reach reach;
 };
 
@@ -212,14 +228,27 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
            (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
 }
 
-/* Return true if L and the links outside it, up to the stop, still follow one another. Then store
- * in W->from the outermost link whose instruction or function has changed. If false, store in
+/* Return the link up to which the chain from L outwards must be compared: the next one outside the
+ * first frame of a chunk, or the stop. */
+static inline const struct link *
+python_frames_proved(enum python_chain kind, const struct walk *w, const struct link *l)
+{
+    const struct link *first = &w->m->links[l->first];
+
+    if (has_marks(kind) && l->first > 0 && likely(!w->is_traced) && likely(!w->was_traced) &&
+        likely(python_chunk_life(first->frame) == first->life))
+        return first - 1;
+    return &w->m->links[w->stop];
+}
+
+/* Return true if L and the links outside it, up to ROOT, still follow one another. Then store in
+ * W->from the outermost link whose instruction or function has changed. If false, store in
  * *RET_DIFFERS the number of the first link whose successor has changed. */
 static INLINE bool
 python_frames_stays(enum python_chain kind, struct walk *w, const struct link *l,
-                    uint32_t *ret_differs)
+                    const struct link *root, uint32_t *ret_differs)
 {
-    const struct link *root = &w->m->links[w->stop], *changed = l + 1;
+    const struct link *changed = l + 1;
     const char *frame = l->frame, *next;
     size_t code = layout->frame_code, at = layout->frame_at, previous = layout->frame_previous;
     size_t mark = kind == PYTHON_CHAIN_ENTRIES ? layout->frame_entry : layout->frame_owner;
@@ -279,8 +308,8 @@ python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uin
 {
     uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1, stop;
 
-    // To find a frame's C frame, the comparison needs a link further out.
-    if (kind == PYTHON_CHAIN_SHIMS)
+    // These kinds need no stop, because chunks prove the outer links.
+    if (has_marks(kind))
         return 0;
     stop = inner > wanted + STOP_STEP ? inner - wanted - STOP_STEP : 0;
     while (stop > 0 && m->links[inner].frames < m->links[stop].frames + wanted)
@@ -307,7 +336,7 @@ static INLINE uint32_t
 find_link(enum python_chain kind, struct walk *w)
 {
     uint32_t number = *python_frames_place_of(w->m, w->frame), differs;
-    const struct link *l = &w->m->links[number];
+    const struct link *l = &w->m->links[number], *root;
 
     if (number - 1 >= w->count || l->frame != w->frame)
         return 0;
@@ -320,11 +349,12 @@ find_link(enum python_chain kind, struct walk *w)
         w->count = 0;
         return 0;
     }
-    if (!python_frames_stays(kind, w, l, &differs)) {
+    root = python_frames_proved(kind, w, l);
+    if (!python_frames_stays(kind, w, l, root, &differs)) {
         w->count = differs - 1;
         return 0;
     }
-    if (kind == PYTHON_CHAIN_SHIMS && unlikely(w->m->is_cut) &&
+    if (kind == PYTHON_CHAIN_SHIMS && unlikely(w->m->is_cut) && root == w->m->links &&
         find_shim(w, w->m->links[0].frame) != w->m->links[0].in) {
         w->count = 0;
         return 0;
@@ -379,6 +409,7 @@ take_link(enum python_chain kind, struct walk *w)
     l->at = at_of(kind, frame);
     l->mark = python_frames_mark_of(kind, frame);
     l->shown = !python_frames_is_shim(kind, l->mark);
+    l->life = has_marks(kind) ? python_chunk_life(frame) : 0;
     l->number = l->shown ? python_name_code(l->code) : 0;
     w->frame = python_pointer(frame, layout->frame_previous);
     if (unlikely(l->number == 0) && l->shown) {
@@ -500,6 +531,7 @@ python_frames_answer(enum python_chain kind, struct walk *w, uint32_t known,
         if (i > 1 && l->in > l[-1].in && l[-1].in != NULL)
             w->is_lost = true;
         *python_frames_place_of(w->m, l->frame) = (uint16_t)i;
+        l->first = l->life != 0 ? (uint16_t)i : l[-1].first;
         l->frames = l[-1].frames + l->shown;
         if (l->shown)
             end[-(int)l->frames] = (struct heaptap_frame){(uintptr_t)l->in, l->id, 0};
@@ -625,6 +657,7 @@ python_frames_walk(enum python_chain kind, struct walk *w, struct heaptap_frame 
         m->stack_end = w->reach.stack + w->reach.stack_room;
         m->filled = w->filled > top ? w->filled : top;
         m->stop = python_frames_next_stop(kind, w, top);
+        m->is_traced = w->is_traced;
         m->count = top;
     }
     return m->links[top].frames;
@@ -655,6 +688,22 @@ none_runs(struct python_memo *m)
     return 0;
 }
 
+/* Drop the links in chunks that have been unmapped. */
+static inline void
+drop_unmapped(struct walk *w)
+{
+    const struct link *links = w->m->links;
+    uint32_t first = links[w->count].first;
+
+    while (first > 0 && unlikely(python_chunk_life(links[first].frame) != links[first].life)) {
+        w->count = first - 1;
+        first = links[w->count].first;
+    }
+    // The chunk of these links begins outside the memo.
+    if (first == 0 && unlikely(w->m->is_cut))
+        w->count = 0;
+}
+
 /* Begin with the part of M that is valid for THREAD. M is empty until the end, because a handler
  * may jump out of here. */
 static inline void
@@ -670,9 +719,27 @@ take_memo(struct walk *w, struct python_memo *m)
     w->filled = likely(is_valid) ? m->filled : 0;
     w->stop = m->stop;
     w->fills = false;
+    w->was_traced = m->is_traced;
+    w->is_traced = layout->thread_tracing != PYTHON_NONE &&
+                   python_int(w->thread, layout->thread_tracing) != 0;
+    if (has_marks(layout->chain) && likely(w->count > 0))
+        drop_unmapped(w);
     m->count = m->filled = 0;
     signal_fence();
     m->gone = gone;
+}
+
+bool
+python_frames_is_traced(void)
+{
+    const void *own, *current, *thread;
+
+    if (layout->thread_tracing == PYTHON_NONE)
+        return false;
+    own = asked.of_thread();
+    current = asked.current();
+    thread = likely(own == current) ? own : choose_thread(own, current);
+    return thread != NULL && python_int(thread, layout->thread_tracing) != 0;
 }
 
 size_t

@@ -35,6 +35,7 @@ struct python_layout {
     uint16_t thread_cframe;                        // 3.10
     uint16_t thread_root;                          // The outermost cframe, which is inside the
                                                    // thread state.
+    uint16_t thread_tracing;                       // From 3.11 on.
     uint16_t frame_code, frame_previous, frame_at; // frame_at is the position: a pointer, or an
                                                    // index up to 3.10.
     uint16_t frame_owner, frame_entry;
@@ -56,6 +57,7 @@ enum {
     PYTHON_SIZE = 16,        // In bytes and strings.
     PYTHON_BYTES = 32,       // The contents of bytes.
     PYTHON_TEXT_STATE = 32,  // Bits 2 to 4: bytes per character; 5: compact; 6: ASCII.
+    PYTHON_CHUNK_HEAD = 24,  // Size of the header of a chunk of frames, from 3.11 on.
     PYTHON_COLLECTED_HEAD = 16, // Size of the header before objects that the garbage collector
                                 // tracks.
     PYTHON_OWNER_GENERATOR = 1,

@@ -64,14 +64,6 @@ is_in_arena(const void *p)
     return python_is_page_of(&python_arenas, (uintptr_t)p);
 }
 
-/* Return the set of pages for an allocation of BYTES: objects or frames. The interpreter allocates
- * both with this hook, but in different sizes. */
-static struct python_pages *
-pages_of(size_t bytes)
-{
-    return bytes == arena_bytes ? &python_arenas : &python_chunks;
-}
-
 static void *
 python_memory_arena_alloc(void *context, size_t bytes)
 {
@@ -79,18 +71,26 @@ python_memory_arena_alloc(void *context, size_t bytes)
 
     if (p == NULL)
         return NULL;
-    python_mark_pages(pages_of(bytes), p, bytes, true);
-    if (bytes == arena_bytes)
+    // The interpreter allocates objects and frames with this hook, but in different sizes.
+    if (bytes == arena_bytes) {
+        python_mark_pages(&python_arenas, p, bytes, true);
         heaptap_backing(heap, p, bytes);
+    } else {
+        python_chunk_begins(p, bytes);
+    }
     return p;
 }
 
 static void
 arena_free(void *context, void *p, size_t bytes)
 {
-    if (bytes == arena_bytes)
+    if (bytes == arena_bytes) {
         heaptap_backing_end(heap, p);
-    python_mark_pages(pages_of(bytes), p, bytes, false);
+        python_mark_pages(&python_arenas, p, bytes, false);
+        python_goes();
+    } else {
+        python_chunk_ends(p, bytes);
+    }
     arenas_behind.free(context, p, bytes);
 }
 
@@ -115,6 +115,8 @@ python_memory_resized(const void *old, bool was_in_arena, const void *p, size_t 
     {                                                                                              \
         void *p = behind[domain].malloc(context, bytes);                                           \
                                                                                                    \
+        if ((domain) == DOMAIN_MEM && unlikely(python_frames_is_traced()))                         \
+            python_goes();                                                                         \
         if (is_in_arena(p))                                                                        \
             heaptap_alloc(heap, p, 1, bytes);                                                      \
         return p;                                                                                  \

@@ -38,10 +38,10 @@ costs "Lua, 2,000 calls" lua 2000 48000 lua5.4 "$area/deep_events.lua"
 costs "Lua, 20,000 calls" lua 20000 48000 lua5.4 "$area/deep_events.lua"
 frames=12 costs "Lua, 2,000, 12 frames" lua 2000 9500 lua5.4 "$area/deep_events.lua"
 if [ -x /usr/bin/python3 ]; then
-    # From 3.12 on, each frame needs more reads.
-    times=$($python -c 'import sys; print(1 if sys.version_info < (3, 12) else 3)')
+    # Before 3.11, an event compares all frames that a profile can contain.
+    times=$($python -c 'import sys; print(3 if sys.version_info < (3, 11) else 1)')
     for depth in 500 2000 6000; do
-        costs "Python, $depth calls" python $depth $((times * 65000)) $python \
+        costs "Python, $depth calls" python $depth $((times * 26000)) $python \
             "$area/deep_events.py"
     done
     frames=12 costs "Python, 2000, 12 frames" python 2000 $((times * 35000)) $python \

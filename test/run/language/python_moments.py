@@ -50,6 +50,7 @@ EPISODES = 12
 DEPTH = 6  # Maximum nesting of WAYS.
 CHOSEN = 9  # Number of WAYS that a program uses.
 DEEP = 60  # Maximum number of calls, so that a stack with the C frames of 3.9 fits into a profile.
+TALL = 300 if sys.version_info >= (3, 11) else DEEP
 truth = collections.Counter()
 local = threading.local()
 lock = threading.Lock()
@@ -526,6 +527,27 @@ def deep(depth):
     down(DEEP + local.random.randrange(3))
 
 
+def turns(depth):
+    """Return from part of a deep recursion and call again, so that frames end and begin in the
+    interpreter's chunks of memory."""
+    left = [local.random.randrange(4)]
+    at = [local.random.randrange(TALL)]
+
+    def down(n):
+        if n == 0:
+            now(); bytes(SIZE)
+            return 0
+        total = down(n - 1)
+        while left[0] > 0 and n == at[0]:
+            left[0] -= 1
+            at[0] = n + local.random.randrange(TALL - n + 1)
+            total += down(n - 1)
+        return total
+
+    down(TALL)
+    go_on(depth)
+
+
 def profiled(depth):
     """Run a debugger's or profiler's hooks, which are called at each event."""
     def on_event(frame, event, _argument):
@@ -668,7 +690,7 @@ def greenlets(depth):
 WAYS = (recursion, generator, exceptions, objects, through_c, through_ctypes, coroutines,
         fresh_code, closures, naïve_名前, over_lines, event_loop, thrown_into, through_more_c,
         signals, collected, classes, generated_methods, evaluated, imported, deep,
-        profiled, another_interpreter, written_out, databases)
+        turns, profiled, another_interpreter, written_out, databases)
 NEEDED = {
     event_loop: ("asyncio",),
     through_more_c: ("codecs", "contextvars", "copy", "heapq", "json", "pickle",

@@ -67,6 +67,8 @@ main(void)
     AT(code_begin, PyCodeObject, co_code);
     AT(code_function, PyCodeObject, co_name);
 #else
+    AT(thread_tracing, PyThreadState, tracing);
+    compare("PYTHON_CHUNK_HEAD", PYTHON_CHUNK_HEAD, offsetof(_PyStackChunk, data));
     AT(frame_previous, FRAME, previous);
     AT(frame_owner, FRAME, owner);
     AT(code_begin, PyCodeObject, co_code_adaptive);
