@@ -30,7 +30,7 @@ struct wrapper_range {
     uint64_t start, end;
 };
 
-/* The wrappers of a module, by `start`. */
+/* The wrappers of a module, by `start`, without overlaps. */
 struct wrappers {
     uint64_t count;
     struct wrapper_range ranges[];
@@ -95,8 +95,8 @@ drop_part(const struct wrappers_part *part)
         sys_munmap(part->bytes, part->size_bytes);
 }
 
-/* Return the section with the most symbols among COUNT at SECTIONS: .symtab, else .dynsym; NULL if
- * there is none whose names are there. */
+/* Return the section of symbols among COUNT at SECTIONS: .symtab, which has most, else .dynsym.
+ * Return NULL if there is none whose names are there. */
 static const Elf64_Shdr *
 symbol_section(const Elf64_Shdr *sections, uint32_t count)
 {
@@ -117,7 +117,7 @@ static bool
 is_wrapper_symbol(const Elf64_Sym *s, const struct wrappers_part *names)
 {
     return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF && s->st_size != 0 &&
-           s->st_name < names->size_bytes &&
+           s->st_value <= UINT64_MAX - s->st_size && s->st_name < names->size_bytes &&
            wrapper_symbol_is((const char *)names->bytes + s->st_name);
 }
 
@@ -150,6 +150,22 @@ sort_ranges(struct wrapper_range *v, uint64_t count)
     }
 }
 
+/* Join overlapping ranges of W, which is sorted. A symbol may lie in another, as an entry point of
+ * assembler code does, and a search looks at one range only. */
+static void
+join_ranges(struct wrappers *w)
+{
+    uint64_t last = 0;
+
+    for (uint64_t i = 1; i < w->count; i++) {
+        if (w->ranges[i].start > w->ranges[last].end)
+            w->ranges[++last] = w->ranges[i];
+        else if (w->ranges[i].end > w->ranges[last].end)
+            w->ranges[last].end = w->ranges[i].end;
+    }
+    w->count = last + 1;
+}
+
 /* Return the wrappers among SYMBOLS, with NAMES. */
 static struct wrappers *
 collect(const struct wrappers_part *symbols, const struct wrappers_part *names)
@@ -169,6 +185,7 @@ collect(const struct wrappers_part *symbols, const struct wrappers_part *names)
             w->ranges[w->count++] =
                 (struct wrapper_range){s[i].st_value, s[i].st_value + s[i].st_size};
     sort_ranges(w->ranges, w->count);
+    join_ranges(w);
     return w;
 }
 
