@@ -467,7 +467,10 @@ static void
 ways_of_recording_and_errors_add_up(void **state)
 {
     static const struct profile_recording_mode phases[] = {
-        {MODE_BYTES, 4096, 0}, {MODE_EXACT, 0, 0}, {MODE_BYTES, 65536, 7}, {MODE_BYTES, 4096, 9}};
+        {MODE_BYTES, 4096, 0, 0},
+        {MODE_EXACT, 0, 0, 0},
+        {MODE_BYTES, 65536, 7, 0},
+        {MODE_BYTES, 4096, 9, 0}};
     struct sum *t = *state;
     const struct profile *p;
 

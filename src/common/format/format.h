@@ -35,8 +35,10 @@ enum disk_incompatible {
     DISK_INCOMPATIBLE_TAGS = 1 << 0,    // Some nodes are tags (DISK_NODE_TAG), not frames.
     DISK_INCOMPATIBLE_COLUMNS = 1 << 1, // Some segments are DISK_SEGMENT_COLUMNS.
     DISK_INCOMPATIBLE_NAMED = 1 << 2,   // Some nodes are named frames (DISK_NAMED_FRAME).
+    DISK_INCOMPATIBLE_CALLERS = 1 << 3, // Some tags are DISK_TAG_CALLERS.
     DISK_INCOMPATIBLE_KNOWN =
-        DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS | DISK_INCOMPATIBLE_NAMED,
+        DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_COLUMNS | DISK_INCOMPATIBLE_NAMED |
+        DISK_INCOMPATIBLE_CALLERS,
 };
 
 enum disk_compatible {
@@ -190,8 +192,7 @@ struct disk_header {
     // run`, which waits for the process, writes this field.
     uint64_t ended_ns;
     uint64_t limit_bytes; // Limit on recorder_bytes and the file; 0 = none so far.
-    // One allocation in this number has its whole stack, on average; the others have their site
-    // only (DISK_CALLERS_UNRECORDED). 0 = all have the whole stack.
+    // The largest callers_period of a mode (DISK_PHASES); 0 = all allocations have whole stacks.
     uint64_t callers_period;
     uint64_t reserved1[401];
 };
@@ -207,6 +208,7 @@ enum disk_control {
     DISK_CONTROL_PHASE = 1,    // enum disk_mode, then the period.
     DISK_CONTROL_SNAPSHOT = 2, // A name of DISK_SNAPSHOT_NAME_BYTES, then enum disk_snapshot_kind.
     DISK_CONTROL_ACCESS = 3,   // enum disk_access_request
+    DISK_CONTROL_CALLERS = 4,  // Exact, with the callers of one allocation in the next word.
 };
 
 enum disk_access_request {
@@ -339,6 +341,7 @@ enum { DISK_NAMED_FRAME = 0xFFFC };
 /* A tag has one of these in the bits of the module and an id in the bits of the address. The tags
  * of a path are its innermost nodes, in this order, outer ones first. */
 enum disk_tag {
+    DISK_TAG_CALLERS = 0xFFFB, // Callers of one block in this number were recorded (4.3.1).
     DISK_TAG_LABELS = 0xFFFD,  // Index into LABELS.
     DISK_TAG_HEAP = 0xFFFE,    // Index into HEAPS: blocks of a heap of the program.
     DISK_TAG_BACKING = 0xFFFF, // Index into HEAPS: blocks that the heap divides into smaller
@@ -540,13 +543,17 @@ enum disk_mode {
 /* Upper bound of callers_period, which keeps products of counts and weights far below 2^63. */
 #define DISK_CALLERS_PERIOD_MAX ((uint64_t)1 << 20)
 
+/* Maximum number of different values of callers_period in a process, besides 0. */
+#define DISK_CALLERS_PERIODS 15
+
 /* A stretch of time with one recording mode. */
 struct disk_phase {
     uint32_t id; // The record's index plus 1; written last. 0 = unused.
     uint32_t mode;
     uint64_t period;   // In bytes or calls; 0 in the modes exact and off.
     uint64_t since_ns; // Elapsed time when the mode began.
-    uint64_t reserved;
+    // One allocation in this number is recorded with its callers; 0 = all. In the mode exact only.
+    uint64_t callers_period;
 };
 static_assert(sizeof(struct disk_phase) == 32, "format.md 4.9");
 

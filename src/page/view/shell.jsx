@@ -32,9 +32,10 @@ export function waysText(report) {
         exact: 'exact', off: 'in part off', bytes: `a sample for each ${bytes(period)}`,
         count: `a sample for each ${plural(period, 'call')}`})[mode] || mode))];
     const callers = report.process.callers_period;
+    const most = report.phases.length > 1 ? 'up to ' : '';
 
     if (callers)
-        ways.push(`callers of one call in ${count(callers)}, whose numbers are estimates`);
+        ways.push(`callers of one call in ${most}${count(callers)}, whose numbers are estimates`);
     return ways.join(', ') || 'exact';
 }
 

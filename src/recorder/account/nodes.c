@@ -405,19 +405,22 @@ nodes_make_site(uint32_t *sites, uint32_t size_class)
 /* Return the frame that replaces an address for item number ID of KIND. Set FLAG in the header,
  * because a reader without support for KIND would take the frame for an address. */
 static uint64_t
-numbered_frame(uint32_t kind, uint32_t id, enum disk_incompatible flag)
+numbered_frame(uint32_t kind, uint32_t id, uint64_t flag)
 {
     uint64_t *flags = &state->header->incompatible;
 
-    if (unlikely(!(load_relaxed(flags) & flag)))
-        or_relaxed(flags, (uint64_t)flag);
+    if (unlikely((load_relaxed(flags) & flag) != flag))
+        or_relaxed(flags, flag);
     return (uint64_t)kind << DISK_ADDRESS_BITS | id;
 }
 
 static uint64_t
 tag_frame(uint32_t tag, uint32_t id)
 {
-    return numbered_frame(tag, id, DISK_INCOMPATIBLE_TAGS);
+    return numbered_frame(tag, id,
+                          tag == DISK_TAG_CALLERS
+                              ? DISK_INCOMPATIBLE_TAGS | DISK_INCOMPATIBLE_CALLERS
+                              : DISK_INCOMPATIBLE_TAGS);
 }
 
 uint64_t

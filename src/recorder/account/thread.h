@@ -200,6 +200,8 @@ struct thread {
     struct heap_memo *heaps;        // event/heap.c; NULL until needed.
     struct short_table *shorts;     // stack/short.c; NULL until needed.
     int64_t callers_left;           // Number of allocations until the next with a whole stack.
+    uint32_t callers_mode;          // Index in `sample.callers`; 0 = all stacks are whole.
+    uint32_t callers_period;        // Period of that mode.
     // Index in `variants` of the stack that followed last time. `predicted` is indexed by history
     // and innermost frame, `latest` by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];

@@ -9,41 +9,66 @@
  * So its free, reallocation and share of the peak need no decision, and the counters of a site add
  * up to its exact totals.
  *
+ * Callers of different shares cannot be compared, if the share changes. So both stacks end in a tag
+ * with N, and readers estimate from the whole stacks of the same N. A thread adopts another N when
+ * it refreshes (join.c).
+ *
  * The frames of languages and their adapters belong to callers: a short stack needs none. */
 #include "event/callers.h"
 
 #include "account/account_state.h"
 #include "account/label.h"
+#include "base/atomics.h"
 #include "event/distance.h"
 #include "mixed/language_frames.h"
 
 COLD void
 callers_draw(struct thread *t)
 {
-    t->callers_left = distance_draw(&sample.callers);
+    t->callers_left = distance_draw(&sample.callers[t->callers_mode]);
+}
+
+/* Set T's mode. Its short stacks carry the period of the former one. */
+static COLD void
+callers_set_mode(struct thread *t, uint32_t mode)
+{
+    t->callers_mode = mode;
+    t->callers_period = (uint32_t)sample.callers[mode].period;
+    short_forget(t);
+    if (mode != 0)
+        callers_draw(t);
 }
 
 bool
 callers_are_sampled(struct thread *t)
 {
-    if (sample.callers.period == 0)
+    uint32_t mode = sample.callers_of[load_acquire(&sample.present)];
+
+    if (likely(mode == 0 && t->callers_mode == 0))
         return false;
-    if (t->shorts == NULL) {
-        if (!short_start(t))
-            return false; // All its stacks are whole.
-        callers_draw(t);
-    }
-    return true;
+    if (mode != 0 && t->shorts == NULL && !short_start(t))
+        mode = 0; // All its stacks are whole.
+    if (t->callers_mode != mode)
+        callers_set_mode(t, mode);
+    return mode != 0;
+}
+
+COLD struct stack_target *
+callers_whole(struct thread *t, struct arch_caller caller)
+{
+    uint32_t node = language_node(t, caller);
+
+    callers_draw(t);
+    return short_whole(t, node);
 }
 
 uint32_t *
 callers_sites(struct thread *t, struct arch_caller caller)
 {
-    struct stack_target *target = NULL;
+    struct stack_target *target;
 
-    if (unlikely(sample.callers.period != 0) && t->shorts != NULL)
-        target = callers_target(t, caller);
-    if (target == NULL)
+    if (likely(t->callers_mode == 0))
         return language_sites(t, stack_target(t, caller));
+    target = callers_target(t, caller);
     return account_state()->nodes[label_here(nodes_of(target->sites))].site;
 }

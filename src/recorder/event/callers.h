@@ -12,15 +12,17 @@ bool callers_are_sampled(struct thread *t);
 /* Draw the number of T's allocations up to the next with a whole stack. */
 void callers_draw(struct thread *t);
 
+/* Return the target of the whole stack that called from CALLER, for a chosen allocation. */
+struct stack_target *callers_whole(struct thread *t, struct arch_caller caller);
+
 /* Decide about the allocation that called from CALLER, once for each. Return the target of its
- * short stack; NULL: record the whole one. Requires callers_are_sampled. */
+ * short or its whole stack, without labels. Requires callers_are_sampled. Valid until the next
+ * call. */
 static inline struct stack_target *
 callers_target(struct thread *t, struct arch_caller caller)
 {
-    if (unlikely(--t->callers_left < 0)) {
-        callers_draw(t);
-        return NULL;
-    }
+    if (unlikely(--t->callers_left < 0))
+        return callers_whole(t, caller);
     return short_target(t, caller);
 }
 

@@ -320,7 +320,7 @@ COLD void
 join_refresh(struct thread *t)
 {
     uint32_t ready = load_relaxed(&t->ready), generation;
-    uint32_t languages = load_acquire(&language_count);
+    uint32_t languages = load_acquire(&language_count), change = load_acquire(&sample.change);
     bool callers = callers_are_sampled(t);
 
     tls.needs_slow_path = tls.labels != 0 || languages != 0 || callers;
@@ -330,8 +330,10 @@ join_refresh(struct thread *t)
         continue;
     if (unlikely(ready == THREAD_NOT))
         return; // A handler has forked: the child ends the interrupted event (fork_child.c).
-    if (unlikely(load_acquire(&language_count) != languages))
-        thread_invalidate(t); // An adapter has registered in the meantime: refresh again.
+    // An adapter has registered in the meantime, or the mode has changed: refresh again.
+    if (unlikely(load_acquire(&language_count) != languages) ||
+        unlikely(load_acquire(&sample.change) != change))
+        thread_invalidate(t);
     generation = load_acquire(&state->generation);
     if (t->generation != generation) {
         t->generation = generation;

@@ -48,10 +48,31 @@ mode_learn(void)
     if (duration_ms != 0)
         sample.end_ns = sys_clock_ns() + (delay_ms + duration_ms) * NS_PER_MS;
     sample.modes[0] = delay_ms != 0 ? guarded_draw_mode(DISK_MODE_OFF, 0) : sample.wanted;
-    if (sample.wanted.mode == DISK_MODE_EXACT && callers >= DISK_SAMPLE_COUNT_MIN &&
-        callers <= DISK_CALLERS_PERIOD_MAX)
-        sample.callers = guarded_draw_mode(DISK_MODE_COUNT, callers);
+    if (sample.wanted.mode == DISK_MODE_EXACT)
+        mode_callers(callers, &sample.wanted_callers);
+    if (delay_ms == 0)
+        sample.callers_of[0] = (uint8_t)sample.wanted_callers;
     sample.known = true;
+}
+
+bool
+mode_callers(uint64_t period, uint32_t *ret_callers)
+{
+    uint32_t count = sample.callers_count + (sample.callers_count == 0), i = 0;
+
+    if (period != 0 && (period < DISK_SAMPLE_COUNT_MIN || period > DISK_CALLERS_PERIOD_MAX))
+        return false;
+    while (i < count && sample.callers[i].period != period)
+        i++;
+    if (i == countof(sample.callers))
+        return false;
+    if (i == count) {
+        sample.callers[i] = guarded_draw_mode(DISK_MODE_COUNT, period);
+        count++;
+    }
+    sample.callers_count = count;
+    *ret_callers = i;
+    return true;
 }
 
 static struct disk_phase *
@@ -62,7 +83,7 @@ mode_record(uint32_t index)
 
 /* Add a mode to the profile. Return its index, or LIMIT_MODES if there is no room. */
 static uint32_t
-mode_add_mode(const struct draw_mode *mode)
+mode_add_mode(const struct draw_mode *mode, uint32_t callers)
 {
     struct table *t = &state->tables[DISK_PHASES];
     struct disk_phase *r;
@@ -73,18 +94,22 @@ mode_add_mode(const struct draw_mode *mode)
     r = mode_record((uint32_t)index);
     r->mode = mode->mode;
     r->period = mode->period;
+    r->callers_period = sample.callers[callers].period;
     r->since_ns = sys_clock_ns() - state->start_ns;
     store_release(&r->id, (uint32_t)index + 1);
     sample.modes[index] = *mode;
+    sample.callers_of[index] = (uint8_t)callers;
     return (uint32_t)index;
 }
 
-/* Return the index of an earlier mode equal to MODE, or LIMIT_MODES if there is none. */
+/* Return the index of an earlier mode equal to MODE with CALLERS, or LIMIT_MODES if there is
+ * none. */
 static uint32_t
-find_mode(const struct draw_mode *mode)
+find_mode(const struct draw_mode *mode, uint32_t callers)
 {
     for (uint32_t i = 0; i < state->tables[DISK_PHASES].used; i++)
-        if (sample.modes[i].mode == mode->mode && sample.modes[i].period == mode->period)
+        if (sample.modes[i].mode == mode->mode && sample.modes[i].period == mode->period &&
+            sample.callers_of[i] == callers)
             return i;
     return LIMIT_MODES;
 }
@@ -93,7 +118,10 @@ static void
 make_present(uint32_t index)
 {
     const struct draw_mode *p = &sample.modes[index];
+    uint64_t callers_period = sample.callers[sample.callers_of[index]].period;
 
+    if (callers_period > state->header->callers_period)
+        state->header->callers_period = callers_period;
     if (p->mode != DISK_MODE_EXACT && sample.mode == DISK_MODE_EXACT && state->ready == READY_YES)
         filter_fill();
     state->header->sample_period_bytes = p->mode == DISK_MODE_BYTES ? p->period : 0;
@@ -111,13 +139,14 @@ mode_start(void)
 {
     if (!sample.known)
         mode_learn();
-    else
+    else {
         sample.modes[0] = sample.modes[sample.present];
+        sample.callers_of[0] = sample.callers_of[sample.present];
+    }
     account_state()->errors =
         mem_private(sizeof *account_state()->errors * (size_t)(LIMIT_SITES + 1));
     account_state()->errors_count = account_state()->errors != NULL ? LIMIT_SITES + 1 : 0;
-    mode_add_mode(&sample.modes[0]);
-    state->header->callers_period = sample.callers.period;
+    mode_add_mode(&sample.modes[0], sample.callers_of[0]);
     make_present(0);
 }
 
@@ -127,6 +156,7 @@ mode_adopt(void)
     uint32_t change = load_acquire(&sample.change);
     uint32_t index = load_relaxed(&sample.present);
     const struct draw_mode *p = &sample.modes[index];
+    bool goes_on = tls.change != 0 && tls.exact;
 
     if (likely(change == tls.change))
         return;
@@ -136,16 +166,18 @@ mode_adopt(void)
     tls.reserve = -1; // Negative: the distance to the next sample is not drawn yet.
     tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
     tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
-    if (tls.self != NULL)
-        recent_clear(tls.self); // Later calls may be left unrecorded, so births cannot be compared.
+    // Later calls may be left unrecorded, so births cannot be compared. If only the choice of
+    // callers has changed, all are recorded.
+    if (tls.self != NULL && !(goes_on && tls.exact))
+        recent_clear(tls.self);
 }
 
 enum disk_answer
-mode_change(const struct draw_mode *mode)
+mode_change(const struct draw_mode *mode, uint32_t callers)
 {
-    uint32_t index = mode_add_mode(mode);
+    uint32_t index = mode_add_mode(mode, callers);
 
-    if (index == LIMIT_MODES && (index = find_mode(mode)) == LIMIT_MODES)
+    if (index == LIMIT_MODES && (index = find_mode(mode, callers)) == LIMIT_MODES)
         return DISK_ANSWER_FULL;
     make_present(index);
     return DISK_ANSWER_DONE;

@@ -18,9 +18,15 @@ struct sample {
     uint32_t present;          // Atomic: index of the present mode in `modes`.
     bool known;                // True after the environment was read.
     uint64_t begin_ns, end_ns; // Clock times at which recording begins and stops; 0 = never.
-    struct draw_mode wanted;   // The user's choice, in force from begin_ns on.
-    struct draw_mode callers;  // Selects the allocations with whole stacks; period 0 = all.
+    struct draw_mode wanted;   // The user's choice, in force from begin_ns on,
+    uint32_t wanted_callers;   // and its index in `callers`.
     struct draw_mode modes[LIMIT_MODES];
+    // By index in `modes`: index in `callers`.
+    uint8_t callers_of[LIMIT_MODES];
+    // Select the allocations with whole stacks. The first selects all; the others never change
+    // after callers_count, which is atomic, includes them.
+    struct draw_mode callers[DISK_CALLERS_PERIODS + 1];
+    uint32_t callers_count;
 };
 extern struct sample sample;
 
@@ -31,8 +37,13 @@ void mode_start(void);
  * in the recorder. */
 void mode_adopt(void);
 
-/* Switch to recording mode MODE. Return the answer to the request. Only one thread at a time may
- * call this: see request.c. */
-enum disk_answer mode_change(const struct draw_mode *mode);
+/* Return the index in sample.callers for one allocation in PERIOD, added if it is new; 0 is the
+ * index for all. Return false if PERIOD is invalid, or if there are too many. Only one thread at a
+ * time may call this. */
+bool mode_callers(uint64_t period, uint32_t *ret_callers);
+
+/* Switch to recording mode MODE, with whole stacks by sample.callers[CALLERS]. Return the answer to
+ * the request. Only one thread at a time may call this: see request.c. */
+enum disk_answer mode_change(const struct draw_mode *mode, uint32_t callers);
 
 #endif

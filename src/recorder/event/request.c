@@ -35,7 +35,20 @@ set_mode(uint64_t mode, uint64_t period)
     chosen = guarded_draw_mode(mode, period);
     sample.begin_ns = sample.end_ns = 0; // Cancel the delay and duration, which must not undo an
                                          // explicit change.
-    return mode_change(&chosen);
+    return mode_change(&chosen, 0);
+}
+
+/* Record everything, with the callers of one allocation in PERIOD. */
+static enum disk_answer
+set_callers(uint64_t period)
+{
+    const struct draw_mode exact = guarded_draw_mode(DISK_MODE_EXACT, 0);
+    uint32_t callers;
+
+    if (!mode_callers(period == 1 ? 0 : period, &callers))
+        return period <= DISK_CALLERS_PERIOD_MAX ? DISK_ANSWER_FULL : DISK_ANSWER_REFUSED;
+    sample.begin_ns = sample.end_ns = 0;
+    return mode_change(&exact, callers);
 }
 
 /* Acquire the exclusive right to change the recording mode. Return false after a bounded wait. */
@@ -64,9 +77,10 @@ request_switch(bool on)
 
         sample.begin_ns = sample.end_ns = 0; // Cancel the delay and duration, as in set_mode.
         if (on && !is_on)
-            mode_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact);
+            mode_change(sample.wanted.mode != DISK_MODE_OFF ? &sample.wanted : &exact,
+                        sample.wanted_callers);
         else if (!on && is_on)
-            mode_change(&off);
+            mode_change(&off, 0);
         store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);
@@ -90,6 +104,8 @@ take_request(uint64_t generation)
         answer = set_mode(words[1], words[2]);
     else if (words[0] == DISK_CONTROL_SNAPSHOT)
         answer = set_snapshot(&words[1], words[5]);
+    else if (words[0] == DISK_CONTROL_CALLERS)
+        answer = set_callers(words[1]);
     else if (words[0] == DISK_CONTROL_ACCESS)
         answer = access_request(words[1]) ? DISK_ANSWER_DONE : DISK_ANSWER_REFUSED;
     store_relaxed(&h->control_answer, (uint64_t)answer);
@@ -104,11 +120,11 @@ keep_time(uint64_t now_ns)
 
     if (sample.begin_ns != 0 && now_ns >= sample.begin_ns) {
         sample.begin_ns = 0;
-        mode_change(&sample.wanted);
+        mode_change(&sample.wanted, sample.wanted_callers);
     }
     if (sample.end_ns != 0 && now_ns >= sample.end_ns) {
         sample.end_ns = 0;
-        mode_change(&off);
+        mode_change(&off, 0);
     }
 }
 

@@ -49,7 +49,7 @@ static_assert(sizeof(struct short_key) == 32, "two keys to a cache line");
 struct short_table {
     struct short_key keys[SHORT_ENTRIES];
     // By index in `keys`: of the outermost frames.
-    struct stack_target targets[SHORT_ENTRIES];
+    struct stack_target targets[SHORT_ENTRIES + 1]; // The last is short_whole's.
     uint32_t stamps; // The latest stamp.
 };
 
@@ -109,9 +109,25 @@ leads_out(struct thread *t, const struct rule_entry *e, uint32_t depth, struct o
     return true;
 }
 
-/* Return the node of the COUNT frames of a site, innermost first. */
+/* Return the tag of NODE, a stack, for blocks of T; NODE itself without room for it. */
 static uint32_t
-short_node(const uint64_t *frames, uint32_t count)
+short_tag(const struct thread *t, uint32_t node)
+{
+    return node == DISK_NODE_OTHER ? node : nodes_tag(node, DISK_TAG_CALLERS, t->callers_period);
+}
+
+struct stack_target *
+short_whole(struct thread *t, uint32_t node)
+{
+    struct stack_target *target = &t->shorts->targets[SHORT_ENTRIES];
+
+    *target = stack_target_of(short_tag(t, node), 0, 0);
+    return target;
+}
+
+/* Return the node of the COUNT frames of a site of T, innermost first. */
+static uint32_t
+short_node(const struct thread *t, const uint64_t *frames, uint32_t count)
 {
     uint32_t node = load_relaxed(&stack_state()->short_root);
 
@@ -125,7 +141,7 @@ short_node(const uint64_t *frames, uint32_t count)
     // Sites are few, and must be recorded to the last.
     while (count-- > 0)
         node = nodes_child(node, frames[count], NODES_USE(NODES_SHORT + 3));
-    return node;
+    return short_tag(t, node);
 }
 
 /* Store RA, inside the frames with the stamp INNER, as a wrapper that RULE leads out of, or with
@@ -182,7 +198,7 @@ short_make(struct thread *t, struct arch_caller caller)
             break;
         inner = s->keys[i].stamp;
     }
-    node = short_node(frames, count);
+    node = short_node(t, frames, count);
     s->targets[i] = stack_target_of(node, count, 0);
     return &s->targets[i];
 }

@@ -11,6 +11,10 @@ bool short_start(struct thread *t);
 /* Drop all of T's short stacks, because code was unloaded. */
 void short_forget(struct thread *t);
 
+/* Return the target for a whole stack, NODE, of which one in T's callers_period is recorded. Valid
+ * until the next call. */
+struct stack_target *short_whole(struct thread *t, uint32_t node);
+
 /* Return true if TARGET is in T's table. Its sites depend on neither languages nor labels. */
 bool short_has(const struct thread *t, const struct stack_target *target);
 

@@ -15,6 +15,7 @@
 enum { WAIT_S_MAX = 3600 };
 
 struct control_options {
+    const char *callers;
     uint64_t sample_bytes, sample_count, wait_s;
     bool exact, off;
 };
@@ -24,6 +25,10 @@ static const struct opt options[] = {
     {OPT_SIZE, 0, "sample", &defaults.sample_bytes, "SIZE",
      "From now on record one block in SIZE bytes, as heaptap run does with that option.", NULL},
     {OPT_COUNT, 0, "sample-count", &defaults.sample_count, "N", "From now on record one call in N.",
+     NULL},
+    {OPT_STRING, 0, "callers", &defaults.callers, "1/N",
+     "From now on record everything, but the callers of one allocation in N only, as heaptap run "
+     "does with that option.",
      NULL},
     {OPT_FLAG, 0, "exact", &defaults.exact, NULL, "From now on record everything.", NULL},
     {OPT_FLAG, 0, "off", &defaults.off, NULL,
@@ -37,29 +42,34 @@ static const struct opt options[] = {
 static int
 check_options(const struct control_options *o, struct err *err)
 {
-    int modes = (o->sample_bytes != 0) + (o->sample_count != 0) + o->exact + o->off;
+    int modes = (o->sample_bytes != 0) + (o->sample_count != 0) + (o->callers != NULL) + o->exact +
+                o->off;
 
     if (modes > 1)
         return err_set(err, HEAPTAP_USAGE,
-                       "options '--sample', '--sample-count', '--exact' and '--off' exclude each "
-                       "other");
+                       "options '--callers', '--sample', '--sample-count', '--exact' and '--off' "
+                       "exclude each other");
     if (o->wait_s > WAIT_S_MAX)
         return err_set(err, HEAPTAP_USAGE, "option '--wait': at most an hour, %d seconds",
                        WAIT_S_MAX);
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
-/* Store the requested recording mode in *RET. Return false if the options request none. */
+/* Store the requested recording mode in *RET, with CALLERS_PERIOD. Return false if the options
+ * request none. */
 static bool
-wanted_mode(const struct control_options *o, struct profile_recording_mode *ret)
+wanted_mode(const struct control_options *o, uint64_t callers_period,
+            struct profile_recording_mode *ret)
 {
     if (o->sample_bytes != 0)
         *ret = (struct profile_recording_mode){.mode = MODE_BYTES, .period = o->sample_bytes};
     else if (o->sample_count != 0)
         *ret = (struct profile_recording_mode){.mode = MODE_COUNT, .period = o->sample_count};
     else
-        *ret = (struct profile_recording_mode){.mode = o->off ? MODE_OFF : MODE_EXACT};
-    return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact;
+        *ret = (struct profile_recording_mode){.mode = o->off ? MODE_OFF : MODE_EXACT,
+                                               .callers_period = callers_period};
+    return o->sample_bytes != 0 || o->sample_count != 0 || o->off || o->exact ||
+           o->callers != NULL;
 }
 
 /* Print the recording mode of the profile at PATH to stdout. Reports failures; returns the exit
@@ -124,7 +134,9 @@ cmd_control_ask(struct control *c, const void *wanted, uint64_t wait_ns, struct 
 {
     const struct profile_recording_mode *mode = wanted;
 
-    return control_request_mode(c, (enum disk_mode)mode->mode, mode->period, wait_ns, err);
+    return mode->callers_period != 0
+               ? control_request_callers(c, mode->callers_period, wait_ns, err)
+               : control_request_mode(c, (enum disk_mode)mode->mode, mode->period, wait_ns, err);
 }
 
 static int
@@ -145,16 +157,22 @@ cmd_control_run(const void *given, int count, char **arguments)
     struct profile_recording_mode mode;
     const struct process_request process_request = {cmd_control_ask, cmd_control_report, &mode,
                                                     o->wait_s};
+    uint64_t callers_period = 0;
     int r = check_options(o, &err);
 
     (void)count;
     if (r == 0)
+        r = sample_opts_callers(o->callers, &callers_period, &err);
+    if (r == 0)
         r = profile_list_session(arguments[0], &a, &paths, &path_count, &err);
     if (r < 0)
         message_error("%s", err.text);
-    r = r < 0                 ? exit_code(r)
-        : wanted_mode(o, &mode) ? process_requests_send(paths, path_count, &process_request, &a)
-                                : show_all(paths, path_count);
+    if (r < 0)
+        r = exit_code(r);
+    else if (wanted_mode(o, callers_period, &mode))
+        r = process_requests_send(paths, path_count, &process_request, &a);
+    else
+        r = show_all(paths, path_count);
     arena_release(&a);
     return r;
 }
@@ -176,6 +194,7 @@ const struct command command_control = {
         "Estimates and exact counts are added up; the report shows when each mode was in force.",
     .examples = "heaptap record 1234\thow is it recorded?\n"
                 "heaptap record 1234 --exact\trecord everything from now on\n"
+                "heaptap record 1234 --callers 1/64\tat less cost, with exact sites\n"
                 "heaptap record 1234 --sample 512K\tand now at next to no cost",
     .options = options,
     .defaults = &defaults,

@@ -262,11 +262,10 @@ add_loaded(struct sums *s, const char *path, struct profile *p, struct sentences
 
     if (rc != 0)
         return rc;
-    if (merge_mixes_callers(sum_for(s, p), p)) {
+    if (!merge_takes_callers(sum_for(s, p), p)) {
         hide_progress();
-        message_error("%s was recorded with another --callers than the inputs before it; merge "
-                      "only equal ones",
-                      path);
+        message_error("%s: the inputs were recorded with more than %d different --callers", path,
+                      CALLERS_PERIODS_MAX - 1);
         arena_release(&a);
         return EXIT_USAGE;
     }

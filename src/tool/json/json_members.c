@@ -179,6 +179,8 @@ json_recording_modes(struct json *j, const struct profile *p)
         json_uint(j, "elapsed_ns", p->modes[i].elapsed_ns);
         json_string(j, "mode", modes[p->modes[i].mode]);
         json_uint(j, "period", p->modes[i].period);
+        if (p->modes[i].callers_period != 0)
+            json_uint(j, "callers_period", p->modes[i].callers_period);
         json_end(j);
     }
     json_end(j);

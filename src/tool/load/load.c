@@ -311,7 +311,6 @@ load_header(struct loader *l)
     p->annotated = h->process_flags & DISK_PROCESS_ANNOTATED;
     p->recorder.file_bytes = l->raw->file_bytes;
     p->recorder.limit_bytes = h->limit_bytes;
-    p->callers_period = h->callers_period <= DISK_CALLERS_PERIOD_MAX ? h->callers_period : 0;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
     p->recorder.timed_ns = cycles_to_ns(p->recorder.timed_ns, cycles, clock_ns);
     if (p->recorder.timed_ns == 0)

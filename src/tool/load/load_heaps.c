@@ -172,11 +172,14 @@ uint32_t
 loader_add_tag(struct loader *l, const struct disk_node *d, uint32_t tags)
 {
     uint64_t id = d->frame & DISK_ADDRESS_MASK;
+    uint32_t callers = tags >> TAGS_CALLERS_SHIFT << TAGS_CALLERS_SHIFT;
     uint32_t labels = tags >> TAGS_LABELS_SHIFT << TAGS_LABELS_SHIFT;
     uint64_t kind = d->frame >> DISK_ADDRESS_BITS;
 
-    if (kind == DISK_TAG_LABELS && tags == 0)
-        return index_of(l, id, l->p->label_set_count) << TAGS_LABELS_SHIFT;
+    if (kind == DISK_TAG_CALLERS && tags == 0)
+        return profile_callers_index(l->p, id) << TAGS_CALLERS_SHIFT;
+    if (kind == DISK_TAG_LABELS && tags == callers)
+        return callers | index_of(l, id, l->p->label_set_count) << TAGS_LABELS_SHIFT;
     if (kind == DISK_TAG_HEAP && tags == labels)
         return labels | index_of(l, id, l->p->heap_count) << TAGS_HEAP_SHIFT;
     if (kind == DISK_TAG_BACKING && (tags & TAGS_BACKING) == 0)

@@ -124,6 +124,13 @@ by_begin(const void *a, const void *b)
     return x->elapsed_ns < y->elapsed_ns ? -1 : x->elapsed_ns > y->elapsed_ns;
 }
 
+/* Return PERIOD, or 0 if it is invalid. */
+static uint64_t
+valid_callers(uint64_t period)
+{
+    return period <= DISK_CALLERS_PERIOD_MAX ? period : 0;
+}
+
 void
 load_modes(struct loader *l)
 {
@@ -136,8 +143,8 @@ load_modes(struct loader *l)
         const struct disk_phase *d = raw_record(l->raw, DISK_PHASES, i);
 
         if (d->id == i + 1 && d->mode <= MODE_OFF)
-            p->modes[p->mode_count++] =
-                (struct profile_recording_mode){d->mode, d->period, d->since_ns};
+            p->modes[p->mode_count++] = (struct profile_recording_mode){
+                d->mode, d->period, d->since_ns, valid_callers(d->callers_period)};
     }
     if (p->mode_count > 1)
         qsort(p->modes, p->mode_count, sizeof *p->modes, by_begin);
@@ -149,5 +156,7 @@ load_modes(struct loader *l)
 
         if (longest != NULL && p->modes[i].period > *longest)
             *longest = p->modes[i].period;
+        if (p->modes[i].callers_period > p->callers_period)
+            p->callers_period = p->modes[i].callers_period;
     }
 }

@@ -382,6 +382,7 @@ load_tree_add_site(struct loader *l, uint64_t key)
             .size_class = (uint32_t)(key >> TAGS_BITS) % DISK_SIZE_CLASSES,
             .heap = key_heap(key),
             .labels = (uint32_t)(key >> TAGS_LABELS_SHIFT) % LOADER_LABEL_SETS_MAX,
+            .callers = (uint32_t)(key >> TAGS_CALLERS_SHIFT) % CALLERS_PERIODS_MAX,
             .counters = COUNTERS_ZERO,
         };
         *known = p->site_count++;

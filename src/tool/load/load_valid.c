@@ -19,15 +19,16 @@ load_valid_is_first(struct map *known, uint64_t key)
     return is_new;
 }
 
-/* Return true if each site has a different stack, size class, heap or set of labels. KNOWN is
+/* Return true if each site has a different stack, size class, heap, set of labels or share
+ * of callers. KNOWN is
  * empty. */
 static bool
 sites_are_distinct(const struct profile *p, struct map *known)
 {
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
-        uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 26 |
-                       (uint64_t)s->labels << 13 | s->heap;
+        uint64_t key = ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 30 |
+                       (uint64_t)s->callers << 26 | (uint64_t)s->labels << 13 | s->heap;
 
         VALID(load_valid_is_first(known, key)); // load_tree.c finds sites by this key.
     }

@@ -10,13 +10,20 @@
 #include "profile/raw.h"
 #include "util/map.h"
 
-/* Tags of a path, in one number, for the sites below it: the index of a set of labels, the index of
- * a heap, and a flag that the path backs this heap; 0 = no tags. */
-enum { TAGS_BACKING = 1, TAGS_HEAP_SHIFT = 1, TAGS_LABELS_SHIFT = 13, TAGS_BITS = 26 };
+/* Tags of a path, in one number, for the sites below it: indices of a share of callers, of a set of
+ * labels and of a heap, and a flag that the path backs this heap; 0 = no tags. */
+enum {
+    TAGS_BACKING = 1,
+    TAGS_HEAP_SHIFT = 1,
+    TAGS_LABELS_SHIFT = 13,
+    TAGS_CALLERS_SHIFT = 26,
+    TAGS_BITS = 30
+};
 enum {
     LOADER_HEAPS_MAX = 1 << (TAGS_LABELS_SHIFT - TAGS_HEAP_SHIFT),
-    LOADER_LABEL_SETS_MAX = 1 << (TAGS_BITS - TAGS_LABELS_SHIFT),
+    LOADER_LABEL_SETS_MAX = 1 << (TAGS_CALLERS_SHIFT - TAGS_LABELS_SHIFT),
 };
+static_assert(CALLERS_PERIODS_MAX == 1 << (TAGS_BITS - TAGS_CALLERS_SHIFT), "a tag holds them");
 
 /* A recently looked up code address. */
 struct loader_recent {

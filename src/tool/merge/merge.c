@@ -141,18 +141,20 @@ merge_types(struct merge *m, struct merge_input *in)
 
 /* Add a recording mode. If there are too many, a similar mode represents it. */
 static void
-merge_add_mode(struct profile *p, uint32_t mode, uint64_t period)
+merge_add_mode(struct profile *p, uint32_t mode, uint64_t period, uint64_t callers_period)
 {
     struct profile_recording_mode *like = NULL;
 
     for (size_t i = 0; i < p->mode_count; i++) {
-        if (p->modes[i].mode == mode && p->modes[i].period == period)
+        if (p->modes[i].mode == mode && p->modes[i].period == period &&
+            p->modes[i].callers_period == callers_period)
             return;
         if (p->modes[i].mode == mode)
             like = &p->modes[i];
     }
     if (p->mode_count < MODES_MAX)
-        p->modes[p->mode_count++] = (struct profile_recording_mode){.mode = mode, .period = period};
+        p->modes[p->mode_count++] = (struct profile_recording_mode){
+            .mode = mode, .period = period, .callers_period = callers_period};
     else if (like != NULL && like->period < period)
         like->period = period;
 }
@@ -165,7 +167,8 @@ merge_modes(struct merge *m, const struct profile *from)
     if (p->modes == NULL)
         p->modes = arena_array(&p->arena, MODES_MAX, sizeof *p->modes);
     for (size_t i = 0; i < from->mode_count; i++)
-        merge_add_mode(p, from->modes[i].mode, from->modes[i].period);
+        merge_add_mode(p, from->modes[i].mode, from->modes[i].period,
+                       from->modes[i].callers_period);
     if (from->longest_bytes > p->longest_bytes)
         p->longest_bytes = from->longest_bytes;
     if (from->longest_calls > p->longest_calls)
@@ -263,9 +266,8 @@ merge_process(struct merge *m, const struct profile *from)
         sum->start_unix_ns = pr->start_unix_ns;
     if (time_of_end(from) > m->end_unix_ns)
         m->end_unix_ns = time_of_end(from);
-    m->p->callers_period = is_first || m->p->callers_period == from->callers_period
-                               ? from->callers_period
-                               : 0;
+    if (from->callers_period > m->p->callers_period)
+        m->p->callers_period = from->callers_period;
     m->p->has_shares |= from->has_shares;
     m->p->sample_period_bytes = is_first || m->p->sample_period_bytes == from->sample_period_bytes
                                     ? from->sample_period_bytes
@@ -275,9 +277,12 @@ merge_process(struct merge *m, const struct profile *from)
 }
 
 bool
-merge_mixes_callers(const struct merge *m, const struct profile *p)
+merge_takes_callers(struct merge *m, const struct profile *p)
 {
-    return m->p->merged_processes > 0 && m->p->callers_period != p->callers_period;
+    for (uint32_t i = 1; i <= p->callers_period_count; i++)
+        if (profile_callers_index(m->p, p->callers_periods[i]) == 0)
+            return false;
+    return true;
 }
 
 void

@@ -19,9 +19,9 @@ void merge_keep_history(struct merge *m, uint64_t from_unix_ns, uint64_t to_unix
  * has types, types may be added to the sum later. */
 void merge_add(struct merge *m, const struct profile *p);
 
-/* Return true if P has whole stacks for another share of the allocations than the profiles added
- * before. Its whole stacks would be no random sample of the sum's (profile/caller_shares.h). */
-bool merge_mixes_callers(const struct merge *m, const struct profile *p);
+/* Return true if there is room for P's shares of callers. Call before merge_add; the sum keeps the
+ * blocks of each share apart. */
+bool merge_takes_callers(struct merge *m, const struct profile *p);
 
 /* Count a profile that could not be read. */
 void merge_left_out(struct merge *m);

@@ -389,8 +389,8 @@ merge_nodes(struct merge *m, struct merge_input *in)
 static uint64_t
 merge_tree_site_key(const struct profile_site *s)
 {
-    return ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 32 | s->heap << 16 |
-           s->labels;
+    return ((uint64_t)s->node * DISK_SIZE_CLASSES + s->size_class) << 32 |
+           (uint64_t)s->callers << 28 | (uint64_t)s->heap << 16 | s->labels;
 }
 
 /* Return true if S is one of the "other" sites that each file has. They belong to malloc without
@@ -398,7 +398,7 @@ merge_tree_site_key(const struct profile_site *s)
 static bool
 is_other(const struct profile_site *s)
 {
-    return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0;
+    return s->node == NODE_OTHER_ID && s->heap == 0 && s->labels == 0 && s->callers == 0;
 }
 
 /* Return the index of the site equal to LIKE, added if new; without room, the index of "other". */
@@ -448,6 +448,13 @@ add_whole(struct profile_site *sum, const struct profile_site *from)
         sum->whole_size_max = from->whole_size_max;
 }
 
+/* Return the index of P's share INDEX in the sum. Requires room: merge_has_callers. */
+static uint32_t
+merge_callers(struct merge *m, const struct profile *p, uint32_t index)
+{
+    return index != 0 ? profile_callers_index(m->p, p->callers_periods[index]) : 0;
+}
+
 void
 merge_sites(struct merge *m, struct merge_input *in)
 {
@@ -461,6 +468,7 @@ merge_sites(struct merge *m, struct merge_input *in)
                                      .size_class = from->size_class % DISK_SIZE_CLASSES,
                                      .heap = in->heaps[from->heap],
                                      .labels = in->label_sets[from->labels],
+                                     .callers = merge_callers(m, p, from->callers),
                                      .whole_size_min = SIZE_MIN_NONE,
                                      .counters = COUNTERS_ZERO});
 

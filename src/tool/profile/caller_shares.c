@@ -2,13 +2,16 @@
  * (docs/internals/callers.md).
  *
  *     short stack ── same innermost frames ─► whole stacks      a group
- *          │ size class, heap, labels                           a cell of the group
+ *          │ size class, heap, labels, share of callers         a cell of the group
  *          └► each row and interval: a share for each whole stack of the cell
  *
  * A whole stack's share of a count is its share of the same count among the cell's whole stacks.
  * Counts are whole numbers. So the fractions become boundaries on [0, 1], and a stack gets the
  * integers between its two: the shares of each count add up to it. Rows of threads and intervals
  * of the history continue where the one before ended, so that their shares add up as well.
+ *
+ * The share of allocations with callers may change during a recording. Each share has separate
+ * cells, because whole stacks of another share are no random sample.
  *
  * The estimate of frees would be the difference of two large numbers where few blocks live. So live
  * blocks are distributed by live samples, and frees are the rest. */
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/format.h"
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
@@ -44,7 +48,7 @@ enum { CHANGES_MAX = 1 << 23 };
 
 #define NO_THREAD UINT32_MAX
 
-/* The whole stacks of a short one, in one size class, heap and set of labels. */
+/* The whole stacks of a short one, in one size class, heap, set of labels and share of callers. */
 struct cell {
     uint32_t group;
     uint32_t site;                // The short stack's.
@@ -163,13 +167,14 @@ group_of_whole(struct spreader *s, uint32_t node)
     return group;
 }
 
-/* Return the cell of SITE in GROUP, made if MAKE; else NULL if there is none. */
+/* Return the cell of SITE in GROUP, made if MAKE; else NULL if there is none. Its share of callers
+ * must be one: whole stacks of another share are no random sample of its blocks. */
 static struct cell *
 callers_cell(struct spreader *s, uint32_t group, const struct profile_site *site, bool make)
 {
-    // The loader limits heaps and label sets to less than 2^13.
-    uint64_t key = (uint64_t)group << 32 | (uint64_t)site->size_class << 28 |
-                   (uint64_t)site->heap << 14 | site->labels;
+    // The loader limits label sets to 2^13, and heaps to 2^12.
+    uint64_t key = (uint64_t)group << 32 | (uint64_t)site->callers << 28 |
+                   (uint64_t)site->size_class << 25 | (uint64_t)site->heap << 13 | site->labels;
     uint64_t *known = map_get(&s->cell_of, key);
     bool is_new;
 
@@ -198,7 +203,7 @@ find_cells(struct spreader *s)
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
 
-        if (s->is_short[site->node]) {
+        if (s->is_short[site->node] && site->callers != 0) {
             struct cell *c = callers_cell(s, group_of_short(s, site->node), site, true);
 
             c->site = (uint32_t)i;
@@ -207,7 +212,9 @@ find_cells(struct spreader *s)
     }
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *site = &p->sites[i];
-        uint32_t group = s->is_short[site->node] ? 0 : group_of_whole(s, site->node);
+        uint32_t group = s->is_short[site->node] || site->callers == 0
+                             ? 0
+                             : group_of_whole(s, site->node);
         struct cell *c = group != 0 ? callers_cell(s, group, site, false) : NULL;
 
         if (c == NULL || sampled_allocations(p, i) <= 0)
@@ -588,15 +595,45 @@ sample_of(const struct spreader *s, const struct cell *c, enum column column)
     return o;
 }
 
-/* Set the errors of COLUMN at C's members, and add to *TOTAL, the sums of the group. */
+/* The largest unit of a share of callers, and the largest of all other shares. */
+struct units {
+    double largest, second;
+    uint32_t callers; // The share of the largest.
+};
+
 static void
-set_column(struct spreader *s, const struct cell *c, enum column column, struct share *total)
+units_add(struct units *u, uint32_t callers, double unit)
+{
+    if (unit > u->largest) {
+        if (callers != u->callers)
+            u->second = u->largest;
+        u->largest = unit;
+        u->callers = callers;
+    } else if (callers != u->callers && unit > u->second) {
+        u->second = unit;
+    }
+}
+
+/* The sums of a group. */
+struct group_sums {
+    struct share shares[SHARES];
+    struct units units[DISK_SIZE_CLASSES][SHARES];
+};
+
+/* Set the errors of COLUMN at C's members, and add to *SUMS, those of the group. */
+static void
+set_column(struct spreader *s, const struct cell *c, enum column column, struct group_sums *sums)
 {
     struct sample_of o = sample_of(s, c, column);
+    const struct profile_site *whole = &s->p->sites[c->site];
+    struct share *total = &sums->shares[column];
+    double largest = o.blocks == column ? 1 : (double)whole->counters.size_max;
 
     if (o.amount == 0)
         return;
     total->whole += (double)o.amount;
+    units_add(&sums->units[whole->size_class][column], whole->callers,
+              o.samples > 0 ? o.weight * largest : (double)o.amount);
     for (size_t i = 0; i < c->count; i++) {
         const struct counters *own = &s->p->sites[c->members[i]].counters;
         struct errors *e = profile_change_site_errors(s->p, c->members[i]);
@@ -612,12 +649,32 @@ set_column(struct spreader *s, const struct cell *c, enum column column, struct 
     }
 }
 
+/* Set the errors of SITE by the SUMS of its group. A stack that was seen with one share of callers
+ * may have been missed with another, so the largest unit of the others is a possible error. */
+static void
+set_sums(struct spreader *s, size_t site, uint32_t group, const struct group_sums *sums)
+{
+    struct errors *e = profile_change_site_errors(s->p, site);
+    const struct profile_site *at = &s->p->sites[site];
+
+    e->group = group;
+    for (int k = 0; k < SHARES; k++) {
+        const struct units *u = &sums->units[at->size_class][k];
+        double missed = u->callers == at->callers ? u->second : u->largest;
+
+        if (missed > e->shares[k].unit)
+            e->shares[k].unit = missed;
+        e->shares[k].whole = sums->shares[k].whole;
+        e->shares[k].all_squares = sums->shares[k].all_squares;
+    }
+}
+
 /* Set the errors of all shares, before anything is distributed. The sums of a group include all its
  * cells, whose stacks views add up. */
 static void
 set_errors(struct spreader *s)
 {
-    struct share(*totals)[SHARES] = arena_array(&s->arena, s->cell_count, sizeof *totals);
+    struct group_sums *totals = arena_array(&s->arena, s->cell_count, sizeof *totals);
     uint32_t *total_of = arena_array(&s->arena, s->p->node_count, sizeof *total_of); // By group.
     uint32_t count = 0;
 
@@ -627,15 +684,16 @@ set_errors(struct spreader *s)
         if (c->count > 0 && total_of[c->group] == 0)
             total_of[c->group] = ++count;
         for (int k = 0; k < SHARES && c->count > 0; k++)
-            set_column(s, c, (enum column)k, &totals[total_of[c->group] - 1][k]);
+            set_column(s, c, (enum column)k, &totals[total_of[c->group] - 1]);
     }
-    for (size_t i = 0; i < s->p->site_error_capacity && i < s->p->site_count; i++) {
-        struct errors *e = profile_change_site_errors(s->p, i);
+    for (size_t i = 0; i < s->p->site_count; i++) {
+        const struct profile_site *site = &s->p->sites[i];
+        uint32_t group = s->is_short[site->node] || site->heap != 0
+                             ? 0
+                             : group_of_whole(s, site->node);
 
-        for (int k = 0; k < SHARES && e->group != 0; k++) {
-            e->shares[k].whole = totals[total_of[e->group] - 1][k].whole;
-            e->shares[k].all_squares = totals[total_of[e->group] - 1][k].all_squares;
-        }
+        if (group != 0 && total_of[group] != 0)
+            set_sums(s, i, group, &totals[total_of[group] - 1]);
     }
 }
 

@@ -248,6 +248,14 @@ control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, ui
 }
 
 int
+control_request_callers(struct control *c, uint64_t period, uint64_t wait_ns, struct err *err)
+{
+    const uint64_t words[] = {DISK_CONTROL_CALLERS, period};
+
+    return control_ask(c, words, countof(words), wait_ns, err);
+}
+
+int
 control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns, struct err *err)
 {
     uint64_t words[2 + DISK_SNAPSHOT_NAME_BYTES / sizeof(uint64_t)] = {DISK_CONTROL_SNAPSHOT};

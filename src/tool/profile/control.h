@@ -19,11 +19,14 @@ struct control {
 int control_open(const char *path, struct control *ret, struct err *err);
 void control_close(struct control *c);
 
-/* Request MODE with PERIOD, or a snapshot called NAME, which is cut to its field. Waits at most
+/* Request MODE with PERIOD, exact recording with the callers of one allocation in PERIOD, or a
+ * snapshot called NAME, which is cut to its field. Waits at most
  * WAIT_NS for other tools. Returns 0, after which control_finish must follow, or HEAPTAP_BAD_INPUT
  * or HEAPTAP_NOT_FOUND with ERR set. */
 int control_request_mode(struct control *c, enum disk_mode mode, uint64_t period, uint64_t wait_ns,
                          struct err *err);
+int control_request_callers(struct control *c, uint64_t period, uint64_t wait_ns,
+                            struct err *err);
 int control_request_snapshot(struct control *c, const char *name, uint64_t wait_ns,
                              struct err *err);
 

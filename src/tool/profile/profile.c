@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/format.h"
 #include "util/path.h"
 
 int64_t
@@ -237,6 +238,21 @@ profile_change_site_errors(struct profile *p, size_t site)
 {
     arena_grow(&p->arena, &p->site_errors, &p->site_error_capacity, site, sizeof *p->site_errors);
     return &p->site_errors[site];
+}
+
+uint32_t
+profile_callers_index(struct profile *p, uint64_t period)
+{
+    static_assert(CALLERS_PERIODS_MAX == DISK_CALLERS_PERIODS + 1, "a process uses no more");
+    if (period < DISK_SAMPLE_COUNT_MIN || period > DISK_CALLERS_PERIOD_MAX)
+        return 0;
+    for (uint32_t i = 1; i <= p->callers_period_count; i++)
+        if (p->callers_periods[i] == period)
+            return i;
+    if (p->callers_period_count + 1 == CALLERS_PERIODS_MAX)
+        return 0;
+    p->callers_periods[++p->callers_period_count] = period;
+    return p->callers_period_count;
 }
 
 void

@@ -48,6 +48,9 @@ struct counters {
 
 #define SIZE_MIN_NONE UINT64_MAX
 
+/* Number of different shares of callers, including that of recordings with all of them. */
+enum { CALLERS_PERIODS_MAX = 16 };
+
 /* Return A + B, wrapping: a damaged file may hold any numbers, and signed overflow would be
  * undefined behaviour. */
 static inline int64_t
@@ -302,6 +305,7 @@ struct profile_site {
     uint32_t node;
     uint32_t heap;       // Index into heaps; 0 = malloc.
     uint32_t labels;     // Index into label_sets; 0 = none.
+    uint32_t callers;    // Index into callers_periods; 0 = every block has its callers.
     uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
     uint32_t id;         // Id in the file; 0 = in no file.
     uint32_t type;       // String: type of the blocks, "foo" or "foo[]"; 0 = unknown or several.
@@ -395,6 +399,7 @@ struct profile_recording_mode {
     uint32_t mode;       // enum profile_mode
     uint64_t period;     // Average number of bytes or calls per sample; 0 when exact or off.
     uint64_t elapsed_ns; // Elapsed time when it began.
+    uint64_t callers_period; // One allocation in this number has its callers; 0 = all.
 };
 
 /* Reason for a snapshot; same values as in the file (enum disk_snapshot_kind). */
@@ -620,7 +625,10 @@ struct profile {
     int64_t peak_error_bytes;
     struct errors errors;         // Errors of the totals.
     uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by calls, or off.
-    uint64_t callers_period; // One allocation in this number has its callers recorded; 0 = all.
+    // One allocation in this number has its callers recorded, 0 = all; the largest of all modes.
+    uint64_t callers_period;
+    uint64_t callers_periods[CALLERS_PERIODS_MAX]; // Of sites; the first is 0.
+    uint32_t callers_period_count;                 // Without the first.
     bool has_shares;         // Counts were distributed over callers: callers_spread.
     uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0
                                   // = all.
@@ -745,6 +753,10 @@ struct errors *profile_change_site_errors(struct profile *p, size_t site);
  * lifetimes. */
 void profile_clear_lifetimes(struct profile *p);
 
+/* Return the index of PERIOD in P's callers_periods, added if it is new; 0 if it is invalid, or if
+ * there is no room. */
+uint32_t profile_callers_index(struct profile *p, uint64_t period);
+
 /* Recompute the sums of sites and backings by heap and by labels, after changes to them. */
 void profile_sum_heaps(struct profile *p);
 
@@ -758,7 +770,10 @@ void profile_add_frame(struct profile *p, const struct profile_frame *frame);
 static inline bool
 profile_is_estimate(const struct profile *p)
 {
-    return p->mode_count > 1 || (p->mode_count == 1 && p->modes[0].mode != MODE_EXACT);
+    for (size_t i = 0; i < p->mode_count; i++)
+        if (p->modes[i].mode != MODE_EXACT)
+            return true;
+    return false;
 }
 
 /* Return false if recording was off for P's whole run, so that its zeros mean nothing. A sum was

@@ -100,6 +100,7 @@ sites_are_valid(const struct profile *p)
         VALID(s->heap < p->heap_count);
         // The last label set represents sets that are not in the file.
         VALID(s->labels < p->label_set_count);
+        VALID(s->callers <= p->callers_period_count);
         VALID(s->size_class < DISK_SIZE_CLASSES); // Tables by size class have that many rows.
         VALID(s->verdict <= VERDICT_CERTAIN);     // Views have a word for each verdict.
         VALID(is_string(p, s->type));             // The type is 0 if unknown.
@@ -499,7 +500,7 @@ site_ids_are_valid(const struct profile *p, bool *taken)
 {
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
-        bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0;
+        bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0 && s->callers == 0;
 
         // Readers interpret these ids as the site "other" in its size classes.
         VALID(s->id == s->size_class + 1 || !is_other);

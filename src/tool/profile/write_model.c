@@ -120,12 +120,14 @@ struct node_table {
     struct map tags; // Index of each tag, by parent, kind and id.
 };
 
-/* Return the tag of KIND and ID below PARENT, or PARENT if there is no such tag. */
+/* Return the tag of KIND and ID below PARENT, or PARENT if there is no such tag. NUMBER identifies
+ * the tag among those of KIND. */
 static uint32_t
-tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id)
+numbered_tag(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t number,
+             uint64_t id)
 {
-    // Kinds differ in their lowest 2 bits, and ids have 13 bits.
-    uint64_t key = (uint64_t)parent << 16 | (uint64_t)(kind & 3) << 14 | id;
+    // Kinds differ in their lowest 3 bits, and numbers have 13 bits.
+    uint64_t key = (uint64_t)parent << 16 | (uint64_t)(kind & 7) << 13 | number;
     uint64_t *known;
 
     if (id == 0)
@@ -138,6 +140,12 @@ tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id
         *known = t->count++;
     }
     return (uint32_t)*known;
+}
+
+static uint32_t
+tag_below(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t id)
+{
+    return numbered_tag(t, parent, kind, id, id);
 }
 
 /* Return the id of the site for backing I. Ids of other sites are smaller. */
@@ -154,8 +162,11 @@ write_tags(struct writer *w, struct node_table *t)
 
     for (size_t i = 0; i < p->site_count; i++) {
         const struct profile_site *s = &p->sites[i];
-        uint32_t node = tag_below(t, disk_node_id(s->node), DISK_TAG_LABELS, s->labels);
+        uint32_t node = numbered_tag(t, disk_node_id(s->node), DISK_TAG_CALLERS, s->callers,
+                                     p->callers_periods[s->callers]);
 
+        w->has_callers |= s->callers != 0;
+        node = tag_below(t, node, DISK_TAG_LABELS, s->labels);
         t->v[tag_below(t, node, DISK_TAG_HEAP, s->heap)].site[s->size_class] = s->id;
     }
     for (size_t i = 0; i < p->backing_count; i++) {
@@ -171,7 +182,7 @@ write_nodes(struct writer *w)
 {
     const struct profile *p = w->p;
     size_t nodes = p->node_count - NODE_FIRST + DISK_FIRST;
-    size_t count_max = nodes + 2 * p->site_count + p->backing_count;
+    size_t count_max = nodes + 3 * p->site_count + p->backing_count;
     struct node_table t = {arena_array(&w->arena, count_max, sizeof *t.v), nodes, {0}};
     const uint32_t *record_of = write_named(w);
 
@@ -344,7 +355,8 @@ write_modes(struct writer *w)
         d[i] = (struct disk_phase){.id = (uint32_t)i + 1,
                                    .mode = p->modes[i].mode,
                                    .period = p->modes[i].period,
-                                   .since_ns = p->modes[i].elapsed_ns};
+                                   .since_ns = p->modes[i].elapsed_ns,
+                                   .callers_period = p->modes[i].callers_period};
     write_table(w, DISK_PHASES, d, p->mode_count * sizeof *d, sizeof *d);
 }
 
@@ -714,6 +726,8 @@ write_model(const struct profile *p, struct strbuf *ret, struct err *err)
     write_fields(&w);
     if (w.has_tags)
         header.incompatible |= DISK_INCOMPATIBLE_TAGS;
+    if (w.has_callers)
+        header.incompatible |= DISK_INCOMPATIBLE_CALLERS;
     if (w.has_named)
         header.incompatible |= DISK_INCOMPATIBLE_NAMED;
     return write_finish(&w, &header, ret, err);

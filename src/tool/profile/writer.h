@@ -22,6 +22,7 @@ struct writer {
     uint32_t segment_count;
     bool has_tags;    // Some nodes are tags.
     bool has_named;   // Some are named frames.
+    bool has_callers; // Some are tags with a share of callers.
     bool has_columns; // Some segments are in columns.
     uint64_t memory_bytes; // Memory touched by the recorder, including the file that was read.
     void *zstd;         // Start of the open segment.

@@ -97,11 +97,16 @@ text_snapshots(struct text_view *v)
 void
 text_recording(struct text_view *v)
 {
-    if (!profile_is_estimate(v->base.p))
+    bool is_estimate = profile_is_estimate(v->base.p);
+    bool changed = v->base.p->mode_count > 1;
+
+    if (!is_estimate && !(changed && v->base.p->callers_period != 0))
         return;
     strbuf_char(v->out, '\n');
-    if (v->base.p->mode_count > 1)
+    if (changed)
         text_recording_put_modes(v);
+    if (!is_estimate)
+        return;
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
         text_line(v, ATTR_DIM,

@@ -19,7 +19,10 @@ sampling_mode(struct arena *arena, const struct profile_recording_mode *mode)
     case MODE_OFF:
         return "off";
     default:
-        return "exact";
+        return mode->callers_period == 0
+                   ? "exact"
+                   : arena_printf(arena, "exact sites, callers of one call in %s",
+                                  style_count(arena, (int64_t)mode->callers_period));
     }
 }
 
@@ -27,10 +30,9 @@ const char *
 sampling_how(struct arena *arena, const struct profile *p)
 {
     if (!profile_is_estimate(p) && p->callers_period != 0 && !p->losses.file_failed)
-        return arena_printf(arena, "exact sites, callers of one call in %s",
+        return arena_printf(arena, "exact sites, callers of one call in %s%s",
+                            p->mode_count > 1 ? "up to " : "",
                             style_count(arena, (int64_t)p->callers_period));
-    if (!profile_is_estimate(p) && p->has_shares)
-        return "exact sites, sampled callers";
     if (!profile_is_estimate(p))
         return p->losses.file_failed || p->may_lag ? "incomplete" : "exact";
     if (p->mode_count == 1)

@@ -6,6 +6,7 @@
     callers.py sums ...                         the same arguments: all totals and sizes equal it
     callers.py coverage HEAPTAP PROGRAM RUNS    the ranges of callers hold the truth
     callers.py merged HEAPTAP PROFILE           the sum of two recordings
+    callers.py mixed HEAPTAP PROFILE            the sum of one with sampled callers and an exact one
 """
 import json
 import os
@@ -139,6 +140,15 @@ def merged(heaptap, path):
     tell(row["allocations_low"] <= 18000 <= row["allocations_high"], "merged: a caller", row)
 
 
+def mixed(heaptap, path):
+    found = {plain(row["function"]): row for row in rows(heaptap, path, "function")["rows"]}
+    same("mixed: the site is exact", 40000, found["make_block"]["allocations"])
+    row = found["caller_0"]
+    tell(row["allocations_low"] <= 18000 <= row["allocations_high"], "mixed: a caller", row)
+    # Half of the caller's blocks are known, so only the other half has an error.
+    tell(row["allocations_high"] - row["allocations_low"] < 1500, "mixed: half of it is exact", row)
+
+
 def main(what, heaptap, *arguments):
     if what == "totals":
         totals(heaptap, *arguments)
@@ -148,6 +158,8 @@ def main(what, heaptap, *arguments):
         compare(heaptap, list(arguments), ("size",))
     elif what == "coverage":
         coverage(heaptap, arguments[0], int(arguments[1]))
+    elif what == "mixed":
+        mixed(heaptap, *arguments)
     else:
         merged(heaptap, *arguments)
     finish()

@@ -38,7 +38,8 @@ check "a packed profile shows the same" cmp raw.json packed.json
 check "merge" "$HEAPTAP" merge -o merged.heaptap shares.heaptap raw.heaptap
 "$HEAPTAP" run --quiet -o whole.heaptap -- "$called" shares >/dev/null
 "$HEAPTAP" merge -o mixed.heaptap shares.heaptap whole.heaptap >out 2>&1
-same "merge: refuses recordings with and without --callers" 2 $?
+same "merge: takes recordings with and without --callers" 0 $?
+py mixed "$HEAPTAP" mixed.heaptap
 check "tree" "$HEAPTAP" report --tree shares.heaptap
 check "diff" "$HEAPTAP" diff shares.heaptap raw.heaptap
 "$HEAPTAP" leaks shares.heaptap >out
@@ -48,6 +49,10 @@ for bad in 64 0/1 2/64 1/0 1/ 1/x 1/64x 1/99999999999 -1/2; do
     "$HEAPTAP" run --callers "$bad" -- true >out 2>&1
     same "run: refuses --callers $bad" 2 $?
 done
+"$HEAPTAP" record shares.heaptap --callers 64 >out 2>&1
+same "record: refuses --callers 64" 2 $?
+"$HEAPTAP" record shares.heaptap --callers 1/64 --exact >out 2>&1
+same "record: refuses --callers with --exact" 2 $?
 "$HEAPTAP" run --callers 1/8 --sample 4K -- true >out 2>&1
 same "run: refuses --callers with --sample" 2 $?
 "$HEAPTAP" run --quiet --force --callers 1/1 -o whole.heaptap -- "$called" shares >/dev/null

@@ -3,6 +3,8 @@
     switch.py check HEAPTAP PROGRAM THREADS       one run with everything checked
     switch.py table HEAPTAP PROGRAM THREADS RUNS  many runs, by hand: the last one in full, and how
                                                   often the truth lay in the interval
+    switch.py callers HEAPTAP PROGRAM THREADS     changes of the share of callers: all stretches are
+                                                  exact
     switch.py sqlite HEAPTAP SQLITE3              the same with a database at work; its truth is
                                                   an exact recording of the same work
 
@@ -42,6 +44,11 @@ STRETCHES = [
     ("to and fro", "exact and sample", SAMPLED), ("to and fro", "two samples", SAMPLED),
     ("to exact", ["--exact"], SAMPLED), ("exact", None, EXACT),
 ]
+# The same for shares of callers, which leave sites exact.
+FLUTTERS["callers"] = (20, ["--callers", "1/4"], ["--callers", "1/64"], ["--exact"])
+CALLERS = [("exact", None), ("to callers", ["--callers", "1/16"]), ("callers", None),
+           ("to more callers", ["--callers", "1/2"]), ("to few callers", ["--callers", "1/100000"]),
+           ("to exact", ["--exact"]), ("exact", None), ("to and fro", "callers")]
 METRICS = ("allocations", "allocated_bytes", "live_blocks", "live_bytes")
 
 
@@ -92,10 +99,10 @@ def change(program, what):
     program.say("fast")
 
 
-def steer(heaptap, program, threads, path):
+def steer(heaptap, program, threads, path, stretches):
     """Run everything; return the report and the truth."""
     p = Program(heaptap, program, threads, path)
-    for number, (_, what, _) in enumerate(STRETCHES):
+    for number, (_, what, *_) in enumerate(stretches):
         p.stretch(number)
         if what is not None:
             change(p, what)
@@ -170,17 +177,35 @@ def check_whole(report, truth):
 
 
 def check(heaptap, program, threads):
-    report, truth = steer(heaptap, program, threads, "switch.heaptap")
+    report, truth = steer(heaptap, program, threads, "switch.heaptap", STRETCHES)
     check_whole(report, truth)
     found = recorded(report)
     for number in range(len(STRETCHES)):
         check_stretch(number, found[number], truth[number])
 
 
+def check_callers(heaptap, program, threads):
+    report, truth = steer(heaptap, program, threads, "callers.heaptap", CALLERS)
+    found = recorded(report)
+    for number, (name, _) in enumerate(CALLERS):
+        name = "stretch %d, %s" % (number, name)
+        # A lower end lacks the blocks of callers that may have been missed.
+        for end in ("", "_high"):
+            tell(tuple(found[number][m + end] for m in METRICS) == truth[number],
+                 "%s: exact%s" % (name, end), found[number], truth[number])
+    shares = [p.get("callers_period", 0) for p in report["phases"]]
+    tell(shares == [0, 16, 2, 100000, 0] + [4, 64, 0] * 20, "every change is in the report", shares)
+    tell(report["process"]["callers_period"] == 100000, "the largest share is shown")
+    for m in METRICS:
+        tell(sum(s[m] for s in report["sites"]) == report["totals"][m], "sites sum up: " + m)
+    for key in ("events", "unknown_frees", "double_frees", "overwritten_blocks"):
+        tell(report["losses"][key] == 0, "losses: %s" % key, report["losses"])
+
+
 def table(heaptap, program, threads, runs):
     inside = {}
     for _ in range(runs):
-        report, truth = steer(heaptap, program, threads, "switch.heaptap")
+        report, truth = steer(heaptap, program, threads, "switch.heaptap", STRETCHES)
         found = recorded(report)
         for number, (_, _, kind) in enumerate(STRETCHES):
             for m, t in zip(METRICS, truth[number]):
@@ -271,6 +296,8 @@ def database(heaptap, sqlite3):
 
 if sys.argv[1] == "check":
     check(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+elif sys.argv[1] == "callers":
+    check_callers(sys.argv[2], sys.argv[3], int(sys.argv[4]))
 elif sys.argv[1] == "sqlite":
     database(sys.argv[2], sys.argv[3])
 else:

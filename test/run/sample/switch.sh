@@ -10,6 +10,7 @@ py() {
 
 for threads in 1 3; do
     py check "$HEAPTAP" "$PROG/switched" $threads
+    py callers "$HEAPTAP" "$PROG/switched" $threads
 done
 if command -v sqlite3 >/dev/null; then
     py sqlite "$HEAPTAP" sqlite3
