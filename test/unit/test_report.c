@@ -71,7 +71,7 @@ awkward_profile(void)
     p->losses.guessed_frames = 123456789;
     p->losses.ledger_events = 7;
     p->losses.file_failed = true;
-    p->recorder = (struct profile_recorder){1 << 30, 1 << 20, 0, 99999, 1, 1, 10, 12345};
+    p->recorder = (struct profile_recorder){1 << 30, 1 << 20, 0, 99999, 1, 1, 10, 12345, 0, 0, 0};
     p->peak_elapsed_ns = 1500000000;
     p->peak_error_bytes = 123456789012;
     build_site(p, c, "+" LONG_CXX "@/usr/include/c++/12/bits/stl_tree_with_a_long_name.h:2431",

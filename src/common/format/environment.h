@@ -25,6 +25,8 @@
 /* Scope of the recording. */
 #define ENVIRONMENT_FRAMES "HEAPTAP_FRAMES"             // Number of innermost frames to record.
 #define ENVIRONMENT_CALLERS "HEAPTAP_CALLERS" // Record callers for one allocation in this number.
+// Permitted cost of the recorder, in thousandths of a percent of the program's processor time.
+#define ENVIRONMENT_MAX_OVERHEAD "HEAPTAP_MAX_OVERHEAD"
 #define ENVIRONMENT_SAMPLE "HEAPTAP_SAMPLE"             // Sample one block in this number of bytes,
 #define ENVIRONMENT_SAMPLE_COUNT "HEAPTAP_SAMPLE_COUNT" // or in this number of calls.
 #define ENVIRONMENT_DELAY "HEAPTAP_DELAY"               // Start recording after this number of ms,

@@ -194,7 +194,10 @@ struct disk_header {
     uint64_t limit_bytes; // Limit on recorder_bytes and the file; 0 = none so far.
     // The largest callers_period of a mode (DISK_PHASES); 0 = all allocations have whole stacks.
     uint64_t callers_period;
-    uint64_t reserved1[401];
+    // With --max-overhead: the limit in thousandths of a percent, 0 = none; and the processor time
+    // of the recorder and of the program, as far as they were measured.
+    uint64_t overhead_limit, overhead_ns, overhead_program_ns;
+    uint64_t reserved1[398];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");

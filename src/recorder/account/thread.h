@@ -202,6 +202,7 @@ struct thread {
     int64_t callers_left;           // Number of allocations until the next with a whole stack.
     uint32_t callers_mode;          // Index in `sample.callers`; 0 = all stacks are whole.
     uint32_t callers_period;        // Period of that mode.
+    uint64_t whole_cycles;          // Cost of whole stacks since budget_add.
     // Index in `variants` of the stack that followed last time. `predicted` is indexed by history
     // and innermost frame, `latest` by innermost frame alone.
     uint16_t predicted[STACK_PREDICTIONS], latest[STACK_PREDICTIONS];

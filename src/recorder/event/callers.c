@@ -22,6 +22,9 @@
 #include "event/distance.h"
 #include "mixed/language_frames.h"
 
+/* Cost of a chosen allocation besides its stack: drawing the next one, and its counter. */
+enum { CHOSEN_CYCLES = 500 };
+
 COLD void
 callers_draw(struct thread *t)
 {
@@ -56,10 +59,11 @@ callers_are_sampled(struct thread *t)
 COLD struct stack_target *
 callers_whole(struct thread *t, struct arch_caller caller)
 {
-    uint32_t node = language_node(t, caller);
+    struct stack_target *target = short_whole(t, language_node(t, caller));
 
     callers_draw(t);
-    return short_whole(t, node);
+    t->whole_cycles += CHOSEN_CYCLES;
+    return target;
 }
 
 uint32_t *

@@ -8,6 +8,7 @@
 #include "access/counted_blocks.h"
 #include "account/history.h"
 #include "base/atomics.h"
+#include "event/budget.h"
 #include "event/event_state.h"
 #include "event/guarded_draw.h"
 #include "event/mode.h"
@@ -35,6 +36,7 @@ set_mode(uint64_t mode, uint64_t period)
     chosen = guarded_draw_mode(mode, period);
     sample.begin_ns = sample.end_ns = 0; // Cancel the delay and duration, which must not undo an
                                          // explicit change.
+    budget_leave();
     return mode_change(&chosen, 0);
 }
 
@@ -48,6 +50,7 @@ set_callers(uint64_t period)
     if (!mode_callers(period == 1 ? 0 : period, &callers))
         return period <= DISK_CALLERS_PERIOD_MAX ? DISK_ANSWER_FULL : DISK_ANSWER_REFUSED;
     sample.begin_ns = sample.end_ns = 0;
+    budget_leave();
     return mode_change(&exact, callers);
 }
 
@@ -132,7 +135,7 @@ static bool
 is_due(uint64_t now_ns)
 {
     return load_acquire(&state->header->control_generation) != event_state()->control_seen ||
-           (sample.begin_ns != 0 && now_ns >= sample.begin_ns) ||
+           (sample.begin_ns != 0 && now_ns >= sample.begin_ns) || budget_is_due(now_ns) ||
            (sample.end_ns != 0 && now_ns >= sample.end_ns);
 }
 
@@ -148,6 +151,8 @@ poll_now(uint64_t now_ns)
         keep_time(now_ns);
         if (generation != event_state()->control_seen)
             take_request(generation);
+        if (budget_is_due(now_ns))
+            budget_decide(now_ns);
         store_release(&event_state()->change_busy, 0u);
     }
     sys_unblock_signals(mask);

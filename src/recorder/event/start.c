@@ -27,6 +27,7 @@
 #include "base/fmt.h"
 #include "base/version.h"
 #include "core/core_publish.h"
+#include "event/budget.h"
 #include "event/event_state.h"
 #include "event/guard.h"
 #include "event/mode.h"
@@ -185,6 +186,7 @@ fill_header(void)
     else
         mem_set_limit(host_number(ENVIRONMENT_MAX_MEMORY));
     mode_start();
+    budget_start();
     history_start();
     store_release(&h->state, (uint32_t)DISK_STATE_RECORDING);
 }

@@ -33,6 +33,7 @@
 #include "account/peak.h"
 #include "base/atomics.h"
 #include "core/core_publish.h"
+#include "event/budget.h"
 #include "event/event_state.h"
 #include "event/request.h"
 #include "platform/arch_x86_64.h"
@@ -161,6 +162,7 @@ tick_end(void)
     uint64_t before_ns = load_relaxed(&s->last_ns);
 
     tick_clock();
+    budget_end();
     history_end(tls.self, load_relaxed(&s->last_ns), before_ns, load_relaxed(&s->flushed_bytes));
 }
 
@@ -256,6 +258,8 @@ tick(struct thread *t, uint64_t cycles)
     if (t->timed_phase == 0)
         tick_count_timed(t, cycles);
     t->timed_phase = (t->timed_phase + 1) % TIMED_TICKS;
+    if (unlikely(budget.limit != 0))
+        budget_add(t);
     tick_poll(t);
     request_poll();
     plan_next(t);

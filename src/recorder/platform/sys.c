@@ -478,6 +478,16 @@ sys_work_ns(void)
 }
 
 uint64_t
+sys_process_work_ns(void)
+{
+    struct timespec t;
+
+    if (CALL(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t, 0, 0, 0, 0) == 0)
+        return nanoseconds(&t);
+    return 0;
+}
+
+uint64_t
 sys_unix_ns(void)
 {
     struct timespec t = {0};

@@ -133,6 +133,10 @@ uint64_t sys_clock_ns(void);
  * clock if the kernel does not report it. */
 uint64_t sys_work_ns(void);
 
+/* Return the processor time of this process in nanoseconds, by a system call; 0 if the kernel does
+ * not report it. */
+uint64_t sys_process_work_ns(void);
+
 /* Return the time of day in nanoseconds since 1970. */
 uint64_t sys_unix_ns(void);
 

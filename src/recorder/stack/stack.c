@@ -812,9 +812,33 @@ find_elsewhere(struct thread *t, struct arch_caller caller)
     return target;
 }
 
+/* A stack of STACK_CYCLES_MAX was interrupted. */
+enum { STACK_CYCLES_MAX = 150000 };
+
+/* Like stack_target_miss, and add the cost to T's sum. */
+static COLD struct stack_target *
+miss_timed(struct thread *t, struct arch_caller caller)
+{
+    uint64_t began = arch_cycles(), cycles;
+    struct stack_target *target;
+
+    if (likely(stack_is_own(t, caller)))
+        target = find_or_walk(t, caller, false);
+    else if ((caller.slot & 7) == 0 && bounds_own_stack(t, caller.slot))
+        target = walk_to_target(t, caller, KEY_NOT_KNOWN);
+    else
+        target = find_elsewhere(t, caller);
+    cycles = arch_cycles() - began;
+    if (cycles < STACK_CYCLES_MAX)
+        t->whole_cycles += cycles;
+    return target;
+}
+
 HOT struct stack_target *
 stack_target_miss(struct thread *t, struct arch_caller caller)
 {
+    if (unlikely(stack_state()->timed))
+        return miss_timed(t, caller);
     if (likely(stack_is_own(t, caller)))
         return find_or_walk(t, caller, false);
     if ((caller.slot & 7) == 0 && bounds_own_stack(t, caller.slot))

@@ -6,6 +6,7 @@
 
 struct stack_state {
     uint32_t depth_max;        // Number of innermost frames to record per stack.
+    uint32_t timed;            // Not 0: stack_target_miss adds its cost to thread->whole_cycles.
     struct rule_bucket *rules; // Second level of rules.c.
     uint64_t rules_added;      // Atomic: number of rules in the second level.
 

@@ -44,7 +44,8 @@ struct cmd_run_options {
     uint64_t annotate;    // OPT_ALONE: given without a number; 0: not given.
     uint64_t guard_bytes; // OPT_ALONE: the option was not given.
     struct opt_list hooks, languages;
-    const char *callers, *fail_on, *delay, *duration, *snapshot_every, *snapshot_signal;
+    const char *callers, *max_overhead, *fail_on;
+    const char *delay, *duration, *snapshot_every, *snapshot_signal;
 };
 
 static const struct cmd_run_options defaults = {.guard_bytes = OPT_ALONE};
@@ -118,6 +119,12 @@ static const struct opt options[] = {
      "counted at its site, so totals, sizes, leaks and sites are exact. Numbers of callers are "
      "estimates, shown with the range that contains the truth. Saves most time where stacks vary "
      "much, as in compilers. 1/1 is exact recording.",
+     NULL},
+    {OPT_STRING, 0, "max-overhead", &defaults.max_overhead, "PERCENT",
+     "Choose N of --callers while the program runs, so that recording takes at most PERCENT of the "
+     "program's processor time, such as 5%. Recording begins exactly, and N changes between 1 and "
+     "4,096. Each allocation is still counted at its site. If that alone takes longer, the "
+     "summary shows that the limit was exceeded.",
      NULL},
     {OPT_SIZE, 0, "sample", &defaults.run.recording.sample_bytes, "SIZE",
      "Record a random sample of blocks, one per SIZE bytes on average (1K to 1T; 512K costs almost "
@@ -261,6 +268,24 @@ check_annotation(struct cmd_run_options *o, bool wants_corruption, struct err *e
 /* Refuse settings that the recorder would have to ignore. Returns 0, or HEAPTAP_USAGE with ERR
  * set. */
 static int
+check_overhead(struct cmd_run_options *o, struct err *err)
+{
+    struct recording *asks = &o->run.recording;
+    int r = sample_opts_overhead(o->max_overhead, &asks->max_overhead, err);
+
+    if (r != 0 || asks->max_overhead == 0)
+        return r;
+    if (asks->sample_bytes != 0 || asks->sample_count != 0 || o->callers != NULL)
+        return err_set(err, HEAPTAP_USAGE,
+                       "--max-overhead excludes --callers and --sample: it chooses the callers");
+    if (asks->reserve_bytes != 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "--max-overhead and --reserve exclude each other: the first needs system "
+                       "calls to read the processor time");
+    return 0;
+}
+
+static int
 check_recording(struct cmd_run_options *o, const struct limits *fails, struct err *err)
 {
     struct recording *asks = &o->run.recording;
@@ -268,6 +293,8 @@ check_recording(struct cmd_run_options *o, const struct limits *fails, struct er
 
     if (r == 0)
         r = sample_opts_callers(o->callers, &asks->callers_period, err);
+    if (r == 0)
+        r = check_overhead(o, err);
     if (r == 0 && asks->callers_period != 0 && (asks->sample_bytes != 0 || asks->sample_count != 0))
         r = err_set(err, HEAPTAP_USAGE,
                     "--callers and --sample exclude each other: a sample always has its callers");

@@ -428,6 +428,16 @@ report_processes(struct summary *t)
         report_others(t, names);
 }
 
+/* Report the chosen share of callers, and the cost. */
+static void
+report_overhead(struct summary *t)
+{
+    const char *cost = sampling_overhead(&t->arena, t->s->p);
+
+    if (*cost != '\0')
+        run_summary_report(t, "recorded %s; %s", sampling_how(&t->arena, t->s->p), cost);
+}
+
 void
 run_summary(const struct run_summary *s)
 {
@@ -435,6 +445,8 @@ run_summary(const struct run_summary *s)
 
     if (s->p != NULL)
         report_totals(&t);
+    if (s->p != NULL)
+        report_overhead(&t);
     if (s->p != NULL)
         fold_runtime(s->p);
     if (s->p != NULL && s->named) {

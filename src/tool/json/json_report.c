@@ -29,6 +29,13 @@ json_self_report(struct json *j, const struct profile *p)
     json_uint(j, "full_unwinds", r->full_unwinds);
     json_uint(j, "events_timed", r->events_timed);
     json_uint(j, "timed_ns", r->timed_ns);
+    if (r->overhead_limit != 0) {
+        json_object(j, "overhead");
+        json_double(j, "limit_percent", (double)r->overhead_limit / 1000);
+        json_uint(j, "recorder_ns", r->overhead_ns);
+        json_uint(j, "program_ns", r->overhead_program_ns);
+        json_end(j);
+    }
     json_bool(j, "runtime_left_out", p->losses.runtime_left_out);
     json_end(j);
     json_notes(j, p);

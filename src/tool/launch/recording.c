@@ -139,6 +139,7 @@ recording_environment(const struct recording *r, const struct recording_run *run
     e = with_variable(a, e, ENVIRONMENT_CHECK_EVERY, number_text(a, r->check_every));
     e = with_variable(a, e, ENVIRONMENT_FRAMES, number_text(a, r->frames));
     e = with_variable(a, e, ENVIRONMENT_CALLERS, number_text(a, r->callers_period));
+    e = with_variable(a, e, ENVIRONMENT_MAX_OVERHEAD, number_text(a, r->max_overhead));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE, number_text(a, r->sample_bytes));
     e = with_variable(a, e, ENVIRONMENT_SAMPLE_COUNT, number_text(a, r->sample_count));
     e = with_variable(a, e, ENVIRONMENT_DELAY, number_text(a, r->delay_ms));

@@ -14,6 +14,7 @@ struct recording {
     // default. Every check_every events, a part of the blocks is checked.
     uint64_t annotate_frames, guard_bytes, check_every;
     uint64_t callers_period; // One allocation in this number has its callers recorded; 0 = all.
+    uint64_t max_overhead; // Permitted cost in thousandths of a percent; 0 = any.
     uint64_t sample_bytes, sample_count; // Sampling period in bytes or calls.
     uint64_t frames;                     // Maximum number of innermost frames per stack.
     uint64_t delay_ms, duration_ms;

@@ -313,6 +313,9 @@ load_header(struct loader *l)
     p->recorder.limit_bytes = h->limit_bytes;
     p->recorder.memory_bytes = h->recorder_bytes + l->raw->file_bytes;
     p->recorder.timed_ns = cycles_to_ns(p->recorder.timed_ns, cycles, clock_ns);
+    p->recorder.overhead_limit = h->overhead_limit;
+    p->recorder.overhead_ns = h->overhead_ns;
+    p->recorder.overhead_program_ns = h->overhead_program_ns;
     if (p->recorder.timed_ns == 0)
         p->recorder.events_timed = 0;
 }

@@ -190,6 +190,10 @@ merge_recorder(struct profile_recorder *sum, const struct profile_recorder *r)
     sum->full_unwinds += r->full_unwinds;
     sum->events_timed += r->events_timed;
     sum->timed_ns += r->timed_ns;
+    sum->overhead_ns += r->overhead_ns;
+    sum->overhead_program_ns += r->overhead_program_ns;
+    if (r->overhead_limit > sum->overhead_limit)
+        sum->overhead_limit = r->overhead_limit;
 }
 
 static void

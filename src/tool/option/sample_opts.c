@@ -24,6 +24,24 @@ sample_opts_check(uint64_t bytes, uint64_t count, struct err *err)
 }
 
 int
+sample_opts_overhead(const char *text, uint64_t *ret_limit, struct err *err)
+{
+    char *end = NULL;
+    double percent;
+
+    if (text == NULL)
+        return 0;
+    percent = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+    if (!(percent >= 0.1) || percent > 1000 || strcmp(end, "%") != 0)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--max-overhead': '%.60s' is no percentage; write 5%%, or another "
+                       "number from 0.1 to 1000 before '%%'",
+                       text);
+    *ret_limit = (uint64_t)(percent * 1000 + 0.5);
+    return 0;
+}
+
+int
 sample_opts_callers(const char *text, uint64_t *ret_period, struct err *err)
 {
     char *end = NULL;

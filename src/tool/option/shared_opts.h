@@ -68,6 +68,10 @@ int sample_opts_check(uint64_t bytes, uint64_t count, struct err *err);
  * is NULL. Returns 0, or HEAPTAP_USAGE with ERR set. */
 int sample_opts_callers(const char *text, uint64_t *ret_period, struct err *err);
 
+/* Set *RET_LIMIT to the thousandths of a percent in TEXT, "5%", the value of --max-overhead. Leave
+ * it unchanged if TEXT is NULL. Returns 0, or HEAPTAP_USAGE with ERR set. */
+int sample_opts_overhead(const char *text, uint64_t *ret_limit, struct err *err);
+
 /* Options for the places to search for names, for every command that shows or stores them. */
 
 /* Values of the options. Zero before parsing. */

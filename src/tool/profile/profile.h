@@ -601,6 +601,9 @@ struct profile_recorder {
     uint64_t full_unwinds;
     uint64_t events_timed; // Number of events whose cost was measured.
     uint64_t timed_ns;     // Total cost of the events whose cost was measured.
+    // With --max-overhead: the limit in thousandths of a percent, 0 = none; and the processor time
+    // of the recorder and of the program, as far as they were measured.
+    uint64_t overhead_limit, overhead_ns, overhead_program_ns;
 };
 
 struct profile {

@@ -119,6 +119,8 @@ text_header(struct text_view *v)
         put_merged(v);
     else
         put_process(v);
+    if (*sampling_overhead(v->base.arena, v->base.p) != '\0')
+        text_line(v, ATTR_DIM, sampling_overhead(v->base.arena, v->base.p));
     text_incomplete(v);
     text_frames_kept(v);
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)

@@ -136,6 +136,9 @@ const char *memory_gaps_words(struct arena *arena, const struct examined *e);
 /* Return MODE in words: "exact", "one block in 512 KiB", "one call in 1,000", "off". */
 const char *sampling_mode(struct arena *arena, const struct profile_recording_mode *mode);
 
+/* Return "cost ~3.9 %, limited to 5 %", the recorder's cost in P; "" without --max-overhead. */
+const char *sampling_overhead(struct arena *arena, const struct profile *p);
+
 /* Return the recording modes of P, in a few words for the header. */
 const char *sampling_how(struct arena *arena, const struct profile *p);
 

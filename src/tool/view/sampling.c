@@ -27,6 +27,23 @@ sampling_mode(struct arena *arena, const struct profile_recording_mode *mode)
 }
 
 const char *
+sampling_overhead(struct arena *arena, const struct profile *p)
+{
+    const struct profile_recorder *r = &p->recorder;
+    double percent = 100 * (double)r->overhead_ns / (double)r->overhead_program_ns;
+
+    if (r->overhead_limit == 0)
+        return "";
+    if (r->overhead_program_ns == 0)
+        return arena_printf(arena, "cost limited to %g %%, too short to be measured",
+                            (double)r->overhead_limit / 1000);
+    return arena_printf(arena, "cost ~%.1f %%, %s %g %%", percent,
+                        percent * 1000 > (double)r->overhead_limit ? "above the limit of"
+                                                                   : "limited to",
+                        (double)r->overhead_limit / 1000);
+}
+
+const char *
 sampling_how(struct arena *arena, const struct profile *p)
 {
     if (!profile_is_estimate(p) && p->callers_period != 0 && !p->losses.file_failed)
