@@ -1,8 +1,14 @@
 /* unrecorded_counts.h: memory that `heaptap run --fail-on` shares with the processes of its run.
  *
- * A process without the recorder leaves no profile, so limits on the profiles would not apply to
- * it. The recorder in its parent process counts such processes here. The memory is a file without a
- * name; HEAPTAP_UNRECORDED is its path below /proc. */
+ * A process without the recorder leaves no profile, so a gate on the profiles would pass whatever
+ * it did. The recorder in the process that made it counts it here. A process whose recorder cannot
+ * start recording counts itself. The memory is a file without a name, below /proc.
+ *
+ * A program executed after a change of the user may not open the file. It sends a struct
+ * unrecorded_failure as a datagram to a socket of the run. The socket has an abstract name, which
+ * has no permissions. The socket's queue keeps the datagram until the run reads it.
+ *
+ * HEAPTAP_UNRECORDED is FILE:SOCKET, or FILE if there is no socket. */
 #ifndef FORMAT_UNRECORDED_COUNTS_H
 #define FORMAT_UNRECORDED_COUNTS_H
 
@@ -12,13 +18,22 @@
  * take a shared mapping of the beginning of a file for a profile. */
 enum { UNRECORDED_OFF = 4096, UNRECORDED_BYTES = 4096 };
 
+/* A process that should be recorded, and whose recorder could not start. */
+struct unrecorded_failure {
+    uint64_t session_id;
+    char name[64];   // Name of its executable, NUL-terminated; "" = unknown.
+    char cause[184]; // Cause and remedy, NUL-terminated.
+};
+
 struct unrecorded_counts {
     uint64_t session_id;
     uint64_t only_pid; // The one process to record, if the user excluded its children; 0 = all.
     uint64_t forked;   // Processes forked under a reserve that then had an event.
     uint64_t executed; // Programs executed without the recorder's variables.
+    uint64_t failed;   // Processes whose recorder could not start.
     char first[64];    // Name of the first of these, NUL-terminated; "" = unknown.
     char only[1024];   // Patterns of program names to record, separated by commas; "" = all.
+    struct unrecorded_failure first_failure;
 };
 static_assert(sizeof(struct unrecorded_counts) <= UNRECORDED_BYTES, "one mapping");
 

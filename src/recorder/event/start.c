@@ -280,6 +280,14 @@ start_tables(void)
            named_start() && heap_names_start();
 }
 
+/* Report that this process is not recorded, because of ERROR, a negative number, with PATH. */
+static void
+start_fails(int error, const char *path, bool is_selected)
+{
+    output_message(OUTPUT_NOT_RECORDING, error, path);
+    unrecorded_add_failed(output_cause(OUTPUT_NOT_RECORDING, error), is_selected);
+}
+
 static bool
 start_all(void)
 {
@@ -294,7 +302,7 @@ start_all(void)
     // initialised, and it would report the recorder's blocks as errors.
     if (real_is_sanitizer()) {
         if (!state->forked)
-            output_message(OUTPUT_NOT_RECORDING, -ELIBBAD, "");
+            start_fails(-ELIBBAD, "", true);
         return false;
     }
     if (!state->forked) // Save the value, because a daemon may clear its environment and then fork.
@@ -311,7 +319,7 @@ start_all(void)
         mem_release_all();
         if (!load_relaxed(&account_state()->file_failed)) // If the file failed, that was already
                                                           // reported.
-            output_message(OUTPUT_NOT_RECORDING, error, account_state()->path);
+            start_fails(error, account_state()->path, true);
         return false;
     }
     fill_header();
@@ -353,7 +361,7 @@ make_state(void)
                          &pool_bytes);
     if (made == NULL) {
         if (add_relaxed(&state_failed, 1u) == 0)
-            output_message(OUTPUT_NOT_RECORDING, -ENOMEM, "");
+            start_fails(-ENOMEM, "", false);
         return false;
     }
     if (cas_acq_rel(&state, &none, made))

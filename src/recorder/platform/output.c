@@ -87,8 +87,8 @@ static const struct {
 static const char no_longer_permitted[] =
     "permission denied, as after dropping privileges; try --reserve, which opens the file once";
 
-static const char *
-cause_of(enum output_event event, int error)
+const char *
+output_cause(enum output_event event, int error)
 {
     if (event == OUTPUT_CANNOT_GROW && error == -EACCES)
         return no_longer_permitted;
@@ -119,7 +119,7 @@ output_message(enum output_event event, int error, const char *path)
     fmt_str(&f, "heaptap: ");
     fmt_str(&f, what[event]);
     if (event != OUTPUT_CUT_SHORT)
-        fmt_str(&f, cause_of(event, error));
+        fmt_str(&f, output_cause(event, error));
     if (*path != '\0') {
         fmt_str(&f, ": ");
         fmt_str(&f, path);

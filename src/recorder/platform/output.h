@@ -15,6 +15,9 @@ enum output_event {
     OUTPUT_CUT_SHORT,     // Another process has truncated the file, or its disk failed.
 };
 
+/* Return the cause and the remedy of EVENT, which the negative ERROR number caused. A constant. */
+const char *output_cause(enum output_event event, int error);
+
 /* Write one line to stderr: EVENT, its cause (a negative error number) and the file's PATH. Write
  * nothing if descriptor 2 is another file than at the program's start, or another than the stderr
  * of `heaptap run`. Write nothing either if the line cannot be written at once.

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "base/atomics.h"
 #include "base/fmt.h"
@@ -266,6 +268,26 @@ sys_write_all(int fd, const void *data, size_t size_bytes)
     if (size_bytes == 0)
         return 0;
     return r < 0 ? (int)r : -EIO;
+}
+
+int
+sys_send(const char *name, const void *data, size_t size_bytes)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct fmt f = fmt_init(to.sun_path + 1, sizeof to.sun_path - 1);
+    int low = (int)CALL(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0, 0, 0);
+    int high = low >= 0 ? sys_move_up(low) : low, fd = high >= 0 ? high : low;
+    long r;
+
+    if (low < 0 || high == -EBADF)
+        return high;
+    fmt_str(&f, name);
+    r = CALL(SYS_sendto, fd, data, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, &to,
+             offsetof(struct sockaddr_un, sun_path) + 1 + f.length);
+    sys_close(low);
+    if (fd == high)
+        sys_close(high);
+    return r < 0 ? (int)r : 0;
 }
 
 int

@@ -67,6 +67,10 @@ void sys_write_politely(int fd, const void *data, size_t size_bytes);
 /* Write all of DATA, waiting as long as necessary. Raise no signal. Return 0, or a negative error
  * number. */
 int sys_write_all(int fd, const void *data, size_t size_bytes);
+
+/* Send DATA as a datagram to the Unix socket with the abstract NAME, if its queue has room. Return
+ * 0, or a negative error number. */
+int sys_send(const char *name, const void *data, size_t size_bytes);
 int sys_unlink(const char *path);
 int sys_mkdir(const char *path, int mode);
 

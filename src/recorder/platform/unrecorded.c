@@ -2,7 +2,8 @@
  *
  * The counts are shared memory that `heaptap run` reads at the end (format/unrecorded_counts.h). A
  * process maps them when the library is loaded, and its forked children inherit the mapping. So a
- * process that may make no system call, or that has cleared its environment, can still count.
+ * process that may make no system call, or that has cleared its environment, can still count. A
+ * program executed after a change of the user may not map them; it reports a failure by a datagram.
  *
  * Variables are not added to an environment that lacks them: the program would see another
  * environment than it was given, and `env -i` is often used to test exactly that. */
@@ -17,6 +18,7 @@
 #include "format/environment.h"
 #include "format/unrecorded_counts.h"
 #include "platform/host.h"
+#include "platform/process.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 
@@ -28,6 +30,15 @@ enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000 };
 
 static struct unrecorded_counts *counts; // Atomic; NULL = not mapped. Constant once it is set.
 
+/* Process constants, set by unrecorded_start. */
+static bool has_started;
+static uint64_t session_id;
+static char socket_name[32]; // Abstract name of the run's socket; "" = none.
+
+/* A failure before unrecorded_start, which reports it; NULL = none. */
+static const char *early_cause;
+static bool early_is_selected;
+
 /* Return true if FD has the counts of the run ID. In another pid namespace the path may lead to
  * another file. */
 static bool
@@ -38,20 +49,16 @@ is_of_run(int fd, uint64_t id)
     return sys_pread(fd, &found, sizeof found, UNRECORDED_OFF) == sizeof found && found == id;
 }
 
-COLD void
-unrecorded_start(void)
+/* Map the counts in the file at PATH. */
+static void
+unrecorded_map(const char *path)
 {
-    const char *path = host_environment(ENVIRONMENT_UNRECORDED);
-    const char *session = host_environment(ENVIRONMENT_SESSION);
     struct unrecorded_counts *mapped;
-    int fd;
+    int fd = sys_open(path, O_RDWR, 0);
 
-    if (path == NULL || session == NULL)
-        return;
-    fd = sys_open(path, O_RDWR, 0);
     if (fd < 0)
         return;
-    mapped = is_of_run(fd, parse_hex(&session))
+    mapped = is_of_run(fd, session_id)
                  ? sys_mmap(NULL, UNRECORDED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                             UNRECORDED_OFF)
                  : NULL;
@@ -61,12 +68,71 @@ unrecorded_start(void)
 }
 
 COLD void
+unrecorded_start(void)
+{
+    const char *where = host_environment(ENVIRONMENT_UNRECORDED);
+    const char *session = host_environment(ENVIRONMENT_SESSION);
+    char path[64];
+    struct fmt file = fmt_init(path, sizeof path);
+    struct fmt name = fmt_init(socket_name, sizeof socket_name);
+
+    has_started = true;
+    if (where == NULL || session == NULL)
+        return;
+    session_id = parse_hex(&session);
+    for (; *where != '\0' && *where != ':'; where++)
+        fmt_char(&file, *where);
+    if (*where == ':')
+        fmt_str(&name, where + 1);
+    if (!file.cut)
+        unrecorded_map(path);
+    if (early_cause != NULL)
+        unrecorded_add_failed(early_cause, early_is_selected);
+}
+
+COLD void
 unrecorded_add_forked(void)
 {
     struct unrecorded_counts *c = load_acquire(&counts);
 
     if (c != NULL && c->only_pid == 0)
         add_relaxed(&c->forked, UINT64_C(1));
+}
+
+/* Return true if the run records processes of the program NAME, as far as C shows. */
+static bool
+unrecorded_is_selected(const struct unrecorded_counts *c, const char *name)
+{
+    return (c->only_pid == 0 || c->only_pid == (uint64_t)identity_pid()) &&
+           (c->only[0] == '\0' || selection_is_named(c->only, name));
+}
+
+COLD void
+unrecorded_add_failed(const char *cause, bool is_selected)
+{
+    static struct unrecorded_failure failure; // Static, because the stack may be small.
+    static char path[4096];
+    struct unrecorded_counts *c = load_acquire(&counts);
+    struct fmt name = fmt_init(failure.name, sizeof failure.name);
+    struct fmt text = fmt_init(failure.cause, sizeof failure.cause);
+    const char *slash;
+
+    if (!has_started) {
+        early_cause = cause;
+        early_is_selected = is_selected;
+        return;
+    }
+    host_executable(path, sizeof path);
+    slash = strrchr(path, '/');
+    fmt_str(&name, slash != NULL ? slash + 1 : path);
+    fmt_str(&text, cause);
+    failure.session_id = session_id;
+    if (c == NULL && is_selected && socket_name[0] != '\0')
+        sys_send(socket_name, &failure, sizeof failure);
+    if (c == NULL || (!is_selected && !unrecorded_is_selected(c, failure.name)))
+        return;
+    if (add_relaxed(&c->failed, UINT64_C(1)) == 0)
+        memcpy(&c->first_failure, &failure, sizeof failure);
 }
 
 /* Return true if the byte at P can be read. A quiet process cannot ask, and trusts the program. */

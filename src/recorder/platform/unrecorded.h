@@ -8,8 +8,13 @@
 /* Map the counts. Call once, when the library is loaded. */
 void unrecorded_start(void);
 
-/* Count this process, which was forked and cannot start recording. */
+/* Count this process, which was forked and may make no system call, so it is not recorded. */
 void unrecorded_add_forked(void);
+
+/* Count this process, whose recording cannot start because of CAUSE, a constant text. IS_SELECTED
+ * is false if it is unknown whether this process shall be recorded. Call at most once in a process;
+ * may be called before unrecorded_start. */
+void unrecorded_add_failed(const char *cause, bool is_selected);
 
 /* An execution, by this process or by a new one. */
 struct unrecorded_exec {

@@ -67,7 +67,8 @@ static const struct opt options[] = {
      "leaks for any live block at the end, or peak=100M,leaks=4K and so on. The names are peak, "
      "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
      "implies --annotate). A program started without the recorder's variables in its environment, "
-     "as by env -i, also gives 99, because it is not recorded.",
+     "as by env -i, also gives 99, because it is not recorded. So does a process that cannot start "
+     "recording.",
      NULL},
     {OPT_STRING, 0, "only", &defaults.run.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
@@ -516,6 +517,7 @@ cmd_run_finish(struct outcome *o, const char *program)
     }
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);
+    run_unrecorded_receive(&o->run);
     run_limits_unrecorded(&o->limits, o->run.unrecorded);
     conclude(o);
     if (o->most != o->first)

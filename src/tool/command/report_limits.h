@@ -42,8 +42,8 @@ int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
  * caller's number of the process. */
 void run_limits_check(struct run_limits *r, struct profile *p, size_t number);
 
-/* Print the numbers of processes that C counts: those executed without the recorder make the gate
- * fail. C is NULL without limits. */
+/* Print the numbers of processes that C counts: those executed without the recorder, and those
+ * whose recorder could not start, make the gate fail. C is NULL without limits. */
 void run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c);
 
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Prints

@@ -110,20 +110,52 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
     arena_release(&arena);
 }
 
-/* Report the COUNT programs that were executed without the recorder's variables. NAME is the
- * first. */
+/* Report COUNT programs that were not recorded, because of CAUSE. NAME is the first program's, of
+ * at most SIZE bytes. */
 static void
-report_executed(int64_t count, const char *name, struct arena *arena)
+report_not_recorded(int64_t count, const char *name, size_t size, const char *cause,
+                    struct arena *arena)
 {
+    name = style_clean(arena, arena_strndup(arena, name, strnlen(name, size)));
     if (*name == '\0')
         name = style_plural(arena, count, "program");
     else if (count > 1)
         name = arena_printf(arena, "%s and other programs, in all %s", name,
                             style_count(arena, count));
-    message_error("%s: --fail-on cannot judge %s: started without LD_PRELOAD and HEAPTAP_SESSION "
-                  "in the environment (as by env -i), so not recorded; pass both on, or choose the "
-                  "programs to judge by --only",
-                  name, count > 1 ? "them" : "it");
+    message_error("%s: --fail-on cannot judge %s: %s", name, count > 1 ? "them" : "it", cause);
+}
+
+/* Report the programs that C counts as executed without the recorder's variables. Returns true if
+ * there are any. */
+static bool
+report_executed(const struct unrecorded_counts *c, struct arena *arena)
+{
+    int64_t count = (int64_t)(__atomic_load_n(&c->executed, __ATOMIC_RELAXED) & INT64_MAX);
+
+    if (count != 0)
+        report_not_recorded(count, c->first, sizeof c->first,
+                            "started without LD_PRELOAD and HEAPTAP_SESSION in the environment (as "
+                            "by env -i), so not recorded; pass both on, or choose the programs to "
+                            "judge by --only",
+                            arena);
+    return count != 0;
+}
+
+/* Report the processes that C counts as failed. Returns true if there are any. */
+static bool
+report_failed(const struct unrecorded_counts *c, struct arena *arena)
+{
+    int64_t count = (int64_t)(__atomic_load_n(&c->failed, __ATOMIC_RELAXED) & INT64_MAX);
+    const struct unrecorded_failure *f = &c->first_failure;
+    const char *cause = style_clean(
+        arena, arena_strndup(arena, f->cause, strnlen(f->cause, sizeof f->cause)));
+
+    if (count != 0)
+        report_not_recorded(count, f->name, sizeof f->name,
+                            *cause ? arena_printf(arena, "not recorded: %s", cause)
+                                   : "not recorded",
+                            arena);
+    return count != 0;
 }
 
 static void
@@ -140,21 +172,16 @@ void
 run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c)
 {
     struct arena arena = {0};
-    int64_t forked, executed;
+    int64_t forked;
 
     if (c == NULL)
         return;
     // Any process of the run may have written to this memory.
     forked = (int64_t)(__atomic_load_n(&c->forked, __ATOMIC_RELAXED) & INT64_MAX);
-    executed = (int64_t)(__atomic_load_n(&c->executed, __ATOMIC_RELAXED) & INT64_MAX);
     if (forked != 0)
         report_forked(forked, &arena);
-    if (executed != 0) {
-        const char *name = arena_strndup(&arena, c->first, strnlen(c->first, sizeof c->first));
-
-        report_executed(executed, style_clean(&arena, name), &arena);
-        r->unknown = true;
-    }
+    r->unknown |= report_executed(c, &arena);
+    r->unknown |= report_failed(c, &arena);
     arena_release(&arena);
 }
 

@@ -40,8 +40,9 @@ struct recorded_run {
     struct destination to;
     struct hook_run hooks;
     struct unrecorded_counts *unrecorded; // Shared with the processes; NULL = not counted.
-    int unrecorded_fd; // Their file, which `unrecorded_path` names to the processes.
-    const char *unrecorded_path;
+    int unrecorded_fd; // Their file.
+    int unrecorded_socket; // For processes that may not open the file; -1 = none.
+    const char *unrecorded_path; // Names both to the processes.
     struct growth growth;
     uint64_t look_ns; // Time between two samples of the processes' memory.
     struct periodic periodic;
@@ -86,6 +87,9 @@ int run_unrecorded_begin(struct recorded_run *r, struct err *err);
 /* If R's user excluded the program's children from recording, restrict the count of unrecorded
  * programs to the calling process. Call in the process that becomes the program. */
 void run_unrecorded_enter(struct recorded_run *r);
+
+/* Add the failures received by the socket to R's counts. */
+void run_unrecorded_receive(struct recorded_run *r);
 
 void run_unrecorded_end(struct recorded_run *r);
 

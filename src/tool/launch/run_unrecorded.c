@@ -2,17 +2,43 @@
  *
  * The memory is a file without a name, so nothing is left if `run` is killed. The processes open it
  * by the path of our descriptor, as long as they are in our pid namespace and may look into us. One
- * that started recording earlier keeps its mapping. */
+ * that started recording earlier keeps its mapping. Others report a failed start by a datagram
+ * (format/unrecorded_counts.h), as long as they are in our network namespace. */
 #include "launch/run.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+/* Create a socket with an abstract name that the kernel chooses. Returns it, with the name in
+ * RET_NAME; -1 if there is none. Then only processes that cannot map the counts go unnoticed. */
+static int
+make_socket(struct arena *arena, const char **ret_name)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof name.sun_family;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const size_t head = offsetof(struct sockaddr_un, sun_path) + 1;
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, size) == 0) {
+        size = sizeof name;
+        if (getsockname(fd, (struct sockaddr *)&name, &size) == 0 && size > head) {
+            *ret_name = arena_strndup(arena, name.sun_path + 1, size - head);
+            return fd;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
 
 int
 run_unrecorded_begin(struct recorded_run *r, struct err *err)
 {
     const char *only = r->options->recording.only;
+    const char *socket_name = NULL;
     int fd = memfd_create("unrecorded", MFD_CLOEXEC);
     struct unrecorded_counts *c = MAP_FAILED;
 
@@ -29,7 +55,10 @@ run_unrecorded_begin(struct recorded_run *r, struct err *err)
         strcpy(c->only, only);
     r->unrecorded = c;
     r->unrecorded_fd = fd;
-    r->unrecorded_path = arena_printf(&r->arena, "/proc/%d/fd/%d", (int)getpid(), fd);
+    r->unrecorded_socket = make_socket(&r->arena, &socket_name);
+    r->unrecorded_path =
+        arena_printf(&r->arena, "/proc/%d/fd/%d%s%s", (int)getpid(), fd,
+                     socket_name != NULL ? ":" : "", socket_name != NULL ? socket_name : "");
     return 0;
 }
 
@@ -41,11 +70,29 @@ run_unrecorded_enter(struct recorded_run *r)
 }
 
 void
+run_unrecorded_receive(struct recorded_run *r)
+{
+    struct unrecorded_failure f;
+
+    if (r->unrecorded == NULL || r->unrecorded_socket < 0)
+        return;
+    // Anybody may send to an abstract name, but only the run's processes know its id.
+    for (long got = 0; got >= 0;) {
+        got = recv(r->unrecorded_socket, &f, sizeof f, MSG_DONTWAIT);
+        if (got == (long)sizeof f && f.session_id == r->id &&
+            __atomic_fetch_add(&r->unrecorded->failed, UINT64_C(1), __ATOMIC_RELAXED) == 0)
+            r->unrecorded->first_failure = f;
+    }
+}
+
+void
 run_unrecorded_end(struct recorded_run *r)
 {
     if (r->unrecorded == NULL)
         return;
     munmap(r->unrecorded, UNRECORDED_BYTES);
     close(r->unrecorded_fd);
+    if (r->unrecorded_socket >= 0)
+        close(r->unrecorded_socket);
     r->unrecorded = NULL;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # unrecorded.sh: `run --fail-on` and processes without a recorder: programs executed with another
-# environment, and forked children under --reserve. If it fails, a gate passes a leak that it has
-# not seen, fails a program that it has seen, or changes the arguments of a program.
+# environment, forked children under --reserve, and children whose recorder cannot start.
+# If it fails, a gate passes a leak that it has not seen, fails a program that it has seen, or
+# changes the arguments of a program.
 . "$SRCDIR/test/run/lib.subr"
 need gcc
 
@@ -33,7 +34,8 @@ gate() {
         </dev/null
     same "$name: exit status" "$wanted" $?
     if [ -n "$message" ]; then
-        check "$name: message" grep -qF -- "$message" gate.err || cat gate.err
+        check "$name: message" \
+            sh -c 'grep -qF -- "$1" gate.err || { cat gate.err; false; }' - "$message"
     else
         same "$name: no message" "" "$(cat gate.err)"
     fi
@@ -101,5 +103,79 @@ gate "a reserve: none" 0 "" --reserve 4M -- ./forks 0
 gate "a reserve, --no-children" 0 "" --reserve 4M --no-children -- ./forks 3
 gate "a reserve: an executed child" 0 "" --reserve 4M -- "$PROG/execs" here posix_spawn kept ./quiet
 gate "without a reserve: a forked child" 99 "leaks: 1.9 MiB, more than the 1.0 MiB" -- ./forks 1
+
+# Children that cannot start recording: a forked one, and a program that it executes.
+cat >limited.c <<'END'
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void limit(int resource, rlim_t value)
+{
+    if (setrlimit(resource, &(struct rlimit){value, value}) != 0)
+        _exit(1);
+}
+static int child(char **arguments)
+{
+    if (strcmp(arguments[1], "user") == 0 &&
+        (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0))
+        _exit(1);
+    if (strcmp(arguments[1], "space") == 0)
+        limit(RLIMIT_AS, 60000000);
+    if (strcmp(arguments[1], "size") == 0)
+        limit(RLIMIT_FSIZE, 1024);
+    if (strcmp(arguments[1], "files") == 0)
+        limit(RLIMIT_NOFILE, 3);
+    if (arguments[2] != NULL) {
+        execv(arguments[2], arguments + 2);
+        _exit(2);
+    }
+    _exit(malloc(2000000) == NULL);
+}
+int main(int count, char **arguments)
+{
+    int status;
+
+    free(malloc(1));
+    if (fork() == 0)
+        child(arguments);
+    wait(&status);
+    return status;
+}
+END
+gcc -O0 -o limited limited.c
+sed 's/FILE \*out/return malloc(2000000) == NULL; FILE *out/' leaks.c >only_leaks.c
+gcc -w -O0 -o only_leaks only_leaks.c
+gate "a limit on the size of files: a forked child" 99 \
+    "limited: --fail-on cannot judge it: not recorded: the limit on file size is too low" \
+    -- ./limited size
+gate "a limit on the size of files: a program" 99 \
+    "only_leaks: --fail-on cannot judge it: not recorded: the limit on file size is too low" \
+    -- ./limited size ./only_leaks
+gate "a limit on open files: a forked child" 99 \
+    "limited: --fail-on cannot judge it: not recorded: too many open files" -- ./limited files
+gate "a limit on address space: a program" 99 \
+    "only_leaks: --fail-on cannot judge it: not recorded: no memory" \
+    -- ./limited space ./only_leaks
+gate "no limit" 99 "leaks: 1.9 MiB, more than the 1.0 MiB" -- ./limited none ./only_leaks
+gate "two failures" 99 "limited and other programs, in all 2: --fail-on cannot judge them" \
+    -- sh -c './limited size; ./limited size'
+gate "--only: a failure of another program" 0 "" --only limited -- ./limited size ./only_leaks
+gate "--no-children: a failure of a child" 0 "" --no-children -- ./limited size ./only_leaks
+if [ "$(id -u)" != 0 ]; then
+    echo "ok - another user # SKIP needs root"
+elif ! ./limited user /bin/sh -c "test -r $LIBHEAPTAP"; then
+    echo "ok - another user # SKIP the user 65534 cannot read $LIBHEAPTAP"
+else
+    gate "another user: a forked child" 99 \
+        "limited: --fail-on cannot judge it: not recorded: permission denied" -- ./limited user
+    gate "another user: a program, which cannot map the counts" 99 \
+        "sh: --fail-on cannot judge it: not recorded: permission denied" \
+        -- ./limited user /bin/sh -c :
+    "$HEAPTAP" run --quiet --force -o gate.heaptap -- ./limited user /bin/sh -c : 2>gate.err
+    same "another user, without limits: exit status" 0 $?
+fi
 
 finish
