@@ -65,6 +65,7 @@ enum disk_process_flags {
     DISK_PROCESS_LASTED = 1 << 6,      // The file is packed, and the process lasted last_ns or
                                        // longer.
     DISK_PROCESS_ANNOTATED = 1 << 7,   // Blocks carry annotations, so overflows are found.
+    DISK_PROCESS_RESERVED = 1 << 8,    // The tables have a fixed size, from --reserve.
 };
 
 struct disk_string {

@@ -1,8 +1,8 @@
 /* unrecorded_counts.h: memory that `heaptap run --fail-on` shares with the processes of its run.
  *
- * A process without the recorder leaves no profile, so a gate on the profiles would pass whatever
- * it did. The recorder in the process that made it counts it here. A process whose recorder cannot
- * start recording counts itself. The memory is a file without a name, below /proc.
+ * A process without the recorder leaves no profile, so limits on the profiles would not apply to
+ * it. The recorder in its parent process counts such processes here. A process whose recorder
+ * cannot start recording counts itself. The memory is a file without a name, below /proc.
  *
  * A program executed after a change of the user may not open the file. It sends a struct
  * unrecorded_failure as a datagram to a socket of the run. The socket has an abstract name, which

@@ -158,7 +158,8 @@ describe_process(struct disk_header *h)
     identify_process(h);
     h->process_flags = (state->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
                        (state->in_memory ? (uint32_t)DISK_PROCESS_IN_MEMORY : 0) |
-                       (annotation_is_on() ? (uint32_t)DISK_PROCESS_ANNOTATED : 0);
+                       (annotation_is_on() ? (uint32_t)DISK_PROCESS_ANNOTATED : 0) |
+                       (account_state()->reserve_bytes ? (uint32_t)DISK_PROCESS_RESERVED : 0);
     h->session_id = selection_session();
     h->start_unix_ns = sys_unix_ns();
     h->start_monotonic_ns = state->start_ns;

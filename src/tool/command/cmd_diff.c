@@ -79,11 +79,11 @@ cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
     return rc ? exit_code(rc) : 0;
 }
 
-/* Return true if the profile of S may lack events. */
+/* Report that the profile of S lacks events. Returns false if it lacks none. */
 static bool
 cmd_diff_is_incomplete(const struct side *s)
 {
-    return s->set.v[0]->losses.file_failed || s->set.v[0]->may_lag;
+    return report_incomplete("fail-over", &s->set.v[0]->losses, s->set.v[0]->may_lag);
 }
 
 /* Report each side whose blocks have no annotations, if LIMITS bound corruption. Returns true if
@@ -122,10 +122,8 @@ check_sides(const struct limits *limits, const struct side *before, const struct
         return EXIT_BAD_INPUT;
     if (damaged || before->set.unread != 0 || after->set.unread != 0)
         return EXIT_BAD_INPUT;
-    if (rc == 0 && (cmd_diff_is_incomplete(before) || cmd_diff_is_incomplete(after))) {
-        report_incomplete("fail-over");
+    if (rc == 0 && (cmd_diff_is_incomplete(before) || cmd_diff_is_incomplete(after)))
         return EXIT_BAD_INPUT;
-    }
     if (rc == 0 && lacks_annotations(limits, sides))
         return EXIT_BAD_INPUT;
     return rc;

@@ -36,7 +36,8 @@ struct live {
     int64_t least_bytes; // Lower bound of the live bytes; below the value for estimates.
     int64_t most_bytes;  // Upper bound of the live bytes; above the value for estimates.
     int unread;          // As in struct view_set.
-    bool incomplete;     // A profile lacks events, so more may be live.
+    struct profile_losses losses; // If events were lost, more may be live.
+    bool may_lag;        // A profile may lack the latest events.
     bool damaged;        // A profile is damaged, and an error was printed.
     bool unrecorded;     // Recording was never on in a profile, and an error was printed.
 };
@@ -129,7 +130,8 @@ add_live(const struct profile *p, const struct stacks *stacks, struct live *sum)
     sum->bytes = counters_sum(sum->bytes, bytes);
     sum->least_bytes = counters_sum(sum->least_bytes, least_bytes);
     sum->most_bytes = counters_sum(sum->most_bytes, most_bytes);
-    sum->incomplete |= p->losses.file_failed || p->may_lag;
+    profile_losses_add(&sum->losses, &p->losses);
+    sum->may_lag |= p->may_lag;
 }
 
 static int
@@ -195,9 +197,9 @@ cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
 static int
 check_within(const struct live *live)
 {
-    if (live->incomplete)
-        report_incomplete("fail-over");
-    return live->incomplete || live->unrecorded ? EXIT_BAD_INPUT : 0;
+    return report_incomplete("fail-over", &live->losses, live->may_lag) || live->unrecorded
+               ? EXIT_BAD_INPUT
+               : 0;
 }
 
 /* Return the words for BYTES that the options V select: "20 KiB are still live". */

@@ -5,6 +5,7 @@
 #include "view/messages.h"
 #include "view/phrases.h"
 #include "view/style.h"
+#include "view/table.h"
 
 static const char *
 report_limits_amount(struct arena *arena, enum limit_of of, int64_t value)
@@ -104,13 +105,16 @@ report_limits(const struct limit_results *j, const char *option, const char *who
     return exceeded;
 }
 
-void
-report_incomplete(const char *option)
+bool
+report_incomplete(const char *option, const struct profile_losses *losses, bool may_lag)
 {
-    message_error(
-        "--%s cannot judge it: a profile could not grow or is a copy made before the end, so "
-        "not all is counted",
-        option);
+    struct arena arena = {0};
+    const char *gap = loss_gap(&arena, losses, may_lag);
+
+    if (gap != NULL)
+        message_error("--%s cannot judge it: a profile %s", option, gap);
+    arena_release(&arena);
+    return gap != NULL;
 }
 
 void

@@ -10,9 +10,10 @@
  * and begin with WHO, the name of the process. Return true if a limit is exceeded. */
 bool report_limits(const struct limit_results *j, const char *option, const char *who);
 
-/* Report that --OPTION cannot check a profile that could not grow, or a copy without the latest
- * events: the missing events may exceed the limit. */
-void report_incomplete(const char *option);
+/* Report that --OPTION cannot check a profile or a sum of profiles with LOSSES that lacks events:
+ * the missing events may exceed the limit. MAY_LAG as in struct profile. Returns true if events are
+ * missing; otherwise reports nothing. */
+bool report_incomplete(const char *option, const struct profile_losses *losses, bool may_lag);
 
 /* Report that --OPTION cannot check P because P is damaged. */
 void report_damaged(const char *option, const struct profile *p);

@@ -3,8 +3,8 @@
  * Each process is judged separately, so the message names the one to look at. A failure of the
  * program takes precedence: only its success becomes a failure. A process without a profile fails,
  * because a gate must not pass what it has not seen; so does one whose recording was never on, as
- * it ended before --delay. A profile that could not grow, or lacks the latest events, fails if its
- * recorded values are within the limits. A damaged profile always fails. */
+ * it ended before --delay. A profile that lacks events fails even if its recorded values are within
+ * the limits. A damaged profile always fails. */
 #include "command/report_limits.h"
 
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "util/path.h"
 #include "view/messages.h"
 #include "view/style.h"
+#include "view/table.h"
 
 int
 run_limits_parse(struct run_limits *r, const char *text, struct err *err)
@@ -50,11 +51,13 @@ view_of(const struct limit_results *j)
     return "report";
 }
 
-/* Report the limits in J that P exceeds. P is the process NUMBER, called NAME. */
+/* Report the limits in J that P exceeds. P is the process NUMBER, called NAME, which is from
+ * ARENA. */
 static void
 run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
-                 const struct limit_results *j, const char *name)
+                 const struct limit_results *j, const char *name, struct arena *arena)
 {
+    const char *gap = loss_gap(arena, &p->losses, p->may_lag);
     bool exceeded;
 
     if (p->damage != NULL) {
@@ -73,9 +76,8 @@ run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
         r->exceeded = true;
         r->view = view_of(j);
         r->first = number;
-    } else if (!exceeded && (p->losses.file_failed || p->may_lag)) {
-        message_error("%s: --fail-on cannot judge it: its profile %s, so not all is counted", name,
-                      p->may_lag ? "is a copy made before the end" : "could not grow");
+    } else if (!exceeded && gap != NULL) {
+        message_error("%s: --fail-on cannot judge it: its profile %s", name, gap);
         r->unknown = true;
     } else if (!exceeded && r->limits.v[LIMIT_CORRUPTION].given && !p->annotated) {
         message_error("%s: --fail-on cannot judge corruption: its blocks could not be annotated, "
@@ -105,7 +107,7 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
         r->unknown = true;
     } else {
         r->checked++;
-        run_limits_apply(r, p, number, &checked, name);
+        run_limits_apply(r, p, number, &checked, name, &arena);
     }
     arena_release(&arena);
 }

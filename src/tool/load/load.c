@@ -307,6 +307,7 @@ load_header(struct loader *l)
                        p->losses.heap_events;
     p->losses.runtime_left_out = h->process_flags & DISK_PROCESS_FOLDED;
     p->losses.file_failed = h->process_flags & DISK_PROCESS_FILE_FAILED;
+    p->losses.reserved = h->process_flags & DISK_PROCESS_RESERVED;
     p->may_lag = h->process_flags & DISK_PROCESS_IN_MEMORY;
     p->annotated = h->process_flags & DISK_PROCESS_ANNOTATED;
     p->recorder.file_bytes = l->raw->file_bytes;

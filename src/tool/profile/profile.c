@@ -421,6 +421,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->truncated_bytes += l->truncated_bytes;
     sum->runtime_left_out = sum->runtime_left_out || l->runtime_left_out;
     sum->file_failed = sum->file_failed || l->file_failed;
+    sum->reserved = sum->reserved || l->reserved;
 }
 
 uint64_t

@@ -582,6 +582,7 @@ struct profile_losses {
     uint64_t other_site_bytes, shortened_bytes, truncated_bytes;
     bool runtime_left_out; // Some stacks with named frames lack the runtime's frames (--native).
     bool file_failed; // The file could not grow: events after that are lost once the process ends.
+    bool reserved;    // The recorder's memory was limited by --reserve.
 };
 
 /* Add L to SUM. */

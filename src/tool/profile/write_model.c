@@ -641,6 +641,7 @@ fill_process(struct writer *w, struct disk_header *h)
                             : 0) |
                        (w->p->losses.runtime_left_out ? (uint32_t)DISK_PROCESS_FOLDED : 0) |
                        (w->p->losses.file_failed ? (uint32_t)DISK_PROCESS_FILE_FAILED : 0) |
+                       (w->p->losses.reserved ? (uint32_t)DISK_PROCESS_RESERVED : 0) |
                        (w->p->annotated ? (uint32_t)DISK_PROCESS_ANNOTATED : 0);
     h->pid = pr->pid;
     h->parent_pid = pr->parent_pid;

@@ -20,6 +20,9 @@
 
 static const char room[] = "a larger --max-memory, --reserve or ulimit -v gives it more room";
 
+/* Replaces the remedy of a lack of memory if the user limited it by --reserve. */
+static const char room_of_reserve[] = "the memory of --reserve was used up, so reserve more";
+
 const struct loss_field loss_fields[] = {
     FIELD(events, "event lost", "events lost"),
     CAUSE(reentrant_events, "lost in signal handlers that interrupted the recorder", NULL),
@@ -102,9 +105,23 @@ loss_share(struct arena *arena, const struct profile *p, const struct loss_field
         style_percent(arena, (int64_t)bytes, p->totals.allocated_bytes));
 }
 
+/* Return the remedy of FIELD in LOSSES; NULL if there is none. */
+static const char *
+remedy_of(const struct profile_losses *losses, const struct loss_field *field)
+{
+    bool lacks_memory =
+        field->offset == offsetof(struct profile_losses, no_memory_events) ||
+        field->offset == offsetof(struct profile_losses, no_thread_events);
+
+    return losses->reserved && (lacks_memory || field->remedy == room) ? room_of_reserve
+                                                                       : field->remedy;
+}
+
 const char *
 loss_field_remedy(struct arena *arena, const struct profile *p, const struct loss_field *field)
 {
+    if (p->losses.reserved)
+        return remedy_of(&p->losses, field);
     if (field->remedy != room || p->recorder.limit_bytes == 0)
         return field->remedy;
     return arena_printf(arena,
@@ -151,5 +168,21 @@ loss_remedy(const struct profile_losses *losses)
             (most == NULL || loss_value(losses, f) > loss_value(losses, most)))
             most = f;
     }
-    return most != NULL ? most->remedy : NULL;
+    return most != NULL ? remedy_of(losses, most) : NULL;
+}
+
+const char *
+loss_gap(struct arena *arena, const struct profile_losses *losses, bool may_lag)
+{
+    const char *remedy = loss_remedy(losses), *causes = loss_causes(arena, losses);
+
+    if (losses->file_failed)
+        return "could not grow, so not all is counted";
+    if (may_lag)
+        return "is a copy made before the end, so not all is counted";
+    if (losses->events == 0)
+        return NULL;
+    return arena_printf(arena, "lacks %s%s%s%s%s",
+                        style_plural(arena, (int64_t)losses->events, "event"),
+                        *causes ? ", lost " : "", causes, remedy ? "; " : "", remedy ? remedy : "");
 }

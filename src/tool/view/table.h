@@ -130,6 +130,10 @@ const char *loss_causes(struct arena *arena, const struct profile_losses *losses
 /* Return the remedy for the largest of these causes, or NULL. */
 const char *loss_remedy(const struct profile_losses *losses);
 
+/* Return the reason why a profile with LOSSES lacks events, as words that follow its name; NULL if
+ * it lacks none. MAY_LAG as in struct profile. From ARENA. */
+const char *loss_gap(struct arena *arena, const struct profile_losses *losses, bool may_lag);
+
 /* Sentence about a profile whose file could not grow, and the remedy. The amount and the time of
  * the loss are unknown. */
 extern const char loss_of_file[], loss_of_file_remedy[];

@@ -317,6 +317,53 @@ gives "diff: not all is known before" 3 "$cannot" \
     heaptap diff --fail-over 1G short.heaptap base.heaptap
 gives "diff: without a limit" 0 "" heaptap diff short.heaptap base.heaptap
 
+echo "# lost events"
+# 200 threads live at once, and each leaks 1,000 bytes. A reserve of 1 MB has room for fewer.
+cat >crowd.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+enum { THREADS = 200 };
+static pthread_barrier_t all;
+static void *leak(void *unused)
+{
+    void *volatile block = malloc(1000);
+
+    (void)block;
+    pthread_barrier_wait(&all);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[THREADS];
+
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, leak, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+gcc -O0 -o crowd crowd.c -lpthread
+cause="lost in threads that it had no memory to follow, or too many at once; the memory of"
+cause="$cause --reserve was used up, so reserve more"
+gives "run: lost events" 99 "$cause" \
+    heaptap run --quiet --force --reserve 1M --fail-on leaks=1M -o lost.heaptap -- ./crowd
+check "run: lost events: the number" grep -q "judge it: its profile lacks [0-9]* events, lost" err
+gives "run: lost events, and a limit exceeded" 99 "and --fail-on allows none" \
+    heaptap run --quiet --force --reserve 1M --fail-on leaks -o lost.heaptap -- ./crowd
+gives "run: a larger reserve" 0 "" \
+    heaptap run --quiet --force --reserve 64M --fail-on leaks=1M -o roomy.heaptap -- ./crowd
+gives "leaks: lost events" 3 "$cause" heaptap leaks --fail-over 1G lost.heaptap
+gives "diff: lost events" 3 "$cause" heaptap diff --fail-over 1G roomy.heaptap lost.heaptap
+gives "diff: lost events before" 3 "$cause" heaptap diff --fail-over 1G lost.heaptap roomy.heaptap
+gives "leaks: no lost events" 0 "" heaptap leaks --fail-over 1G roomy.heaptap
+mkdir lossy
+cp new.heaptap lost.heaptap lossy
+gives "leaks: one of two lost events" 3 "$cause" heaptap leaks --fail-over 1G lossy
+heaptap merge -o lossy.heaptap lossy >/dev/null 2>&1
+gives "leaks: a merged file of these" 3 "$cause" heaptap leaks --fail-over 1G lossy.heaptap
+
 echo "# run"
 forgets() {
     heaptap run --quiet --force -o gate.heaptap "$@"
