@@ -220,6 +220,69 @@ builtin_suppressions_look_at_the_innermost(void **state)
     profile_free(p);
 }
 
+/* If this fails, a program's own function hides its leaks because a library has one of that name,
+ * or a library's memory counts as a leak of the program. */
+static void
+builtin_suppressions_are_bound_to_their_libraries(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct suppressions s = {0};
+    struct leaks leaks;
+
+    (void)state;
+    suppress_add_builtin(&s, &arena);
+    // The program's own functions, with and without debug information.
+    build_site(p, build_counters(1, 1, 0, 0), "btree_allocate_node@tree.c:3", "main@a.c:1", NULL);
+    build_site(p, build_counters(1, 2, 0, 0), "btree_allocate_node", "main@a.c:2", NULL);
+    build_site(p, build_counters(1, 4, 0, 0), "tzset_internal", "main@a.c:3", NULL);
+    build_site(p, build_counters(1, 8, 0, 0), "(anonymous namespace)::pool::pool()@pool.cc:2",
+               "_GLOBAL__sub_I_eh_alloc.cc", NULL);
+    build_site(p, build_counters(1, 16, 0, 0), "localtime@a.c:9", "main@a.c:4", NULL);
+    build_site(p, build_counters(1, 72704, 0, 0), "", "main@a.c:5", NULL);
+    // libc returns these to the program.
+    build_site(p, build_counters(1, 32, 0, 0), "__GI___gconv_open!/lib/libc.so.6",
+               "iconv_open!/lib/libc.so.6", "main@a.c:6", NULL);
+    build_site(p, build_counters(1, 64, 0, 0), "__fopen_internal!/lib/libc.so.6", "main@a.c:7",
+               NULL);
+    // Below the program's callback nothing is libc's.
+    build_site(p, build_counters(1, 128, 0, 0), "plug_in@b.c:1", "dlopen!/lib/libc.so.6",
+               "main@a.c:8", NULL);
+    // Kept by libc, and by the parts of the runtime that are linked into the program.
+    build_site(p, build_counters(1, 256, 0, 0), "new_composite_name!/lib/libc.so.6",
+               "__GI_setlocale!/lib/libc.so.6", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 512, 0, 0), "__GI___tsearch!/lib/libc.so.6",
+               "__gconv_find_shlib!/lib/libc.so.6", "iconv_open!/lib/libc.so.6", "main@a.c:6",
+               NULL);
+    build_site(p, build_counters(1, 1024, 0, 0), "btree_allocate_node",
+               "__register_frame_info", "frame_dummy", NULL);
+    build_site(p, build_counters(1, 72704, 0, 0), "_GLOBAL__sub_I_eh_alloc.cc",
+               "call_init!/lib/libc.so.6", NULL);
+    build_site(p, build_counters(1, 73728, 0, 0), "", "call_init!/lib/libc.so.6", NULL);
+    leaks = test_leaks_find(p, &s);
+    assert_int_equal(leaks.count, 9);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 255 + 72704);
+    assert_int_equal(leaks.suppressed_bytes, 1024 + 512 + 256 + 72704 + 73728);
+    profile_free(p);
+}
+
+/* If this fails, a static program's list of loaded objects counts as its leak. */
+static void
+builtin_suppressions_match_a_static_libc(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct suppressions s = {0};
+    struct leaks leaks;
+
+    (void)state;
+    suppress_add_builtin(&s, &arena);
+    build_site(p, build_counters(1, 1, 0, 0), "_dl_new_object", "_dl_non_dynamic_init", NULL);
+    build_site(p, build_counters(1, 2, 0, 0), "_dl_new_object@mine.c:3", "main@a.c:1", NULL);
+    leaks = test_leaks_find(p, &s);
+    assert_int_equal(counters_live_bytes(&leaks.stacks.total), 2);
+    assert_int_equal(leaks.suppressed_bytes, 1);
+    profile_free(p);
+}
+
 /* If this fails, `leaks --at` lists libstdc++'s pool for exceptions, and `diff --fail-over leaks=0`
  * between a moment and the end counts it on one side only. */
 static void
@@ -314,6 +377,8 @@ main(void)
         cmocka_unit_test(suppressions_match_any_frame),
         cmocka_unit_test(suppressions_match_nameless_functions_by_what_is_shown),
         cmocka_unit_test(builtin_suppressions_look_at_the_innermost),
+        cmocka_unit_test(builtin_suppressions_are_bound_to_their_libraries),
+        cmocka_unit_test(builtin_suppressions_match_a_static_libc),
         cmocka_unit_test(builtin_sizes_match_at_a_moment_too),
         cmocka_unit_test(rows_and_shrunk_stacks_add_up_to_the_growth),
     };

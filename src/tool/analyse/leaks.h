@@ -13,11 +13,12 @@
  * the function, linkage name, file and module of every frame. A pattern with an address (0x) is
  * also matched against the substitute name of an unsymbolized function (frame_name.h). */
 
+struct suppress_binding;
+
 struct suppression {
     const char *pattern;
     const char *origin; // "FILE:LINE" or "built-in".
-    bool innermost;     // Match only the function that requested the memory, not its callers.
-    uint64_t size;      // Match only blocks of this size; 0 = any.
+    const struct suppress_binding *binding; // Code that a built-in pattern is about; else NULL.
     struct counters counters; // Sum of the stacks whose first matching entry this is.
 };
 
