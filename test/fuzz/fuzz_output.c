@@ -1,7 +1,8 @@
 /* fuzz_output.c: make the name of the profile from any pattern in HEAPTAP_OUT.
  *
- * The input's first byte is the number of names already in use. The second byte selects whether the
- * name is a directory and how long the buffer is. The other bytes are the pattern. The name must be
+ * The input's first byte is the number of names already in use, and whether the dynamic linker was
+ * started as a program. The second byte selects whether the name is a directory and how long the
+ * buffer is. The other bytes are the pattern, and also the process's memory map. The name must be
  * absolute, end within its buffer, and differ from all names in use. System calls that must not
  * happen (writing, unlinking) end the program. */
 /* covers: output.c host.c */
@@ -13,12 +14,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { NAMES_MAX = 8, NAME_BYTES = 512 };
+enum { NAMES_MAX = 8, NAME_BYTES = 512, MAPS_FD = 8, AT_PHDR_VALUE = 0x40 };
 
 static char taken[NAMES_MAX][NAME_BYTES];
 static uint32_t taken_count, taken_wanted;
 static bool names_directory;
 static size_t buffer_bytes;
+static bool linker_started;
+static const char *maps;
 
 /* Stub: there is one process, which creates no directory. */
 const char *
@@ -41,6 +44,8 @@ sys_open(const char *path, int flags, int mode)
     (void)mode;
     if ((flags & O_TMPFILE) == O_TMPFILE)
         return -EOPNOTSUPP;
+    if (strcmp(path, "/proc/self/maps") == 0)
+        return MAPS_FD;
     if (flags & O_PATH)
         return names_directory ? 7 : -ENOENT;
     if (path[0] != '/' || strnlen(path, buffer_bytes) == buffer_bytes)
@@ -70,14 +75,25 @@ process_environment(void)
 uint64_t
 process_value(uint32_t type)
 {
-    (void)type;
-    return 0;
+    return type == AT_PHDR ? AT_PHDR_VALUE : type == AT_BASE && !linker_started;
+}
+
+long
+sys_pread(int fd, void *buffer, size_t size_bytes, uint64_t off)
+{
+    size_t got = strlen(maps);
+
+    if (fd != MAPS_FD || off > got)
+        abort();
+    got = got - off < size_bytes ? got - off : size_bytes;
+    memcpy(buffer, maps + off, got);
+    return (long)got;
 }
 
 int
 sys_close(int fd)
 {
-    return fd == 7 ? 0 : -EBADF;
+    return fd == 7 || fd == MAPS_FD ? 0 : -EBADF;
 }
 
 int
@@ -190,6 +206,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fake_environment[0] = variable;
     taken_count = 0;
     taken_wanted = data[0] % (NAMES_MAX + 1);
+    linker_started = data[0] / (NAMES_MAX + 1) % 2 == 1;
+    maps = variable + sizeof name - 1;
     names_directory = data[1] & 1;
     environ = fake_environment;
     if (output_open(path, buffer_bytes) >= 0)

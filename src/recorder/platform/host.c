@@ -3,6 +3,7 @@
 #include "platform/host.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -39,13 +40,68 @@ host_address_limit(void)
     return sys_limit(RLIMIT_AS);
 }
 
+/* A reader of the lines of /proc/self/maps, "START-END rights offset device inode PATH". */
+struct map_line {
+    uint64_t bounds[2];
+    uint32_t bound;     // Index of the bound being read; 2 = both are known.
+    bool in_path;
+    struct fmt path;
+};
+
+/* Read the character C. Return true at the end of a line whose range includes ADDRESS. */
+static bool
+map_line_read(struct map_line *l, char c, uint64_t address)
+{
+    if (c == '\n')
+        return l->bounds[0] <= address && address < l->bounds[1];
+    l->in_path |= c == '/';
+    if (l->in_path)
+        fmt_char(&l->path, c);
+    else if (c == '-' || c == ' ')
+        l->bound += l->bound < 2;
+    else if (l->bound < 2)
+        l->bounds[l->bound] = l->bounds[l->bound] << 4 |
+                              (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    return false;
+}
+
+/* Store the path of the file that is mapped at ADDRESS. Return its length; 0 if there is none. */
+static size_t
+mapped_path(uint64_t address, char *ret_path, size_t path_bytes)
+{
+    int fd = sys_open("/proc/self/maps", O_RDONLY, 0);
+    struct map_line line = {.path = fmt_init(ret_path, path_bytes)};
+    size_t length = 0;
+    char text[512];
+    long got;
+
+    if (fd < 0)
+        return 0;
+    for (uint64_t off = 0; length == 0 && (got = sys_pread(fd, text, sizeof text, off)) > 0;
+         off += (uint64_t)got)
+        for (long i = 0; i < got && length == 0; i++) {
+            if (map_line_read(&line, text[i], address))
+                length = line.path.cut ? 0 : line.path.length;
+            else if (text[i] == '\n')
+                line = (struct map_line){.path = fmt_init(ret_path, path_bytes)};
+        }
+    sys_close(fd);
+    return length;
+}
+
 size_t
 host_executable(char *ret_path, size_t path_bytes)
 {
-    long length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
+    // Without an interpreter, the kernel has started a static program or the dynamic linker, which
+    // then loads the program and corrects AT_PHDR.
+    long length = process_value(AT_BASE) == 0
+                      ? (long)mapped_path(process_value(AT_PHDR), ret_path, path_bytes)
+                      : 0;
     const char *name = (const char *)(uintptr_t)process_value(AT_EXECFN);
     struct fmt f;
 
+    if (length == 0)
+        length = sys_readlink("/proc/self/exe", ret_path, path_bytes - 1);
     if (length > 0) {
         ret_path[length] = '\0';
         return (size_t)length;

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define SHELL_PATH "/bin/sh"
 
 static volatile sig_atomic_t child_pid, interrupted;
 
@@ -66,13 +68,34 @@ pass_on(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
+/* Execute the script at L's path, which has no #! line, by the shell, as execvp and all shells do.
+ * Returns only if that fails. */
+static void
+execute_script(const struct launch *l, char **environment)
+{
+    struct arena arena = {0};
+    size_t count = 0;
+    char **arguments;
+
+    while (l->arguments[count] != NULL)
+        count++;
+    arguments = arena_array(&arena, count + 2, sizeof *arguments);
+    memcpy(arguments + 1, l->arguments, (count + 1) * sizeof *arguments);
+    arguments[0] = arena_strdup(&arena, SHELL_PATH);
+    arguments[1] = arena_strdup(&arena, l->path);
+    execve(SHELL_PATH, arguments, environment);
+}
+
 static _Noreturn void
 become(const struct launch *l, int report_fd)
 {
+    char **environment = l->environment(l->environment_arg);
     int error;
 
-    execve(l->path, l->arguments, l->environment(l->environment_arg));
+    execve(l->path, l->arguments, environment);
     error = errno;
+    if (error == ENOEXEC)
+        execute_script(l, environment);
     while (write(report_fd, &error, sizeof error) < 0 && errno == EINTR)
         continue;
     _exit(127);

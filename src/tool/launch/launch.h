@@ -51,6 +51,10 @@ const char *program_cannot_be_recorded(const char *path);
  * architecture), with ERR set. */
 int program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
 
+/* Return the program that PATH, started with ARGUMENTS, runs in its process: PATH, or the program
+ * that the arguments name if PATH is the dynamic linker. ARGUMENTS end with NULL. */
+const char *program_loaded(const char *path, char **arguments);
+
 /* --- adapters.c: choose the language adapters to preload into a program. */
 
 struct adapter_choice {

@@ -131,3 +131,35 @@ program_find(const char *program, struct arena *arena, const char **ret_path, st
     why = program_cannot_be_recorded(*ret_path);
     return why ? err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be recorded: %s", *ret_path, why) : 0;
 }
+
+/* Return the number of arguments that the dynamic linker's OPTION takes up, itself included. */
+static size_t
+linker_option_length(const char *option)
+{
+    static const char *const with_value[] = {
+        "--library-path", "--inhibit-rpath", "--audit", "--preload", "--argv0",
+        "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask",
+    };
+
+    for (size_t i = 0; i < countof(with_value); i++)
+        if (strcmp(option, with_value[i]) == 0)
+            return 2;
+    return 1;
+}
+
+const char *
+program_loaded(const char *path, char **arguments)
+{
+    const char *name = path_basename(path);
+
+    if (strncmp(name, "ld-linux", 8) != 0 && strncmp(name, "ld-2", 4) != 0 &&
+        strcmp(name, "ld.so") != 0)
+        return path;
+    for (size_t i = 1; arguments[i] != NULL;) {
+        if (strncmp(arguments[i], "--", 2) != 0)
+            return is_program(arguments[i]) ? arguments[i] : path;
+        for (size_t n = linker_option_length(arguments[i]); n > 0 && arguments[i] != NULL; n--)
+            i++;
+    }
+    return path;
+}

@@ -45,7 +45,7 @@ int
 run_prepare(struct recorded_run *r, const struct run_options *options, int count,
             char **arguments, struct err *err)
 {
-    const char *used;
+    const char *used, *loaded = NULL;
     int rc;
 
     *r = (struct recorded_run){.options = options,
@@ -57,12 +57,13 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
     memcpy(r->arguments, arguments, (size_t)count * sizeof *arguments);
     if ((rc = recording_library(&r->arena, &r->library, err)) < 0 ||
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
-        (rc = adapters_choose(&options->adapters, r->path, r->library, &r->arena, &r->adapters,
+        (loaded = program_loaded(r->path, r->arguments)) == NULL ||
+        (rc = adapters_choose(&options->adapters, loaded, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
-        (rc = hook_check(&r->hooks.list, r->path, &r->arena, err)) < 0 ||
+        (rc = hook_check(&r->hooks.list, loaded, &r->arena, err)) < 0 ||
         // overwrite_make_room removes existing profiles, so it follows all checks that may refuse.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
-        (rc = destination_choose(&r->to, options->output, r->path, &r->arena, err)) < 0)
+        (rc = destination_choose(&r->to, options->output, loaded, &r->arena, err)) < 0)
         return rc;
     if (!options->no_children && (rc = destination_check_others(&r->to, err)) < 0)
         return rc;
