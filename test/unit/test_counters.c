@@ -19,6 +19,13 @@ process_value(uint32_t type)
     return WORDS_FROM;
 }
 
+void
+mem_exclude(void *address, size_t size_bytes)
+{
+    (void)address;
+    (void)size_bytes;
+}
+
 /* Shared by all granule sizes, since a process has one area. */
 static uint64_t area[64];
 static char *block; // The block that the area counts.

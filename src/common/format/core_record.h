@@ -157,6 +157,15 @@ struct core_annotated_leaf {
     // One byte per granule follows.
 };
 
+/* Memory of the recorder that dumps exclude, wholly or in part. */
+struct core_piece {
+    uint64_t address; // 0 = unused.
+    uint64_t bytes;
+    uint64_t below_bytes; // Bytes below `address` without access.
+};
+
+enum { CORE_PIECES = 8192, CORE_SINGLES = 16, CORE_SINGLE_STATE = 0 };
+
 struct core_record {
     uint64_t magic; // Written last.
     uint32_t version;
@@ -187,7 +196,9 @@ struct core_record {
     // annotated.
     uint64_t annotated;
     uint32_t annotation_bytes, guard_bytes;
-    uint64_t reserved[59];
+    // Addresses of arrays of CORE_PIECES and CORE_SINGLES core_piece; 0 = unknown.
+    uint64_t pieces, singles;
+    uint64_t reserved[57];
     char path[CORE_PATH_BYTES]; // Absolute path of the profile, NUL-terminated.
 };
 

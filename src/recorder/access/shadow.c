@@ -43,6 +43,7 @@
 #include "base/atomics.h"
 #include "base/fmt.h"
 #include "platform/arch_x86_64.h"
+#include "platform/mem.h"
 #include "platform/process.h"
 #include "platform/sys.h"
 
@@ -114,7 +115,7 @@ map_counters(const struct placement *p)
     if (wanted != NULL && got != wanted)
         shadow_fails("this kernel maps the counters at another address; use Linux 4.17 or later");
     sys_madvise(got, size_bytes, MADV_NOHUGEPAGE);
-    sys_madvise(got, size_bytes, MADV_DONTDUMP);
+    mem_exclude(got, size_bytes);
     shadow.low = p->low;
     shadow.high = ADDRESS_END;
     shadow.granule_shift = p->granule_shift;

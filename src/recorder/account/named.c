@@ -80,13 +80,14 @@ all_names(void)
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sys_failed(n))
         return NULL;
-    sys_madvise(n, sizeof *n, MADV_DONTDUMP);
     n->texts = (struct name_set){.places = n->text_places,
                                  .place_count = TEXT_PLACES,
                                  .pool = n->pool,
                                  .pool_bytes = POOL_BYTES};
-    if (cas_acq_rel(&names, &none, n))
+    if (cas_acq_rel(&names, &none, n)) {
+        mem_exclude(n, sizeof *n);
         return n;
+    }
     sys_munmap(n, sizeof *n);
     return none;
 }

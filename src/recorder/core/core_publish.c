@@ -122,6 +122,7 @@ core_record_publish(struct core_origin *origin)
         r->annotation_bytes = annotation_form.head_bytes;
         r->guard_bytes = annotation_form.guard_bytes;
     }
+    mem_publish_pieces(r);
     memcpy(r->path, account_state()->path, sizeof r->path - 1);
     publish_origin(origin, r);
     store_release(&r->magic, CORE_MAGIC);

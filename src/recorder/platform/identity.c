@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "platform/mem.h"
 #include "platform/sys.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -39,7 +40,7 @@ new_page(void)
         sys_munmap(page, PAGE_BYTES);
         return NULL;
     }
-    sys_madvise(page, PAGE_BYTES, MADV_DONTDUMP);
+    mem_exclude(page, PAGE_BYTES);
     return page;
 }
 

@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 
 #include "base/atomics.h"
+#include "format/core_record.h"
 #include "platform/memory_share.h"
 #include "platform/state.h"
 #include "platform/sys.h"
@@ -82,12 +83,17 @@ static uint64_t pool_first_bytes; // Atomic: size of the pool in the first proce
 static mem_shortage_fn *on_shortage;
 
 /* Pieces of private memory. Forked children inherit the table, to find and unmap their parent's
- * pieces. */
+ * pieces. Readers of core dumps find both tables through the core record, as core_piece. */
 static struct region {
     void *address; // Atomic; NULL = none.
     size_t size_bytes;
     size_t below_bytes; // Size of the page below the piece, or 0.
 } regions[LIMIT_REGIONS];
+static struct region singles[CORE_SINGLES]; // Other memory that dumps exclude. singles[0]: state.
+static uint32_t single_count;               // Atomic. May exceed CORE_SINGLES - 1.
+static_assert(sizeof(struct region) == sizeof(struct core_piece) &&
+                  (int)LIMIT_REGIONS == (int)CORE_PIECES,
+              "internals/core.md");
 static uint32_t region_count; // Atomic. May exceed LIMIT_REGIONS.
 
 static inline uint32_t
@@ -108,6 +114,27 @@ mem_remember(void *address, size_t size_bytes, size_t below_bytes)
     regions[i].size_bytes = size_bytes;
     regions[i].below_bytes = below_bytes;
     store_release(&regions[i].address, address);
+}
+
+void
+mem_exclude(void *address, size_t size_bytes)
+{
+    uint32_t i = 1 + add_relaxed(&single_count, 1u);
+
+    sys_madvise(address, size_bytes, MADV_DONTDUMP);
+    if (i >= CORE_SINGLES)
+        return;
+    singles[i].size_bytes = size_bytes;
+    store_release(&singles[i].address, address);
+}
+
+void
+mem_publish_pieces(struct core_record *r)
+{
+    singles[CORE_SINGLE_STATE].size_bytes = round_up(sizeof *state, PAGE_BYTES);
+    store_release(&singles[CORE_SINGLE_STATE].address, (void *)state);
+    r->pieces = (uintptr_t)regions;
+    r->singles = (uintptr_t)singles;
 }
 
 /* Start to allocate from the pool, which is all zeros. */
@@ -333,10 +360,14 @@ void *
 mem_lasting(size_t size_bytes)
 {
     size_t whole = round_up(size_bytes, PAGE_BYTES);
+    void *p;
 
     if (state != NULL && state->arena != NULL)
         return take_from(state->arena, &state->arena_used, &state->arena_bytes, whole);
-    return map_private(whole);
+    p = map_private(whole);
+    if (p != NULL)
+        mem_exclude(p, whole);
+    return p;
 }
 
 void *

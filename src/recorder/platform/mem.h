@@ -10,6 +10,7 @@
 #include "base/atomics.h"
 #include "base/base.h"
 
+struct core_record;
 struct state;
 
 /* Return SIZE_BYTES of private memory, page-aligned; NULL if the kernel has none. A forked child
@@ -25,6 +26,13 @@ void *mem_lasting(size_t size_bytes);
 /* Like mem_private, but core dumps include it. A 32nd of an arena is reserved for such memory. If
  * the process has become quiet and this part is used up, dumps lack further memory. */
 void *mem_dumped(size_t size_bytes);
+
+/* Exclude the SIZE_BYTES of the recorder's memory at ADDRESS, which did not come from mem.c, from
+ * core dumps. List them for readers of dumps. */
+void mem_exclude(void *address, size_t size_bytes);
+
+/* Store in R where readers of dumps find the list of excluded memory. */
+void mem_publish_pieces(struct core_record *r);
 
 /* Return a new state; NULL if there is no memory. If POOLED, try to map the pool, the address space
  * for all memory that a start needs, behind the state. Store the size of the pool in

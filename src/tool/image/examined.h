@@ -32,8 +32,16 @@ struct examined {
     uint64_t read_ns;    // Time when reading blocks began, by the clock of `raw`.
     size_t running; // Number of threads that could not be stopped.
     size_t held;    // Number of threads held by the kernel, whose registers are unknown.
+    uint64_t excluded_bytes; // See excluded_count.
     uint64_t stopped_ns; // Duration of a live process's stop; 0 = not stopped.
 };
+
+/* --- excluded.c: memory that a dump lists without bytes. */
+
+/* Return the size of the writable memory in E's dump that may have pointers and has no bytes: the
+ * program excluded it from dumps, or never wrote to it. 0 for a running process, and if the
+ * recorder is too old to list its own excluded memory. */
+uint64_t excluded_count(const struct examined *e);
 
 /* --- inherited.c: blocks that a forked child has inherited from its parent. */
 

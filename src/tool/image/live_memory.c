@@ -2,9 +2,9 @@
  *
  * The ranges are read from /proc/PID/smaps when the memory is opened. The bytes are read by
  * process_vm_readv, which requires permission to trace the process and does not stop it. Ranges
- * that the process excludes from dumps (VmFlags dd) are left out, so that a dump and a live process
- * show the same. The excluded ranges contain the recorder's list of recent blocks, which must not
- * count as pointers of the program.
+ * that the recorder excludes from dumps (VmFlags dd) are left out: they contain its remembered
+ * stacks, which must not count as pointers of the program. Ranges that the program excludes are
+ * read.
  *
  * A search for pointers must stop the process, because a pointer that moves from one variable to
  * another would be seen in neither. Each thread is seized. This sends no signal, and if we die the
@@ -56,13 +56,30 @@ enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_BLOCKED };
 
-/* Read LINE of smaps, which is not a range. "VmFlags: … dd" excludes the latest range from
- * dumps. */
+/* Read LINE of smaps, which is not a range and is about the latest range:
+ *
+ *     Anonymous, Swap   the process's own pages in a private mapping
+ *     VmFlags           " dd" excludes the range from dumps: it is the recorder's if a child gets
+ *                       it wiped ("wf"), if it is reserved only ("nr") or shared ("sh"), and a
+ *                       device's if "io" or "pf" */
 static void
-read_flags(struct memory *m, const char *line)
+read_detail(struct memory *m, const char *line)
 {
-    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL && m->region_count > 0)
-        m->regions[m->region_count - 1].readable_bytes = 0;
+    static const char *const others[] = {" wf", " nr", " sh", " io", " pf"};
+    struct memory_region *r = m->region_count > 0 ? &m->regions[m->region_count - 1] : NULL;
+    uint64_t kilobytes;
+
+    if (r == NULL)
+        return;
+    if ((sscanf(line, "Anonymous: %" SCNu64, &kilobytes) == 1 ||
+         sscanf(line, "Swap: %" SCNu64, &kilobytes) == 1) && kilobytes > 0) {
+        r->clean = false;
+        r->readable_bytes = r->end - r->start;
+    }
+    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL)
+        for (size_t i = 0; i < countof(others); i++)
+            if (strstr(line, others[i]) != NULL)
+                r->readable_bytes = 0;
 }
 
 static void
@@ -71,14 +88,15 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
     uint64_t start, end, off, inode;
     char access[5];
     int path_at = 0;
-    bool readable;
+    bool readable, shared;
 
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &start, &end,
                access, &off, &inode, &path_at) < 5) {
-        read_flags(m, line);
+        read_detail(m, line);
         return;
     }
+    shared = access[3] == 's';
     readable = access[0] == 'r' && strstr(line, "[vvar") == NULL;
     arena_grow(&m->arena, &m->regions, region_capacity, m->region_count, sizeof *m->regions);
     m->regions[m->region_count++] =
@@ -87,7 +105,9 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
                                .readable_bytes = readable ? end - start : 0,
                                .access = (access[0] == 'r' ? (uint32_t)MEMORY_READ : 0) |
                                          (access[1] == 'w' ? (uint32_t)MEMORY_WRITE : 0) |
-                                         (access[2] == 'x' ? (uint32_t)MEMORY_EXECUTE : 0)};
+                                         (access[2] == 'x' ? (uint32_t)MEMORY_EXECUTE : 0),
+                               .clean = access[1] != 'w' &&
+                                        !(shared && strstr(line, " (deleted)") != NULL)};
     if (path_at != 0 && strcmp(line + path_at, "[stack]") == 0)
         m->first_stack = start;
     if (inode == 0 || path_at == 0)

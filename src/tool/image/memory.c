@@ -2,18 +2,25 @@
  *
  * Reading a dump copies bytes from the mapped file. Reading a running process needs a system call,
  * while a heap walk reads single words. So a read from a process fetches a window of bytes around
- * the address, which serves most of the following reads. A window may be stale, because the process
- * runs on. Consistent reads of several values require a stopped process. */
+ * the address, which serves most of the following reads. Memory that the process itself may not
+ * read (PROT_NONE, PROT_WRITE) is read through /proc/PID/mem. A window may be stale, because the
+ * process runs on. Consistent reads of several values require a stopped process. */
 #include "image/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 enum { WINDOW_BYTES = 64 << 10 };
 
 struct memory_window {
+    int fd; // Of /proc/PID/mem; -1 = not open.
     uint64_t start;
     size_t readable_bytes;
     unsigned char bytes[WINDOW_BYTES];
@@ -60,8 +67,10 @@ memory_sort(struct memory *m)
 void
 memory_watch(struct memory *m)
 {
-    if (m->window == NULL)
+    if (m->window == NULL) {
         m->window = xmalloc(sizeof *m->window);
+        m->window->fd = -1;
+    }
     m->window->readable_bytes = 0;
     m->window->start = 0;
 }
@@ -71,6 +80,8 @@ memory_close(struct memory *m)
 {
     if (m->bytes != NULL)
         munmap((void *)(uintptr_t)m->bytes, m->size_bytes);
+    if (m->window != NULL && m->window->fd >= 0)
+        close(m->window->fd);
     free(m->window);
     arena_release(&m->arena);
     *m = (struct memory){0};
@@ -139,6 +150,23 @@ memory_mapping_at(const struct memory *m, uint64_t address)
     return low < m->mapping_count && m->mappings[low].start <= address ? &m->mappings[low] : NULL;
 }
 
+/* Read memory that the process may not read itself, through /proc/PID/mem. Return the number of
+ * bytes read, or -1. */
+static ssize_t
+read_forced(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes)
+{
+    const struct memory_region *r = memory_region_at(m, address);
+    char path[32];
+
+    if (r == NULL || (r->access & MEMORY_READ) || m->window == NULL)
+        return -1;
+    if (m->window->fd < 0) {
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", m->pid);
+        m->window->fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    return m->window->fd < 0 ? -1 : pread(m->window->fd, buffer, size_bytes, (off_t)address);
+}
+
 static size_t
 read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_bytes)
 {
@@ -146,6 +174,8 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
     struct iovec remote = {(void *)(uintptr_t)address, size_bytes};
     ssize_t n = process_vm_readv((pid_t)m->pid, &here, 1, &remote, 1, 0);
 
+    if (n < 0 && errno == EFAULT)
+        n = read_forced(m, address, buffer, size_bytes);
     return n > 0 ? (size_t)n : 0;
 }
 

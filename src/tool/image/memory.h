@@ -17,6 +17,9 @@ struct memory_region {
     uint64_t readable_bytes; // Number of readable bytes from `start` on; 0 = none.
     uint64_t file_off;       // For a dump: offset of these bytes in the file.
     uint32_t access;         // enum memory_access
+    // Set if the program may not write here and has no page of its own here: no pointer to a block
+    // can be here. False if unknown.
+    bool clean;
 };
 
 /* A mapped file, or a mapped part of one. */

@@ -15,6 +15,11 @@
  * block, and heap follows. The thread will return to its original stack, whose stack pointer is
  * unknown meanwhile, so that stack is searched as a whole.
  *
+ * Memory without write access counts if the program has written to it before: constants that the
+ * dynamic linker has relocated (RELRO), and pages that mprotect has sealed. The kernel puts a page
+ * of a private file into a dump only if the program has its own copy of it, so code and constants
+ * are missing from the dump. Filters of dumps that include all files cost time, but no block.
+ *
  * The first thread's thread-local variables lie in memory that the dynamic linker has mapped. The
  * thread pointer leads to them. */
 #include "image/scan.h"
@@ -257,6 +262,20 @@ add_variables(struct ranges *r, const struct memory_region *region,
         add_besides(r, &rest, kind);
 }
 
+/* Return true if REGION may have pointers to blocks. A page that begins an object and cannot be
+ * written to has only headers: the kernel dumps it although it is clean. */
+static bool
+may_have_pointers(const struct memory *m, const struct memory_region *region)
+{
+    char magic[4];
+
+    if (region->clean || region->readable_bytes == 0)
+        return false;
+    return (region->access & MEMORY_WRITE) || region->readable_bytes > PAGE_BYTES ||
+           memory_read(m, region->start, magic, sizeof magic) < sizeof magic ||
+           memcmp(magic, "\177ELF", sizeof magic) != 0;
+}
+
 static void
 add_region(struct ranges *r, const struct memory_region *region, enum scan_kind kind)
 {
@@ -265,7 +284,7 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
     const struct memory_mapping *mapping;
     bool left = thread == NULL && is_left_stack(r->e, region, &thread);
 
-    if (!(region->access & MEMORY_WRITE) || region->readable_bytes == 0)
+    if (!may_have_pointers(m, region))
         return;
     if (left) {
         if (kind == SCAN_STACK)

@@ -338,6 +338,18 @@ become_child(struct examined *e)
     h->process_flags |= DISK_PROCESS_FORKED;
 }
 
+/* Determine E's excluded memory. Warn about it if QUESTION is about pointers. */
+static void
+warn_of_excluded(struct examined *e, enum memory_question question)
+{
+    e->excluded_bytes = excluded_count(e);
+    if (e->excluded_bytes > 0 && (question == MEMORY_LEAKS || question == MEMORY_POINTERS))
+        message_warning("%s lacks %s of writable memory, which the program excluded from dumps "
+                        "(MADV_DONTDUMP) or never used: pointers there are unknown; "
+                        "`heaptap core --pid` reads that memory of a running process",
+                        e->memory.name, style_bytes(&e->arena, (int64_t)e->excluded_bytes));
+}
+
 /* Read the blocks and the profile of E, and fill in ANSWER. A profile in E's memory is copied to
  * FILE. STOPPED means that the process does not run, so all data is of one moment. Return 0, or an
  * exit code after printing an error. */
@@ -361,6 +373,7 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     if (e->inherited.silent)
         become_child(e);
     inherited_read(e);
+    warn_of_excluded(e, answer->question);
     consistent = e->memory.lives ? stopped
                                  : e->profile == NULL || memory_has_died(&e->memory);
     block_sizes_infer(&e->memory, &e->raw, consistent, &e->blocks);

@@ -131,6 +131,13 @@ text_memory_put_address(struct text_view *v, const struct memory_view *m)
         put_neighbour(v, m, "behind it", behind, behind->address - b->address - b->size_bytes);
 }
 
+/* Return true if memory that may have pointers is missing from the dump. */
+static bool
+lacks_memory(const struct memory_view *m)
+{
+    return m->e->memory.missing_bytes > 0 || m->e->excluded_bytes > 0;
+}
+
 static void
 text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
 {
@@ -142,7 +149,8 @@ text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
     text_core_place(v, m->e, m->answer->address);
     strbuf_char(v->out, '\n');
     if (all->found == 0)
-        text_line(v, ATTR_PLAIN, "  Nothing points to it.");
+        text_line(v, ATTR_PLAIN, lacks_memory(m) ? "  Nothing in the rest of the dump points to it."
+                                                 : "  Nothing points to it.");
     else
         text_line(v, ATTR_PLAIN,
                   arena_printf(a, "  %s to it:",
@@ -202,7 +210,7 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
     size_t shown = 0;
 
     text_memory_put_sum(v, m, REACH_NONE, ATTR_WARNING,
-                        m->e->memory.missing_bytes > 0
+                        lacks_memory(m)
                             ? "perhaps lost: nothing in the rest of the dump points there"
                             : "lost: nothing points there");
     text_memory_put_sum(v, m, REACH_THROUGH, ATTR_WARNING, "lost with these: only they lead there");

@@ -513,6 +513,53 @@ def vectors():
             print("ok - vector registers # SKIP the processor has no " + name)
 
 
+def check_sealed(what, where, lost, mapped, missing):
+    found = memory("--leaks", *where)
+    leaks = found["reachability"]
+    got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
+    tell(got["lost"] == lost, what + ": the lost blocks", got)
+    tell(got["reached_from_mapped_memory"] == mapped, what + ": kept by mapped memory", got)
+    tell(got["reached"] == (1, 201), what + ": kept by the sealed variable", got)
+    tell(found["memory"]["excluded_bytes"] == missing, what + ": memory that the dump lacks",
+         found["memory"])
+    text = shown("--leaks", *where)
+    tell(("perhaps lost: nothing in the rest of the dump" in text) == (missing > 0),
+         what + ": a pointer may be in memory that the dump lacks", text)
+
+
+def sealed():
+    """Pointers in memory without write access or without any access keep blocks; memory excluded
+    from dumps may."""
+    command = [os.path.join(programs, "sealed")]
+    program = dumps.Waiting(library, "sealed.heaptap", command)
+    where = ["--pid", str(program.pid)]
+    check_sealed("sealed memory of a process", where, (1, 206), (3, 202 + 203 + 204), 0)
+    at = {b["size"]: b["address"] for b in memory("--blocks", *where)["blocks"]}
+    for size, kind in (201, "variable"), (202, "mapped"), (203, "mapped"), (204, "mapped"):
+        kinds = [p["kind"] for p in memory("--find-pointers", at[size], *where)["pointers"]]
+        tell(kinds == [kind], "the pointer to the block of %d bytes" % size, kinds)
+    program.end()
+    program = dumps.Waiting(library, "excluded.heaptap", command + ["excluded"])
+    check_sealed("excluded memory of a process", ["--pid", str(program.pid)], (1, 206),
+                 (4, 202 + 203 + 204 + 205), 0)
+    program.end()
+    if not dumps.kernel_dumps():
+        print("ok - sealed memory in a dump # SKIP the kernel writes dumps elsewhere")
+        return
+    dump = dumps.crash(library, "in_sealed", "sealed_died.heaptap", command + ["die"])
+    check_sealed("sealed memory in a dump", [dump], (1, 206), (3, 202 + 203 + 204), 0)
+    contained = {"HEAPTAP_SELF_CONTAINED": "1"}
+    dump = dumps.crash(library, "in_contained", "contained_died.heaptap", command + ["die"],
+                       contained)
+    check_sealed("sealed memory in a dump with its profile", [dump], (1, 206),
+                 (3, 202 + 203 + 204), 0)
+    dump = dumps.crash(library, "in_excluded", "excluded_died.heaptap",
+                       command + ["excluded", "die"])
+    check_sealed("excluded memory in a dump", [dump], (2, 205 + 206), (3, 202 + 203 + 204), 4096)
+    said = run("core", "--leaks", dump).stderr
+    tell("lacks 4.0 KiB of writable memory" in said, "excluded memory is mentioned", said)
+
+
 def held():
     """A thread blocked in the kernel does not delay the others, and no signal is lost."""
     program = dumps.Waiting(library, "held.heaptap", [BLOCKS, "held"])
@@ -600,6 +647,7 @@ def blocks():
     rebuilt()
     coroutine()
     vectors()
+    sealed()
     held()
     program = dumps.Waiting(library, "leaks.heaptap", [BLOCKS, "leaks"])
     program.asleep()
