@@ -1,8 +1,8 @@
 /* cflags: -fno-optimize-sibling-calls */
 /* deep.c DEPTH...: for each DEPTH, three times, call `down` DEPTH times nested; the innermost call
  * allocates 10 bytes in `bottom`. So each argument adds 3 blocks and 30 bytes, on a stack of DEPTH
- * frames of `down` between `bottom` and main. The recorder keeps the innermost 1024 frames of a
- * stack: a deeper one is marked as truncated and counted in full. */
+ * frames of `down` between `bottom` and main. The recorder keeps at least the innermost 1024 frames
+ * of a stack: a deeper one is marked as truncated, unless it is kept whole, and counted in full. */
 #include <stdlib.h>
 
 static void *volatile kept;

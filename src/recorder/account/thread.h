@@ -37,7 +37,7 @@ enum {
     // complete the group of the outermost frame.
     CHECK_GROUP = 4,
     CHECKS_RESERVED = CHECK_GROUP - 1,
-    CHECKS_MAX = CHECKS_RESERVED + 3 * LIMIT_DEPTH,
+    CHECKS_MAX = CHECKS_RESERVED + 3 * LIMIT_MEMO,
     INNER_BLOCKS = 8,
     STACK_VARIANTS = 1024,
     VARIANT_CHECKS = 3 * CHECK_GROUP,
@@ -215,8 +215,8 @@ struct thread {
     struct stack_variant variants[STACK_VARIANTS + 1] __attribute__((aligned(64)));
     struct stack_check checks[CHECKS_MAX];
     // Outermost first, indexed from 1; entry 0 is outside all frames.
-    struct stack_frame memo[LIMIT_DEPTH + 1];
-    struct stack_frame walked[LIMIT_DEPTH]; // Innermost first; scratch.
+    struct stack_frame memo[LIMIT_MEMO + 1];
+    struct stack_frame walked[LIMIT_WALK]; // Innermost first; scratch.
     struct rule_entry rules[RULE_CACHE_ENTRIES];
     char text[4096]; // Scratch for kernel output: /proc/self/maps, or the list of resident pages.
     uint32_t tick_events;      // Planned number of events between the latest two ticks: tick.c.

@@ -21,8 +21,12 @@ enum {
     /* Pieces of private memory that mem_measure includes. There are a few per thread, and one per
      * 16 MiB of heap. */
     LIMIT_REGIONS = 8192,
-    /* Innermost frames recorded of one stack. */
+    /* Innermost frames recorded of one stack, at least; and the most frames in a memo, and in one
+     * walk (stack.c). A variant stack has a few more than the memo. Readers refuse nodes below more
+     * than 2048 others. */
     LIMIT_DEPTH = DISK_DEPTH_MAX,
+    LIMIT_MEMO = 2 * LIMIT_DEPTH - 64,
+    LIMIT_WALK = LIMIT_DEPTH * 3 / 2,
     /* Bytes of strings: paths and the command line. */
     LIMIT_STRINGS = 8 << 20,
     /* Stacks with unknown frees. Frees from further stacks are counted without their stack. */

@@ -28,7 +28,7 @@
 enum { PLACES = 1 << 14 };
 
 /* When a thread's ids reach this number, the thread is marked stale, so that it drops its ids and
- * starts again. One event needs some 2,000 ids. */
+ * starts again. One event needs some 4,000 ids. */
 #define ID_LAST (3 * PATH_IDS_FIRST)
 
 struct path_ids {

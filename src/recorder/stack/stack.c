@@ -25,6 +25,18 @@
  * The third hashes the innermost frames. A stack that occurs many times in a row, or whose walk was
  * long, replaces the memo.
  *
+ * Deep stacks. A memo of LIMIT_MEMO frames that needs more drops its outer frames, down to
+ * LIMIT_DEPTH: it is *cut*. When a stack meets a cut memo so far out that fewer than LIMIT_DEPTH
+ * frames would be recorded, the outer frames are walked again, up to LIMIT_WALK. So each stack has
+ * all its frames, or at least the innermost LIMIT_DEPTH. After a cut the memo has room for
+ * LIMIT_MEMO - LIMIT_DEPTH more calls. After a second walk it has room for LIMIT_WALK - LIMIT_DEPTH
+ * returns, and for as many calls. So the cost for each call or return is a few frames.
+ *
+ *     0                LIMIT_DEPTH      LIMIT_WALK       LIMIT_MEMO
+ *     |---------------------|----------------|----------------|
+ *        walk again ──────────────────────►
+ *                           ◄──────────────────────────── cut
+ *
  * No word of the stack is ever modified. The memo and the variant stacks cover the thread's own
  * stack only. On any other stack (signal stacks, coroutines), and where no rule applies, walk.c
  * walks the whole stack and leaves the memo unchanged.
@@ -178,7 +190,7 @@ meets_memo(struct walk *w, uint64_t frame, bool *ret_moved)
         return true;
     // Reuse the unchanged frames only if they fit in the depth limit. Otherwise walk by rules up to
     // the limit.
-    if (walked_count(w) + (uint32_t)(w->join - w->t->memo) < LIMIT_DEPTH) {
+    if (w->join - w->t->memo < w->end - w->next) {
         keep_good(w);
         *ret_moved = true;
     }
@@ -408,14 +420,24 @@ parent_at(const struct thread *t, uint32_t root)
     return likely(!t->merges) ? root : (uint32_t)DISK_NODE_OTHER;
 }
 
-/* Drop outer frames of the memo, because the stack is deeper than the memo. Afterwards half of the
- * memo is free, even with W's frames. Return the node of the memo's innermost frame. */
+/* Return the number of frames that T's memo may have. In a thread whose stacks get frames of a
+ * language, it is the number of C frames that language_natives.c may store. */
+static inline uint32_t
+memo_limit(const struct thread *t)
+{
+    return likely(!t->merges) ? LIMIT_MEMO : LIMIT_DEPTH;
+}
+
+/* Drop outer frames of the memo, because the stack is deeper than the memo. Afterwards about half
+ * of the memo is free with W's frames, unless W has more. Return the node of the memo's innermost
+ * frame. */
 static COLD uint32_t
 cut_memo(struct walk *w)
 {
     struct thread *t = w->t;
     uint32_t count = walked_count(w);
-    uint32_t keep = LIMIT_DEPTH / 2 > count ? LIMIT_DEPTH / 2 - count : 0;
+    uint32_t most = likely(!t->merges) ? LIMIT_DEPTH : LIMIT_DEPTH / 2;
+    uint32_t keep = most > count ? most - count : 0;
     uint32_t kept = t->memo_count < keep ? t->memo_count : keep;
     uint32_t gone = t->memo_count - kept;
     struct stack_check *c = &t->checks[CHECKS_RESERVED];
@@ -677,13 +699,34 @@ walk_few(struct walk *w, struct arch_caller caller, uint32_t key)
     return remember_leaf(t, remember_walked(w, parent_at(t, root)));
 }
 
-/* Return true if the memo lacks outer frames, W met the memo, and the stack is so short that the
- * omitted frames fit again. */
+/* Return true if the memo lacks outer frames, W met the memo, and too few frames would be
+ * recorded. */
 static inline bool
 is_cut_short(const struct walk *w, enum outcome outcome)
 {
+    uint32_t least = likely(!w->t->merges) ? LIMIT_DEPTH : LIMIT_DEPTH / 4;
+
     return unlikely(w->t->memo_is_cut) && outcome == JOINED &&
-           (uint32_t)(w->join - w->t->memo) + walked_count(w) < LIMIT_DEPTH / 4;
+           (uint32_t)(w->join - w->t->memo) + walked_count(w) < least;
+}
+
+/* Walk the stack that called from CALLER without the memo, which is dropped, and store the walk in
+ * W. */
+static COLD enum outcome
+walk_again(struct walk *w, struct arch_caller caller)
+{
+    struct thread *t = w->t;
+
+    memo_forget(t);
+    *w = (struct walk){
+        .t = t,
+        .slot = caller.slot,
+        .rbp = caller.rbp,
+        .next = t->walked,
+        .end = t->walked + (t->merges ? LIMIT_DEPTH : LIMIT_WALK),
+        .join = t->memo,
+    };
+    return stack_walk_out(w);
 }
 
 /* Store the whole stack of W as a variant stack with KEY, if it is short: coroutines alternate, and
@@ -717,10 +760,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     if (unlikely(stack_state()->depth_max != LIMIT_DEPTH))
         return walk_few(&w, caller, key);
     outcome = stack_walk_out(&w);
-    if (is_cut_short(&w, outcome)) {
-        memo_forget(t);
-        return walk_to_target(t, caller, key);
-    }
+    if (is_cut_short(&w, outcome))
+        outcome = walk_again(&w, caller);
     if (needs_full(t, outcome))
         return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
@@ -742,7 +783,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         parent = parent_at(t, t->memo_root);
         t->memo_is_cut = outcome == TOO_DEEP;
     }
-    if (unlikely(t->memo_count + walked_count(&w) > LIMIT_DEPTH))
+    if (unlikely(t->memo_count + walked_count(&w) > memo_limit(t)))
         parent = cut_memo(&w);
     return remember_leaf(t, remember_walked(&w, parent));
 }

@@ -596,8 +596,8 @@ const struct command command_run = {
     .summary = "record a program and the processes it starts",
     .description =
         "Runs PROGRAM with the recorder preloaded and records every allocation and free with its "
-        "whole stack, or the innermost 1024 frames of a deeper one. The profile is a mapped file "
-        "that is complete at every moment, even if the program is killed.\n"
+        "whole stack, or at least the innermost 1024 frames of a deeper one. The profile is a "
+        "mapped file that is complete at every moment, even if the program is killed.\n"
         "\n"
         "The program's output, exit status and signals are unchanged, and heaptap exits with the "
         "program's status; only --fail-on can turn a success into a failure. Each child process is "
