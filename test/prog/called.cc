@@ -3,6 +3,7 @@
  *     called totals      the functions below, in two threads and a child
  *     called shares      make_block is called by caller_0 to caller_11, in a random order that is
  *                        always the same: how often is in times_called
+ *     called rare        rare_caller calls 120 functions, of which each allocates 3 blocks
  *
  * Every function that allocates is a separate site. xmalloc and std::vector are between some of
  * them and malloc. */
@@ -244,8 +245,48 @@ shares()
     return 0;
 }
 
+enum { RARE_SITES = 120 };
+
+template <int N>
+OWN static void
+rare_site(int kept)
+{
+    void *p = malloc(32);
+
+    made += N; // Or the compiler would make one function of all.
+    USED(p);
+    if (!kept)
+        free(p);
+}
+
+template <int N>
+OWN static void
+rare_sites(int kept)
+{
+    rare_site<N>(kept);
+    if constexpr (N > 1)
+        rare_sites<N - 1>(kept);
+}
+
+extern "C" OWN void
+rare_caller(int kept)
+{
+    rare_sites<RARE_SITES>(kept);
+    made++;
+}
+
+static int
+rare()
+{
+    for (int i = 0; i < 3; i++)
+        rare_caller(i == 0);
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "rare") == 0)
+        return rare();
     return argc > 1 && strcmp(argv[1], "shares") == 0 ? shares() : totals();
 }

@@ -10,6 +10,7 @@
 struct keeper {
     const struct profile *p;
     struct suppressions *suppressions;
+    bool by_caller; // The options select stacks by callers.
     struct leaks *ret;
 };
 
@@ -19,26 +20,47 @@ leaks_is_live(const struct counters *c)
     return counters_live_bytes(c) > 0 || counters_live_blocks(c) > 0;
 }
 
+/* Return true if the innermost COUNT frames, at LOCATIONS, belong to the recorded site. */
 static bool
+leaks_is_of_site(const struct profile *p, const uint32_t *locations, size_t count)
+{
+    size_t n = 0;
+
+    while (n < count && p->locations[locations[n]].of_site)
+        n++;
+    return n == count;
+}
+
+static void
+add_all_errors(struct keeper *k, const struct errors *e)
+{
+    if (k->by_caller)
+        errors_add(&k->ret->all_errors, e);
+    else
+        errors_add_site(&k->ret->all_errors, e);
+}
+
+static enum stacks_keep
 keep_site(void *arg, const struct profile_site *site, const uint32_t *frames,
           const uint32_t *locations, size_t depth)
 {
     struct keeper *k = arg;
     struct suppression *s;
+    size_t matched;
 
     if (!leaks_is_live(&site->counters))
-        return true;
-    s = suppress_find(k->suppressions, k->p, site, frames, locations, depth);
+        return STACKS_KEEP;
+    s = suppress_find(k->suppressions, k->p, site, frames, locations, depth, &matched);
     if (s == NULL)
-        return true;
+        return STACKS_KEEP;
     counters_add(&s->counters, &site->counters);
     counters_add(&k->ret->all, &site->counters);
-    errors_add(&k->ret->all_errors, profile_site_errors(k->p, (size_t)(site - k->p->sites)));
+    add_all_errors(k, profile_site_errors(k->p, (size_t)(site - k->p->sites)));
     k->ret->suppressed_blocks =
         counters_sum(k->ret->suppressed_blocks, counters_live_blocks(&site->counters));
     k->ret->suppressed_bytes =
         counters_sum(k->ret->suppressed_bytes, counters_live_bytes(&site->counters));
-    return false;
+    return leaks_is_of_site(k->p, locations, matched + 1) ? STACKS_DROP : STACKS_DROP_BY_CALLER;
 }
 
 static int
@@ -80,7 +102,7 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
            struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
            struct err *err)
 {
-    struct keeper keeper = {p, suppressions, ret};
+    struct keeper keeper = {p, suppressions, options->filter != NULL, ret};
     struct stacks_options with_keep = *options;
     int rc;
 
@@ -91,7 +113,7 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
     if (rc != 0)
         return rc;
     counters_add(&ret->all, &ret->stacks.total);
-    errors_add(&ret->all_errors, &ret->stacks.errors);
+    add_all_errors(&keeper, &ret->stacks.errors);
     leaks_assign(ret, arena);
     return 0;
 }

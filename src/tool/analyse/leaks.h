@@ -37,10 +37,11 @@ int suppress_parse(struct suppressions *s, const char *text, size_t length, cons
 void suppress_add_builtin(struct suppressions *s, struct arena *arena);
 
 /* Return the first of S that matches SITE, or NULL. FRAMES are the DEPTH frames of SITE, innermost
- * first and not folded, at LOCATIONS. */
+ * first and not folded, at LOCATIONS. *RET_FRAME is the index of the
+ * outermost frame that the match depends on. */
 struct suppression *suppress_find(struct suppressions *s, const struct profile *p,
                                   const struct profile_site *site, const uint32_t *frames,
-                                  const uint32_t *locations, size_t depth);
+                                  const uint32_t *locations, size_t depth, size_t *ret_frame);
 
 struct leaks {
     const struct stack **v; // Most live bytes first, then stacks of zero-sized blocks.

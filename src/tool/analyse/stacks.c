@@ -81,6 +81,8 @@ struct builder {
     uint32_t flags;
     bool shortened; // Folding recursion removed frames of it.
     bool site_matched; // The filter matched a frame of the site.
+    bool dropped_by_caller;
+    struct map split; // Groups (struct errors) from which `keep` dropped stacks by callers.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
@@ -100,6 +102,18 @@ compile_options(struct builder *b, struct err *err)
     return rc;
 }
 
+/* Return true if callers decide how much of the site of S is in the total. */
+static bool
+is_divided(const struct builder *b, const struct stack *s)
+{
+    if (b->options->only != NULL || (b->options->filter != NULL && !s->site_matched))
+        return true;
+    // Closed groups have no number.
+    return s->errors != NULL && s->errors->group != 0
+               ? map_get(&b->split, s->errors->group) != NULL
+               : b->dropped_by_caller;
+}
+
 /* Add the uncertainty of callers to the errors of the total, if callers decide which stacks are in
  * it. */
 static void
@@ -107,10 +121,8 @@ add_shares(struct builder *b)
 {
     struct errors shares = {0};
 
-    if (b->options->filter == NULL && b->options->keep == NULL && b->options->only == NULL)
-        return;
     for (size_t i = 0; i < b->ret->count; i++)
-        if (!b->ret->v[i].site_matched)
+        if (is_divided(b, &b->ret->v[i]))
             errors_add(&shares, b->ret->v[i].errors);
     errors_close(&shares);
     memcpy(b->ret->errors.shares, shares.shares, sizeof shares.shares);
@@ -169,6 +181,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     map_release(&b.frames_by_hash);
     map_release(&b.stacks_by_hash);
     map_release(&b.stacks_by_node);
+    map_release(&b.split);
     if (options->filter)
         regfree(&b.filter);
     if (options->fold)
@@ -595,6 +608,24 @@ stack_key(const struct builder *b, const struct profile_site *site)
     return b->options->merge_labels ? key : key | site->labels;
 }
 
+/* Return true if the caller's filter keeps SITE, whose stack was read. */
+static bool
+stacks_keep_site(struct builder *b, const struct profile_site *site)
+{
+    enum stacks_keep kept = STACKS_KEEP;
+    uint32_t group;
+
+    if (b->options->keep != NULL)
+        kept = b->options->keep(b->options->keep_arg, site, b->frames, b->locations, b->depth);
+    if (kept == STACKS_DROP_BY_CALLER) {
+        group = profile_site_errors(b->p, (size_t)(site - b->p->sites))->group;
+        b->dropped_by_caller = true;
+        if (group != 0)
+            map_put(&b->split, group, NULL);
+    }
+    return kept == STACKS_KEEP;
+}
+
 /* Return the index of SITE's stack plus 1; 0 if the filter drops it. */
 static uint32_t
 stack_of_site(struct builder *b, const struct profile_site *site)
@@ -609,8 +640,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
         stacks_read_stack(b, site->node);
         if (!passes_filter(b))
             return 0;
-        if (b->options->keep && !b->options->keep(b->options->keep_arg, site, b->frames,
-                                                  b->locations, b->depth))
+        if (!stacks_keep_site(b, site))
             return 0;
         if (*known == 0) {
             size_t calls, folded = fold_depth(b, site->node, &calls);

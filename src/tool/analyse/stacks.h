@@ -39,6 +39,9 @@ struct stack {
 
 #define STACK_LABELS_SEVERAL UINT32_MAX
 
+/* Decisions on a site. Dropping by a caller leaves its recorded site in part. */
+enum stacks_keep { STACKS_KEEP, STACKS_DROP, STACKS_DROP_BY_CALLER };
+
 struct stacks_options {
     struct tag_filter tags; // Keep only blocks of some heaps or labels.
     bool merge_labels;      // Merge stacks that differ only in labels.
@@ -47,11 +50,10 @@ struct stacks_options {
     const char *filter, *fold;
     bool fold_recursion; // Drop frames that repeat frames further in, see stacks.c.
     bool no_fold;        // Ignore the built-in list as well (operator new, xmalloc, …).
-    // The caller's filter, or NULL. It returns true to keep SITE, and is called once per site that
-    // passes `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at
-    // LOCATIONS.
-    bool (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
-                 const uint32_t *locations, size_t depth);
+    // The caller's filter, or NULL. It decides on SITE, and is called once per site that passes
+    // `filter`. FRAMES are the site's DEPTH frames before folding, innermost first, at LOCATIONS.
+    enum stacks_keep (*keep)(void *arg, const struct profile_site *site, const uint32_t *frames,
+                             const uint32_t *locations, size_t depth);
     void *keep_arg;
     const bool *only; // By site: false skips the site; NULL = skip none.
 };

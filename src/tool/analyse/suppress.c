@@ -287,6 +287,7 @@ struct suppress_site {
     size_t depth;
     size_t first, count; // Frames of the requesting function.
     size_t libc_end;     // Frames from FIRST up to this one are in libc.
+    size_t matched;      // The outermost frame that a match depends on.
 };
 
 static const char *
@@ -296,21 +297,24 @@ suppress_function(const struct suppress_site *s, size_t frame)
 }
 
 static bool
-has_caller(const struct suppress_site *s, const char *caller)
+has_caller(struct suppress_site *s, const char *caller)
 {
     for (size_t i = s->first + s->count; i < s->depth; i++)
-        if (suppress_matches(caller, suppress_function(s, i)))
+        if (suppress_matches(caller, suppress_function(s, i))) {
+            s->matched = i;
             return true;
+        }
     return false;
 }
 
 /* Return true if frame I, whose name matches B, is code of B's library. */
 static bool
-is_at_home(const struct suppress_site *s, const struct suppress_binding *b, size_t i)
+is_at_home(struct suppress_site *s, const struct suppress_binding *b, size_t i)
 {
     const struct profile_frame *f = &s->p->frames[s->frames[i]];
     const char *file = profile_string(s->p, f->file);
 
+    s->matched = i;
     if (b->home == HOME_ANY || home_of(s->p->modules[f->module].path) == b->home)
         return true;
     if (*file != '\0')
@@ -322,19 +326,22 @@ is_at_home(const struct suppress_site *s, const struct suppress_binding *b, size
 /* Return true if the requesting function has no name and B's caller has called it, in a program
  * that B's library is linked into. */
 static bool
-matches_unnamed(const struct suppress_site *s, const struct suppress_binding *b)
+matches_unnamed(struct suppress_site *s, const struct suppress_binding *b)
 {
     size_t next = s->first + s->count;
+    bool matches =
+        s->count == 1 && next < s->depth && *suppress_function(s, s->first) == '\0' &&
+        s->site->counters.allocations == 1 &&
+        suppress_matches(b->caller, suppress_function(s, next)) &&
+        home_of(s->p->modules[s->p->frames[s->frames[next]].module].path) == HOME_LIBC &&
+        is_at_home(s, &(struct suppress_binding){.home = b->home}, s->first);
 
-    return s->count == 1 && next < s->depth && *suppress_function(s, s->first) == '\0' &&
-           s->site->counters.allocations == 1 &&
-           suppress_matches(b->caller, suppress_function(s, next)) &&
-           home_of(s->p->modules[s->p->frames[s->frames[next]].module].path) == HOME_LIBC &&
-           is_at_home(s, &(struct suppress_binding){.home = b->home}, s->first);
+    s->matched = next;
+    return matches;
 }
 
 static bool
-matches_binding(const struct suppress_site *s, const struct suppress_binding *b)
+matches_binding(struct suppress_site *s, const struct suppress_binding *b)
 {
     if (!matches_size(b, s->site))
         return false;
@@ -349,15 +356,17 @@ matches_binding(const struct suppress_site *s, const struct suppress_binding *b)
 
 /* Return true if PATTERN matches a function of libc in the innermost frames. */
 static bool
-is_kept(const struct suppress_site *s, const char *pattern)
+is_kept(struct suppress_site *s, const char *pattern)
 {
     for (size_t i = s->first; i < s->libc_end; i++) {
         const char *name = suppress_function(s, i);
 
         name += fold_alias_length(name);
         name += strspn(name, "_");
-        if (suppress_matches(pattern, name))
+        if (suppress_matches(pattern, name)) {
+            s->matched = i;
             return true;
+        }
     }
     return false;
 }
@@ -366,7 +375,7 @@ static struct suppress_site
 suppress_site_of(const struct profile *p, const struct profile_site *site, const uint32_t *frames,
                  const uint32_t *locations, size_t depth)
 {
-    struct suppress_site s = {p, site, frames, locations, depth, 0, 0, 0};
+    struct suppress_site s = {p, site, frames, locations, depth, 0, 0, 0, 0};
 
     s.count = innermost_frames(p, frames, depth, &s.first);
     for (s.libc_end = s.first; s.libc_end < depth; s.libc_end++)
@@ -376,19 +385,21 @@ suppress_site_of(const struct profile *p, const struct profile_site *site, const
 }
 
 static bool
-matches_anywhere(const struct suppression *x, const struct suppress_site *s)
+matches_anywhere(const struct suppression *x, struct suppress_site *s)
 {
     for (size_t k = 0; k < s->depth; k++)
-        if (matches_frame(x->pattern, s->p, &s->p->frames[s->frames[k]], s->locations[k]))
+        if (matches_frame(x->pattern, s->p, &s->p->frames[s->frames[k]], s->locations[k])) {
+            s->matched = k;
             return true;
+        }
     return false;
 }
 
 struct suppression *
 suppress_find(struct suppressions *s, const struct profile *p, const struct profile_site *site,
-              const uint32_t *frames, const uint32_t *locations, size_t depth)
+              const uint32_t *frames, const uint32_t *locations, size_t depth, size_t *ret_frame)
 {
-    const struct suppress_site where = suppress_site_of(p, site, frames, locations, depth);
+    struct suppress_site where = suppress_site_of(p, site, frames, locations, depth);
 
     for (size_t i = 0; i < s->count; i++) {
         struct suppression *x = &s->v[i];
@@ -396,8 +407,10 @@ suppress_find(struct suppressions *s, const struct profile *p, const struct prof
                        : x->binding->pattern == NULL ? is_kept(&where, x->pattern)
                                                      : matches_binding(&where, x->binding);
 
-        if (matches)
+        if (matches) {
+            *ret_frame = where.matched;
             return x;
+        }
     }
     return NULL;
 }

@@ -1,0 +1,70 @@
+"""caller_views.py: check views of profiles with sampled callers against exact recordings.
+
+    caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from telling import finish, same, tell  # noqa: E402
+
+heaptap = sys.argv[2]
+
+
+def record(path, callers, command, seed=1):
+    if os.path.exists(path):
+        os.unlink(path)
+    environment = dict(os.environ, HEAPTAP_SEED=str(seed))
+    subprocess.run(["setarch", "-R", heaptap, "run", "--quiet", "--force", "-o", path] +
+                   (["--callers", callers] if callers else []) + ["--"] + command,
+                   env=environment, check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def view(*arguments):
+    return json.loads(subprocess.run([heaptap] + list(arguments), check=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+
+
+def status(*arguments):
+    return subprocess.run([heaptap] + list(arguments), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode
+
+
+def bounds(row, key):
+    return [row[key + "_low"], row[key], row[key + "_high"]]
+
+
+def leaks(called):
+    path = record("leaks.heaptap", "1/16", [called, "shares"])
+    less = record("less.heaptap", "1/16", [called, "rare"])
+    live = view("report", "--json", path)["totals"]["live_bytes"]
+    total = view("leaks", "--json", path)["total"]
+    suppressed = live - total["live_bytes"]
+    same("leaks: the total is exact", [live - suppressed] * 3, bounds(total, "live_bytes"))
+    same("leaks: all blocks are exact", [live] * 3,
+         bounds(view("leaks", "--json", path)["totals"], "live_bytes"))
+    same("leaks: one byte above the limit", 1,
+         status("leaks", "--fail-over", str(total["live_bytes"] - 1), path))
+    same("leaks: no byte above the limit", 0,
+         status("leaks", "--fail-over", str(total["live_bytes"]), path))
+    same("diff: leaks above the limit", 1,
+         status("diff", "--fail-over", f"leaks={live // 2}", less, path))
+    with open("suppressions", "w") as file:
+        file.write("leak:caller_3\n")
+    total = view("leaks", "--json", "--suppressions", "suppressions", path)["total"]
+    low, some, high = bounds(total, "live_bytes")
+    tell(low < some < high, "leaks: a suppression by a caller makes the total an estimate",
+         [low, some, high])
+    with open("suppressions", "w") as file:
+        file.write("leak:make_block\n")
+    low, some, high = bounds(view("leaks", "--json", "--suppressions", "suppressions",
+                                  path)["total"], "live_bytes")
+    same("leaks: one by a site does not", [some, some], [low, high])
+
+
+globals()[sys.argv[1]](*sys.argv[3:])
+finish()
