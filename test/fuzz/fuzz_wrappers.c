@@ -108,7 +108,7 @@ has_bytes(uint64_t off, uint64_t size_bytes)
     return size_bytes > 0 && off <= contents_bytes && size_bytes <= contents_bytes - off;
 }
 
-/* Find the section of symbols and that of their names. Return false if the file has none. */
+/* Find the symbol table and its string table. Return false if the file has none. */
 static bool
 find_symbols(Elf64_Shdr *ret_symbols, Elf64_Shdr *ret_names)
 {

@@ -3,7 +3,7 @@
  *     called totals      the functions below, in two threads and a child
  *     called shares      make_block is called by caller_0 to caller_11, in a random order that is
  *                        always the same: how often is in times_called
- *     called rare        rare_caller calls 120 functions, of which each allocates 3 blocks
+ *     called rare        rare_caller calls 120 functions that allocate 3 blocks each
  *
  * Every function that allocates is a separate site. xmalloc and std::vector are between some of
  * them and malloc. */

@@ -49,8 +49,8 @@ sys_process_work_ns(void)
 
 enum { FIVE_PERCENT = 5000, EXACT = 0, N16 = 1, N64 = 2, N256 = 3, N4096 = 5 };
 
-/* Return the next level after LEVEL, in a window of a second of the program's time in which the
- * recorder took OWN_MS, of which whole stacks took MICROSECONDS. */
+/* Return the level after LEVEL if the program takes a second, the recorder OWN_MS, and whole stacks
+ * WHOLE_US. */
 static uint32_t
 next_level(uint32_t level, uint64_t own_ms, uint64_t whole_us)
 {

@@ -686,7 +686,7 @@ count_measurement(uint64_t piece)
 }
 
 /* If this fails, each object of a program whose recorder has reached its memory limit costs
- * microseconds, although it is refused in any case: Python runs at a fifth of its speed. */
+ * microseconds before it is refused: Python takes five times as long. */
 static void
 a_piece_is_not_measured_if_there_is_no_memory_for_it(void **unused)
 {

@@ -220,8 +220,8 @@ builtin_suppressions_look_at_the_innermost(void **state)
     profile_free(p);
 }
 
-/* If this fails, a program's own function hides its leaks because a library has one of that name,
- * or a library's memory counts as a leak of the program. */
+/* If this fails, a program's function hides its leaks because a library's function has the same
+ * name, or a library's memory counts as a leak of the program. */
 static void
 builtin_suppressions_are_bound_to_their_libraries(void **state)
 {

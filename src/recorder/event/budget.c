@@ -19,8 +19,8 @@
  *
  * Each event is still counted at its site. If that alone costs more than the limit, the limit is
  * missed, and the profile has the cost. The share of whole stacks then falls only until they cost a
- * sixteenth of the limit, because callers are worth more than the rest of their cost. Neither the
- * recorder's start and end nor ticks are included. All arithmetic uses integers. */
+ * sixteenth of the limit, because callers are worth more than the rest of their cost. The cost
+ * excludes the recorder's start, its end and ticks. All arithmetic uses integers. */
 #include "event/budget.h"
 
 #include "account/account_state.h"
@@ -159,7 +159,7 @@ budget_begin_process(void)
 }
 
 /* Divide PASSED_NS between the recorder and the program. The estimates OWN_NS and WHOLE_NS may
- * exceed what has passed. */
+ * exceed PASSED_NS. */
 static struct budget_window
 window_of(uint64_t passed_ns, uint64_t own_ns, uint64_t whole_ns)
 {

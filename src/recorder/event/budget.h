@@ -22,8 +22,8 @@ struct budget {
 
 /* Costs between two decisions. */
 struct budget_window {
-    uint64_t own_ns;     // Of the recorder,
-    uint64_t whole_ns;   // of which whole stacks took this.
+    uint64_t own_ns;   // Cost of the recorder, whole stacks included.
+    uint64_t whole_ns; // Cost of whole stacks.
     uint64_t program_ns;
     uint64_t events;
 };
@@ -33,7 +33,7 @@ extern struct budget budget;
 /* Read the limit. Call before the first event. */
 void budget_start(void);
 
-/* Let an explicit request stand: choose no share from now on. */
+/* Keep the share that the user requested: choose none from now on. */
 void budget_leave(void);
 
 /* Return true if the next decision is due at NOW_NS. */

@@ -15,9 +15,9 @@ void callers_draw(struct thread *t);
 /* Return the target of the whole stack that called from CALLER, for a chosen allocation. */
 struct stack_target *callers_whole(struct thread *t, struct arch_caller caller);
 
-/* Decide about the allocation that called from CALLER, once for each. Return the target of its
- * short or its whole stack, without labels. Requires callers_are_sampled. Valid until the next
- * call. */
+/* Choose the short or the whole stack for the allocation that called from CALLER, and return its
+ * target, without labels. Call it once for each allocation. Requires callers_are_sampled. Valid
+ * until the next call. */
 static inline struct stack_target *
 callers_target(struct thread *t, struct arch_caller caller)
 {

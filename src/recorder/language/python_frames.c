@@ -228,7 +228,7 @@ leaves_cframe(enum python_chain kind, const void *in, uint8_t mark)
            (kind == PYTHON_CHAIN_CFRAMES && in != NULL);
 }
 
-/* Return the link up to which the chain from L outwards must be compared: the next one outside the
+/* Return the last link of the chain from L outwards that must be compared: the next one outside the
  * first frame of a chunk, or the stop. */
 static inline const struct link *
 python_frames_proved(enum python_chain kind, const struct walk *w, const struct link *l)

@@ -11,7 +11,7 @@ bool short_start(struct thread *t);
 /* Drop all of T's short stacks, because code was unloaded. */
 void short_forget(struct thread *t);
 
-/* Return the target for a whole stack, NODE, of which one in T's callers_period is recorded. Valid
+/* Return the target for the whole stack NODE. One allocation in T's callers_period has one. Valid
  * until the next call. */
 struct stack_target *short_whole(struct thread *t, uint32_t node);
 

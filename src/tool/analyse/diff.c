@@ -6,7 +6,7 @@
  *
  * Each stack is walked from the root into one common tree, whose edges are exact 64-bit keys
  * (parent << 32 | frame id). Heap and labels are two further edges, by name. Stacks that end at the
- * same node are one row. A stack that a limit has truncated begins at a frame of its own, so it is
+ * same node are one row. A stack that a limit has truncated begins at a separate frame, so it is
  * in another row than a whole stack with the same inner frames. Two stacks of one profile that
  * differ only in lines are one row as well, and their frames with several lines are marked. A
  * renamed function is another function: its row falls to zero and a new row appears.

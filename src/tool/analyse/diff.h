@@ -55,8 +55,8 @@ struct diff {
     struct counters before, after; // Totals of the stacks compared.
     struct errors before_errors, after_errors;
     bool is_estimate; // At least one side is an estimate.
-    // Result of stacks_truncated for each side, by which inclusive values may be too small. Zero if
-    // TRUNCATED, the name of most of these stacks, is NULL.
+    // Result of stacks_truncated for each side: inclusive values may be too small by these
+    // amounts. Zero if TRUNCATED, the name of most of these stacks, is NULL.
     const char *truncated;
     struct counters before_truncated, after_truncated;
 };

@@ -46,7 +46,7 @@ struct suppression *suppress_find(struct suppressions *s, const struct profile *
 struct leaks {
     const struct stack **v; // Most live bytes first, then stacks of zero-sized blocks.
     size_t count;
-    struct stacks stacks; // Owns the stacks in v; total is their sum and that of shrunk stacks.
+    struct stacks stacks; // Owns the stacks in v; total includes shrunk stacks.
     // Between two moments: the stacks with fewer live blocks or bytes than before, which v lacks.
     int64_t shrunk_stacks, shrunk_blocks, shrunk_bytes;
     int64_t suppressed_blocks;

@@ -82,7 +82,7 @@ struct builder {
     bool shortened; // Folding recursion removed frames of it.
     bool site_matched; // The filter matched a frame of the site.
     bool dropped_by_caller;
-    struct map split; // Groups (struct errors) from which `keep` dropped stacks by callers.
+    struct map split; // Groups (struct errors) that lost stacks to `keep` by callers.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
@@ -775,7 +775,7 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
  * of different nodes are rare. */
 struct plain_stack {
     uint32_t node, heap;
-    uint32_t folded, depth; // Numbers of its innermost frames that fold, and of the others.
+    uint32_t folded, depth; // Number of innermost frames that fold, and of the others.
     uint32_t next;          // The next one with the same hash, plus 1.
 };
 

@@ -6,8 +6,8 @@
  *
  * The built-in list covers allocations that the C and C++ run-time libraries and the dynamic linker
  * make and keep. A program may have functions of the same names, so each pattern is bound to a
- * library. A frame belongs to the library by the path of its module. It also does if the library is
- * not loaded, as in a static program, and the function has no source file: distributions ship their
+ * library, and the path of a frame's module must be that library's. In a static program the library
+ * is not loaded. There, functions without a source file match as well, because distributions ship
  * static libraries without debug information.
  *
  * Most patterns match only the requesting function, because the dynamic linker also calls a
@@ -66,7 +66,8 @@ static const struct suppress_binding builtin[] = {
     {"^__tzset*", HOME_LIBC, 0, NULL, NULL},
     {"^__nss_*", HOME_LIBC, 0, NULL, NULL},
     // libstdc++'s emergency pool for exceptions: by name, and by its size up to version 12 and from
-    // 13 on. Linked into a program, its constructor is inlined into the start of its source file.
+    // 13 on. In a static program, the compiler inlines the pool's constructor into the initialiser
+    // of its source file.
     {"^(anonymous namespace)::pool::pool()", HOME_LIBSTDCXX, 0, POOL_SOURCE,
      "^_GLOBAL__sub_I_" POOL_SOURCE "$"},
     {"/libstdc++.so.6", HOME_LIBSTDCXX, 72704, NULL, NULL},
@@ -90,7 +91,7 @@ static const char *const keeping[] = {
     // Time zone.
     "^tz_convert$", "^tzset$", "^localtime$", "^localtime_r$", "^mktime$", "^strftime$",
     "^strftime_l$", "^wcsftime$", "^wcsftime_l$", "^ctime$", "^ctime_r$", "^getdate$",
-    // Locale, messages and character sets, but neither newlocale nor the descriptor of iconv_open.
+    // Locale, messages and character sets, without newlocale and the descriptor of iconv_open.
     "^setlocale$", "^textdomain$", "^bindtextdomain$", "^bind_textdomain_codeset$",
     "^dcigettext$", "^*gettext$", "^gconv_find_*", "^gconv_lookup_*", "^gconv_load_*",
     "^wcsmbs_load_conv$", "^strerror$", "^strerror_l$", "^strsignal$",
@@ -279,7 +280,7 @@ is_loaded(const struct profile *p, enum suppress_home home)
     return false;
 }
 
-/* A site in which a built-in pattern is looked for. */
+/* A site to match with suppressions. */
 struct suppress_site {
     const struct profile *p;
     const struct profile_site *site;

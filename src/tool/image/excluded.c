@@ -9,7 +9,7 @@
  *                          the recorder's memory       does not count: listed in the core record
  *                          all others                  count
  *
- * gdb's gcore does not list excluded memory at all. */
+ * gdb's gcore omits excluded memory. */
 #include "image/examined.h"
 
 #include <stdlib.h>

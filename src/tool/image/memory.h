@@ -17,8 +17,8 @@ struct memory_region {
     uint64_t readable_bytes; // Number of readable bytes from `start` on; 0 = none.
     uint64_t file_off;       // For a dump: offset of these bytes in the file.
     uint32_t access;         // enum memory_access
-    // Set if the program may not write here and has no page of its own here: no pointer to a block
-    // can be here. False if unknown.
+    // Set if the region is not writable and none of its pages was written: it has no pointers to
+    // blocks. False if unknown.
     bool clean;
 };
 

@@ -167,8 +167,8 @@ group_of_whole(struct spreader *s, uint32_t node)
     return group;
 }
 
-/* Return the cell of SITE in GROUP, made if MAKE; else NULL if there is none. Its share of callers
- * must be one: whole stacks of another share are no random sample of its blocks. */
+/* Return the cell of SITE in GROUP, made if MAKE; else NULL if there is none. All its
+ * blocks have one share of callers, since whole stacks of another share are no random sample. */
 static struct cell *
 callers_cell(struct spreader *s, uint32_t group, const struct profile_site *site, bool make)
 {
@@ -620,7 +620,7 @@ struct group_sums {
     struct units units[DISK_SIZE_CLASSES][SHARES];
 };
 
-/* Set the errors of COLUMN at C's members, and add to *SUMS, those of the group. */
+/* Set the errors of COLUMN at C's members, and add to the group's *SUMS. */
 static void
 set_column(struct spreader *s, const struct cell *c, enum column column, struct group_sums *sums)
 {
@@ -649,8 +649,8 @@ set_column(struct spreader *s, const struct cell *c, enum column column, struct 
     }
 }
 
-/* Set the errors of SITE by the SUMS of its group. A stack that was seen with one share of callers
- * may have been missed with another, so the largest unit of the others is a possible error. */
+/* Set the errors of SITE by the SUMS of its group. A stack may have samples with one share of
+ * callers and none with another, so the largest unit of the others is a possible error. */
 static void
 set_sums(struct spreader *s, size_t site, uint32_t group, const struct group_sums *sums)
 {

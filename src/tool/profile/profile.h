@@ -48,7 +48,7 @@ struct counters {
 
 #define SIZE_MIN_NONE UINT64_MAX
 
-/* Number of different shares of callers, including that of recordings with all of them. */
+/* Number of different shares of callers, including 1 for exact recording. */
 enum { CALLERS_PERIODS_MAX = 16 };
 
 /* Return A + B, wrapping: a damaged file may hold any numbers, and signed overflow would be
@@ -631,7 +631,7 @@ struct profile {
     uint64_t sample_period_bytes; // Period of the latest mode; 0 = exact, by calls, or off.
     // One allocation in this number has its callers recorded, 0 = all; the largest of all modes.
     uint64_t callers_period;
-    uint64_t callers_periods[CALLERS_PERIODS_MAX]; // Of sites; the first is 0.
+    uint64_t callers_periods[CALLERS_PERIODS_MAX]; // All values in sites; the first is 0.
     uint32_t callers_period_count;                 // Without the first.
     bool has_shares;         // Counts were distributed over callers: callers_spread.
     uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0

@@ -120,8 +120,8 @@ struct node_table {
     struct map tags; // Index of each tag, by parent, kind and id.
 };
 
-/* Return the tag of KIND and ID below PARENT, or PARENT if there is no such tag. NUMBER identifies
- * the tag among those of KIND. */
+/* Return the tag of KIND and ID below PARENT, or PARENT if there is no such tag. NUMBER is
+ * different for each ID of one KIND. */
 static uint32_t
 numbered_tag(struct node_table *t, uint32_t parent, enum disk_tag kind, uint32_t number,
              uint64_t id)

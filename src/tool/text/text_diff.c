@@ -450,7 +450,7 @@ put_other_changes(struct diff_text *v)
         text_diff_line(v, arena_printf(a, "Others changed: %s", options));
 }
 
-/* State the amount by which inclusive values of each side may be too small. */
+/* State how much each side's inclusive values may lack. */
 static void
 text_diff_put_truncated(struct diff_text *v)
 {
