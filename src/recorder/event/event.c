@@ -57,10 +57,9 @@
 
 static void *alloc_short(void *p, size_t size_bytes, struct arch_caller caller);
 
-/* Record an allocation of any thread and block: with its whole stack if WHOLE is true, else with
- * the stack that callers.c chooses. ODD as in block.h. */
+/* Record an allocation of any thread and block. ODD as in block.h. */
 static NOINLINE void *
-alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd, bool whole)
+alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
 {
     struct thread *t = reentry_enter_thread(caller.slot);
 
@@ -69,10 +68,8 @@ alloc_any(void *p, size_t size_bytes, struct arch_caller caller, bool odd, bool 
         int64_t change;
 
         if (likely(p != NULL)) {
-            uint32_t *sites = whole ? language_sites(t, stack_target(t, caller))
-                                    : callers_sites(t, caller);
-
-            block_begins(t, p, size_bytes, odd, nodes_site(sites, size_bytes), &change);
+            block_begins(t, p, size_bytes, odd, nodes_site(callers_sites(t, caller), size_bytes),
+                         &change);
             peak_change(t, change);
             if (unlikely(t->countdown == 0))
                 ledger_prefault(&t->prefaulted, p);
@@ -91,7 +88,7 @@ alloc_slow(void *p, size_t size_bytes, struct arch_caller caller, bool odd)
 {
     return tls.short_stacks != 0 && likely(!odd)
                ? alloc_short(p, size_bytes, caller)
-               : alloc_any(p, size_bytes, caller, odd, false);
+               : alloc_any(p, size_bytes, caller, odd);
 }
 
 /* Record the allocation of P with the stack of TARGET, if P is NULL or not direct. Requires that
@@ -277,16 +274,12 @@ static NOINLINE void *
 alloc_short(void *p, size_t size_bytes, struct arch_caller caller)
 {
     struct thread *t = tls.self;
-    struct stack_target *target;
 
     reentry_enter(caller.slot);
     if (unlikely(t == NULL) || unlikely(load_relaxed(&t->ready) != THREAD_NEEDS_SLOW_PATH) ||
         unlikely(t->countdown == 1) || unlikely(t->shorts == NULL))
-        return alloc_any(p, size_bytes, caller, false, false);
-    target = callers_target(t, caller);
-    if (unlikely(target == NULL))
-        return alloc_any(p, size_bytes, caller, false, true);
-    return alloc_at(p, size_bytes, t, target, alloc_miss);
+        return alloc_any(p, size_bytes, caller, false);
+    return alloc_at(p, size_bytes, t, callers_target(t, caller), alloc_miss);
 }
 
 void
