@@ -16,6 +16,16 @@ damage_of_all(const struct view_set *set, struct arena *arena)
     return arena_printf(arena, "%s; %s", damage, lacks);
 }
 
+static bool
+session_has_errors(const struct view_set *set)
+{
+    size_t i = 0;
+
+    while (i < set->count && !profile_has_errors(set->v[i]))
+        i++;
+    return i < set->count;
+}
+
 static void
 json_session_put_head(struct json *j, const struct view_set *set, struct arena *arena,
                       const struct counters *total, const struct errors *errors)
@@ -27,7 +37,7 @@ json_session_put_head(struct json *j, const struct view_set *set, struct arena *
     json_uint(j, "left_out", set_left_out(set));
     json_object(j, "totals");
     json_counters(j, total);
-    if (errors->allocated.samples > 0)
+    if (session_has_errors(set))
         json_errors(j, "", total, errors);
     json_end(j);
 }

@@ -212,7 +212,8 @@ static bool
 recorded_alike(const struct profile *a, const struct profile *b)
 {
     return a->mode_count == 1 && b->mode_count == 1 && a->modes[0].mode == b->modes[0].mode &&
-           a->modes[0].period == b->modes[0].period;
+           a->modes[0].period == b->modes[0].period &&
+           a->modes[0].callers_period == b->modes[0].callers_period;
 }
 
 /* Write the recording modes of both sides, unless both were exact. */

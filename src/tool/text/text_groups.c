@@ -58,7 +58,9 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
     if (by == BY_TYPE)
         put_verdicts(v, &groups, metric);
     strbuf_char(v->out, '\n');
-    if (profile_has_errors(v->base.p) && !group_table_has_errors(&v->base, by))
+    // Sampled callers leave sizes and threads exact, unless a filter selects stacks by callers.
+    if (profile_has_errors(v->base.p) && !group_table_has_errors(&v->base, by) &&
+        (profile_is_estimate(v->base.p) || v->base.filter != NULL))
         text_line(v, ATTR_DIM,
                   "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);

@@ -1,6 +1,7 @@
 """caller_views.py: check views of profiles with sampled callers against exact recordings.
 
     caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
+    caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
 """
 import json
 import os
@@ -64,6 +65,29 @@ def leaks(called):
     low, some, high = bounds(view("leaks", "--json", "--suppressions", "suppressions",
                                   path)["total"], "live_bytes")
     same("leaks: one by a site does not", [some, some], [low, high])
+
+
+def text(*arguments):
+    return subprocess.run([heaptap] + list(arguments), check=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, universal_newlines=True).stdout
+
+
+def marks(called):
+    path = record("marks.heaptap", "1/16", [called, "shares"])
+    exact = record("exact.heaptap", None, [called, "shares"])
+    for by in "size", "thread":
+        tell("Estimates" not in text("report", "--by", by, path), f"by {by} is exact")
+    tell("Estimates; how far" in text("report", "--by", "thread", "--filter", "^caller_3$", path),
+         "by thread is an estimate if a filter matches callers")
+    for sides in (exact, path), (path, exact):
+        tell("Recorded differently. " in text("diff", *sides),
+             "a diff of exact and sampled callers states both")
+    os.makedirs("both", exist_ok=True)
+    for name, seed in ("a", 1), ("b", 2):
+        record(f"both/{name}.heaptap", "1/16", [called, "shares"], seed)
+    totals = view("report", "--json", "--filter", "^caller_3$", "both")["totals"]
+    low, some, high = bounds(totals, "allocations")
+    tell(low < some < high, "a session's totals of a caller have an interval", [low, some, high])
 
 
 globals()[sys.argv[1]](*sys.argv[3:])

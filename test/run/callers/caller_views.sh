@@ -9,4 +9,5 @@ py() {
 }
 
 py leaks "$HEAPTAP" "$called"
+py marks "$HEAPTAP" "$called"
 finish
