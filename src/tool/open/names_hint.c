@@ -1,13 +1,14 @@
 /* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
- * A list of hints under each report would be ignored. Therefore there is one hint, about at most
- * MODULES_LISTED files. Each file is on stacks with at least SHARE_REPORTED of the shown bytes. If
- * no names are missing, the hint names a program that has a symbol table but no line numbers.
- * Distributions strip symbol tables, so the user has built such a program.
+ * A long list of hints under each report would be ignored. Therefore there are at most
+ * MODULES_LISTED hints, each about one file and on one line of 100 columns with its prefix. Each
+ * file is on stacks with at least SHARE_REPORTED of the shown bytes. If no names are missing, the
+ * hint names a program that has a symbol table but no line numbers. Distributions strip symbol
+ * tables, so the user has built such a program.
  *
- * The remedy is as exact as possible. It has the package of the file, whose debug package has the
- * names (the debug package itself is not named, because its name varies between distributions). It
- * also has the build id, the key for servers and directories. */
+ * The remedy is as exact as possible: the package of the file, whose debug package has the names
+ * (the debug package itself is not named, because its name varies between distributions). For other
+ * files it is an option, and the first digits of the build id, the key for directories. */
 #include "open/symbolise.h"
 
 #include <limits.h>
@@ -18,10 +19,11 @@
 #include "analyse/frame_name.h"
 #include "symbol/package.h"
 #include "symbol/symbol.h"
-#include "util/strbuf.h"
+#include "util/path.h"
 #include "view/messages.h"
+#include "view/style.h"
 
-enum { MODULES_LISTED = 3 };
+enum { MODULES_LISTED = 2, BUILD_ID_DIGITS = 8, HINT_WIDTH = 94 };
 
 #define SHARE_REPORTED 0.05
 
@@ -42,7 +44,7 @@ find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
     const struct profile_module *m = &p->modules[module];
     const char *build_id = hex_build_id(m, &h->arena);
     bool changed = m->file == FILE_CHANGED && m->symbols != SYMBOLS_DEBUG;
-    const char *lack = changed ? "has changed since the recording"
+    const char *lack = changed ? "has changed"
                                : symbol_lack(p, module, &h->arena);
 
     for (size_t i = 0; i < h->count; i++)
@@ -53,7 +55,6 @@ find_gap(struct names_hint *h, const struct profile *p, uint32_t module)
         .path = arena_strdup(&h->arena, m->path),
         .build_id = build_id,
         .lack = arena_strdup(&h->arena, lack != NULL ? lack : "lacks some"),
-        .changed = changed ? arena_strdup(&h->arena, m->trouble) : NULL,
         .lists = arena_printf(&h->arena, "%s" PACKAGE_LISTS, p->sysroot != NULL ? p->sysroot : ""),
         .elsewhere = m->file == FILE_MISSING || m->file == FILE_CHANGED,
     };
@@ -141,53 +142,42 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_LIST
                  names, &h->arena);
 }
 
-/* Append the text about GAP, a file of PACKAGE (or NULL). */
-static void
-add_gap(const struct names_hint *h, const struct names_gap *gap, const char *package,
-        struct strbuf *text)
-{
-    strbuf_fmt(text, "%s %s (%.0f %% of the bytes", package ? path_basename(gap->path) : gap->path,
-               gap->lack, 100 * unsymbolized_share(&gap->bytes, &h->total));
-    if (package != NULL)
-        strbuf_fmt(text, ", debug package of %s", package);
-    if (gap->changed != NULL)
-        strbuf_fmt(text, ", build id %s, recorded %s", gap->changed, gap->build_id);
-    else if (*gap->build_id != '\0')
-        strbuf_fmt(text, ", build id %s", gap->build_id);
-    strbuf_char(text, ')');
-}
-
+/* Return the hint about GAP, a file of PACKAGE (or NULL), with NAME for the file. */
 static const char *
-gaps_text(struct names_hint *h, size_t count)
+gap_text(struct names_hint *h, const struct names_gap *gap, const char *package, const char *name)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    struct strbuf text = {0};
-    const char *packages[MODULES_LISTED], *copy;
-    bool elsewhere = false;
-    size_t packaged = 0;
+    const char *share = arena_printf(&h->arena, "%.0f %% of the bytes",
+                                     100 * unsymbolized_share(&gap->bytes, &h->total));
 
-    find_packages(h, count, packages);
-    strbuf_str(&text, "functions have no names: ");
-    for (size_t i = 0; i < count; i++) {
-        strbuf_str(&text, i > 0 ? ", " : "");
-        add_gap(h, &h->gaps[i], packages[i], &text);
-        packaged += packages[i] != NULL;
-        elsewhere |= h->gaps[i].elsewhere;
-    }
-    if (packaged > 0 && (urls == NULL || *urls == '\0'))
-        strbuf_fmt(&text, "; install %s, set DEBUGINFOD_URLS or", packaged > 1 ? "them" : "it");
-    else
-        strbuf_char(&text, ';');
-    strbuf_str(&text, " give debug files with --debug-dir");
-    strbuf_str(&text, elsewhere ? " or the files as they were with --sysroot" : "");
-    copy = arena_strdup(&h->arena, strbuf_text(&text));
-    strbuf_release(&text);
-    return copy;
+    if (package != NULL && (urls == NULL || *urls == '\0'))
+        return arena_printf(&h->arena, "%s %s (%s): install the debug package of %s", name,
+                            gap->lack, share, package);
+    if (*gap->build_id != '\0')
+        share = arena_printf(&h->arena, "%s, build id %.*s\xe2\x80\xa6", share, BUILD_ID_DIGITS,
+                             gap->build_id);
+    return arena_printf(&h->arena, "%s %s (%s): use %s", name, gap->lack, share,
+                        gap->elsewhere ? "--sysroot or --debug-dir" : "--debug-dir");
 }
 
-/* Return the hint, from H's arena; NULL = no significant names are missing. */
-static const char *
-hint_text(struct names_hint *h)
+static void
+print_gaps(struct names_hint *h, size_t count)
+{
+    const char *packages[MODULES_LISTED];
+
+    find_packages(h, count, packages);
+    for (size_t i = 0; i < count; i++) {
+        const struct names_gap *gap = &h->gaps[i];
+        const char *text = gap_text(h, gap, packages[i], gap->path);
+
+        if (style_width(text) > HINT_WIDTH)
+            text = gap_text(h, gap, packages[i], path_basename(gap->path));
+        message_hint("%s", text);
+    }
+}
+
+void
+names_hint_print(struct names_hint *h)
 {
     size_t count = 0;
 
@@ -197,22 +187,11 @@ hint_text(struct names_hint *h)
            unsymbolized_share(&h->gaps[count].bytes, &h->total) >= SHARE_REPORTED)
         count++;
     if (count > 0)
-        return gaps_text(h, count);
-    if (h->lineless != NULL && unsymbolized_share(&h->lineless_bytes, &h->total) >= SHARE_REPORTED)
-        return arena_printf(&h->arena,
-                            "%s has no debug information, so files and lines are missing; compile "
-                            "it with -g",
-                            h->lineless);
-    return NULL;
-}
-
-void
-names_hint_print(struct names_hint *h)
-{
-    const char *text = hint_text(h);
-
-    if (text != NULL)
-        message_hint("%s", text);
+        print_gaps(h, count);
+    else if (h->lineless != NULL &&
+             unsymbolized_share(&h->lineless_bytes, &h->total) >= SHARE_REPORTED)
+        message_hint("%s has no debug information, so lines are missing; compile it with -g",
+                     path_basename(h->lineless));
     arena_release(&h->arena);
     *h = (struct names_hint){0};
 }

@@ -31,7 +31,6 @@ bool symbolise_is_directory(const char *option, const char *path);
 struct names_gap {
     const char *path, *build_id; // The recorded build id, in hex; "" = none.
     const char *lack;            // Result of symbol_lack.
-    const char *changed;         // Build id of the file at the path; NULL = no file there.
     const char *lists;                  // Package database of the recording system.
     bool elsewhere;                     // The recorded file is not on this machine.
     struct unsymbolized_bytes bytes;
@@ -53,7 +52,7 @@ void names_hint_add(struct names_hint *h, const struct profile *p, const struct 
 /* Like names_hint_add, for all stacks of P, with or without FOLD_RECURSION. */
 void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
 
-/* Print the hint, if there is one, and release H. */
+/* Print the hints, if there are any, and release H. */
 void names_hint_print(struct names_hint *h);
 
 /* --- source_files.c: read the source files that a profile names. */
