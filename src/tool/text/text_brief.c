@@ -1,11 +1,17 @@
 /* text_brief.c: the answer to "where is my memory?" on one screen.
  *
  *     At the peak  1.0 GiB in 8,421,504 blocks
- *
  *       612.3 MiB   59.8 %  Index::add  src/index.cc:88 and 2 more lines
  *       401.0 MiB       #1    from load_segment ← Loader::run ← main
  *       211.3 MiB       #4    from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
+ *
+ * If most is in other functions, rows below the last show where the call tree divides:
+ *
+ *       800.0 MiB   78.1 %    below Server::handle
+ *
+ * The whole report has at most SCREEN_LINES lines. Sections that need more lines show fewer callers
+ * and then fewer rows (text_brief_fit). A given --limit is kept instead.
  *
  * A row is a function of user code (analyse/user_code.c), with its callers below. #4 is the number
  * of the largest stack of that line, for use in other views. A row sums all lines of the function;
@@ -27,6 +33,7 @@
 #include "analyse/tags.h"
 #include "analyse/timeline.h"
 #include "analyse/top_holders.h"
+#include "analyse/tree_split.h"
 #include "analyse/user_code.h"
 #include "symbol/symbol.h"
 #include "text/text_view.h"
@@ -47,6 +54,11 @@ enum {
     PLACE_SHARE = 3, // A place gets at most the line's width divided by this.
     CHAIN_FRAMES = 12,
     GROWING_ROWS = 3,
+    SCREEN_LINES = 30,
+    HINT_LINES = 2,      // Reserved for hints of the command (open/names_hint.c).
+    SECTION_LINES = 4,   // Blank line, title, one row, and the rest.
+    SECOND_LINES = 5,    // As above with two rows.
+    FEWER_ROWS = 3,      // Callers are omitted before fewer rows than this are shown.
 };
 
 // Minimum share of the peak at which live blocks are not few.
@@ -317,24 +329,56 @@ text_brief_put_rest(struct text_view *v, enum metric metric, int64_t value, size
     strbuf_char(v->out, '\n');
 }
 
+/* Write the functions among which METRIC divides, if most of it, REST, is in functions without a
+ * row. */
 static void
-text_brief_put_section(struct text_view *v, enum metric metric, size_t limit, size_t callers)
+text_brief_put_split(struct text_view *v, enum metric metric, int64_t rest)
+{
+    int64_t total = metric_value(&v->base.stacks->total, metric);
+    struct arena *a = v->base.arena;
+    struct tree_split split;
+
+    if ((double)rest < MOSTLY * (double)total)
+        return;
+    tree_split_find(v->base.p, v->base.stacks, metric, a, &split);
+    for (size_t i = 0; i < split.count; i++) {
+        const struct tree_branch *b = &split.v[i];
+        const char *value =
+            metric_is_bytes(metric) ? style_bytes(a, b->value) : style_count(a, b->value);
+
+        style_attr(&v->style, v->out, ATTR_DIM);
+        style_right(v->out, value, VALUE_WIDTH);
+        style_right(v->out, style_percent(a, b->value, total), SHARE_WIDTH);
+        strbuf_fmt(v->out, "    below %s",
+                   text_brief_short_name(v, b->stack, b->frame,
+                                         style_room(&v->style, NAME_COLUMN + 8)));
+        style_attr(&v->style, v->out, ATTR_PLAIN);
+        strbuf_char(v->out, '\n');
+    }
+}
+
+/* Contents of a section: at most ROWS rows, each with at most CALLERS callers, and if SPLIT is true
+ * where the tree divides. */
+struct brief_plan {
+    size_t rows, callers;
+    bool split;
+    bool first; // The first section keeps its split.
+};
+
+static void
+text_brief_put_rows(struct text_view *v, const struct top_holders *holders, enum metric metric,
+                    struct brief_plan plan)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = 0, shrunk = 0;
-    struct top_holders top_holders;
     size_t shown = 0, more = 0, less = 0;
 
-    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &top_holders);
-    if (top_holders.count == 0 || metric_value(&top_holders.v[0].counters, metric) <= 0)
-        return;
     text_title(v, text_brief_section_title(v, metric), text_brief_section_total(v, metric));
-    strbuf_char(v->out, '\n');
-    for (size_t i = 0; i < top_holders.count; i++) {
-        int64_t value = metric_value(&top_holders.v[i].counters, metric);
+    for (size_t i = 0; i < holders->count; i++) {
+        int64_t value = metric_value(&holders->v[i].counters, metric);
         bool large = i == 0 || (double)value * 100 >= (double)total * ROW_PERCENT;
 
-        if (value > 0 && shown == i && shown < limit && large) {
-            put_holder(v, &top_holders.v[i], metric, callers);
+        if (value > 0 && shown == i && shown < plan.rows && large) {
+            put_holder(v, &holders->v[i], metric, plan.callers);
             shown++;
         } else if (value > 0) {
             rest = counters_sum(rest, value);
@@ -346,11 +390,64 @@ text_brief_put_section(struct text_view *v, enum metric metric, size_t limit, si
     }
     text_brief_put_rest(v, metric, rest, more, "more function");
     text_brief_put_rest(v, metric, shrunk, less, "function");
+    if (plan.split)
+        text_brief_put_split(v, metric, rest);
+}
+
+/* Return the next smaller plan after PLAN: one caller, no split, fewer rows, no callers, one
+ * row. */
+static struct brief_plan
+text_brief_smaller(struct brief_plan plan)
+{
+    if (plan.callers > 1)
+        plan.callers = 1;
+    else if (plan.split && !plan.first)
+        plan.split = false;
+    else if (plan.rows > FEWER_ROWS)
+        plan.rows--;
+    else if (plan.callers > 0 && plan.rows > 1)
+        plan.callers = 0;
+    else if (plan.rows > 1)
+        plan.rows--;
+    else
+        plan.callers = 0;
+    return plan;
+}
+
+static size_t
+text_brief_lines(const struct strbuf *text, size_t from)
+{
+    size_t lines = 0;
+
+    for (size_t i = from; i < text->length; i++)
+        lines += text->text[i] == '\n';
+    return lines;
+}
+
+/* Write a section by PLAN, or by a smaller plan, so that it has at most LINES lines. Return the
+ * number of lines it has. */
+static size_t
+text_brief_fit(struct text_view *v, enum metric metric, struct brief_plan plan, size_t lines)
+{
+    const size_t before = v->out->length, seen = v->seen_count;
+    struct top_holders holders;
+
+    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &holders);
+    if (holders.count == 0 || metric_value(&holders.v[0].counters, metric) <= 0)
+        return 0;
+    text_brief_put_rows(v, &holders, metric, plan);
+    while (text_brief_lines(v->out, before) > lines && (plan.rows > 1 || plan.callers > 0)) {
+        plan = text_brief_smaller(plan);
+        strbuf_cut(v->out, before);
+        v->seen_count = seen;
+        text_brief_put_rows(v, &holders, metric, plan);
+    }
+    return text_brief_lines(v->out, before);
 }
 
 /* Store the metrics that deserve a section, at most two. Return their number. */
 static size_t
-choose_metrics(const struct text_view *v, enum metric ret[2])
+choose_metrics(const struct text_view *v, enum metric *ret)
 {
     const struct counters *c = &v->base.stacks->total;
     double live = (double)counters_live_bytes(c), peak = (double)c->peak_bytes;
@@ -368,22 +465,18 @@ choose_metrics(const struct text_view *v, enum metric ret[2])
     return n;
 }
 
-/* Write a section on churn if it is significant. SECTIONS is the number of sections before it;
- * after two it is shorter, so that all fit on one screen. */
-static void
-put_churn(struct text_view *v, size_t sections)
+/* Return true if a section on churn is significant. *RET is its metric. */
+static bool
+choose_churn(const struct text_view *v, enum metric *ret)
 {
     const struct counters *c = &v->base.stacks->total;
     double calls = (double)c->allocations;
     bool mostly =
         !c->lifetimes_unknown && (double)metric_value(c, METRIC_TEMPORARY) >= MOSTLY * calls;
     bool often = (double)c->allocated_bytes >= TURNOVER_OFTEN * (double)c->peak_bytes;
-    size_t rows = sections > 1 ? THIRD_ROWS : SECOND_ROWS;
 
-    if (v->base.p->extent != EXTENT_WHOLE || calls < CALLS_OFTEN || !(mostly || often))
-        return;
-    text_brief_put_section(v, mostly ? METRIC_TEMPORARY : METRIC_COUNT,
-                           v->base.limit ? v->base.limit : rows, 1);
+    *ret = mostly ? METRIC_TEMPORARY : METRIC_COUNT;
+    return v->base.p->extent == EXTENT_WHOLE && calls >= CALLS_OFTEN && (mostly || often);
 }
 
 static void
@@ -406,8 +499,6 @@ text_brief_put_growth(struct text_view *v)
             continue;
         if (!title)
             text_title(v, "Growing to the end", "");
-        if (!title)
-            strbuf_char(v->out, '\n');
         title = true;
         style_attr(&v->style, v->out, ATTR_WARNING);
         style_right(v->out,
@@ -458,27 +549,57 @@ put_hints(struct text_view *v)
     }
 }
 
+/* Write the COUNT sections of METRICS, at most LINES lines in all. The first has the lines that the
+ * others do not need. */
+static void
+text_brief_put_sections(struct text_view *v, const enum metric *metrics, size_t count, size_t lines)
+{
+    static const struct brief_plan plans[] = {{FIRST_ROWS, FIRST_CALLERS, true, true},
+                                              {SECOND_ROWS, 1, true, false},
+                                              {THIRD_ROWS, 1, true, false}};
+    static const size_t least[] = {SECTION_LINES, SECOND_LINES, SECTION_LINES};
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct brief_plan plan = plans[i];
+        size_t others = 0;
+
+        for (size_t k = i + 1; k < count; k++)
+            others += least[k];
+        if (v->base.limit != 0) {
+            plan.rows = v->base.limit;
+            text_brief_fit(v, metrics[i], plan, SIZE_MAX);
+        } else if (i == 0 || lines >= used + SECTION_LINES) {
+            used += text_brief_fit(v, metrics[i], plan,
+                                   lines > used + others ? lines - used - others : 0);
+        }
+    }
+}
+
 void
 text_brief(struct text_view *v)
 {
-    static const size_t rows[] = {FIRST_ROWS, SECOND_ROWS};
-    static const size_t callers[] = {FIRST_CALLERS, 1};
-    enum metric metrics[2];
-    size_t count = choose_metrics(v, metrics), before;
+    struct strbuf *out = v->out, tail = {0};
+    enum metric metrics[3];
+    size_t count = choose_metrics(v, metrics), start = out->length, before, used;
 
     text_header(v);
     text_losses(v, loss_field_count);
     text_corruptions(v);
-    before = v->out->length;
+    before = out->length;
     text_heaps(v, SECOND_ROWS);
     text_backings(v, SECOND_ROWS);
     text_labels(v, SECOND_ROWS);
     // The table of heaps comes first, so only one metric fits on the screen.
-    if (v->out->length > before)
+    if (out->length > before)
         count = 1;
-    for (size_t i = 0; i < count; i++)
-        text_brief_put_section(v, metrics[i], v->base.limit ? v->base.limit : rows[i], callers[i]);
-    put_churn(v, count);
+    count += choose_churn(v, &metrics[count]);
+    v->out = &tail;
     text_brief_put_growth(v);
     put_hints(v);
+    v->out = out;
+    used = text_brief_lines(out, start) + text_brief_lines(&tail, 0) + HINT_LINES;
+    text_brief_put_sections(v, metrics, count, used < SCREEN_LINES ? SCREEN_LINES - used : 0);
+    strbuf_str(out, strbuf_text(&tail));
+    strbuf_release(&tail);
 }

@@ -1,0 +1,28 @@
+/* tree_split.h: the functions near the root among which a metric divides. */
+#ifndef ANALYSE_TREE_SPLIT_H
+#define ANALYSE_TREE_SPLIT_H
+
+#include "analyse/stacks.h"
+
+enum { TREE_SPLIT_MAX = 3 };
+
+struct tree_branch {
+    const struct stack *stack; // A stack through the function.
+    uint32_t frame;            // Index of the function's frame in `stack`.
+    int64_t value;             // Inclusive value of this branch.
+};
+
+/* Branches, largest first. */
+struct tree_split {
+    struct tree_branch v[TREE_SPLIT_MAX];
+    size_t count;
+};
+
+/* Find the first functions inwards from the root of STACKS, of P, of which none has nearly all of
+ * METRIC. Functions without names are skipped. *RET has the largest branches, at least a tenth of
+ * the total each; none if all stacks end before they divide, or no value is positive. Temporary
+ * memory is from ARENA; *RET borrows from STACKS. */
+void tree_split_find(const struct profile *p, const struct stacks *stacks, enum metric metric,
+                     struct arena *arena, struct tree_split *ret);
+
+#endif
