@@ -54,6 +54,13 @@ enum disk_state {
     DISK_STATE_PACKED = 3,    // Written by heaptap pack; no process writes to it.
 };
 
+enum disk_end {
+    DISK_END_UNKNOWN = 0,
+    DISK_END_EXITED = 1,
+    DISK_END_KILLED = 2,    // By a signal.
+    DISK_END_NO_MEMORY = 3, // By SIGKILL, while the kernel killed processes for want of memory.
+};
+
 enum disk_process_flags {
     DISK_PROCESS_FORKED = 1 << 0,      // Made by fork of a recorded process, without exec.
     DISK_PROCESS_FILE_FAILED = 1 << 1, // The file could not grow: data recorded later is missing
@@ -198,12 +205,16 @@ struct disk_header {
     // With --max-overhead: the limit in thousandths of a percent, 0 = none; and the processor time
     // of the recorder and of the program, as far as they were measured.
     uint64_t overhead_limit, overhead_ns, overhead_program_ns;
-    uint64_t reserved1[398];
+    // How the process ended: enum disk_end, and the exit status or the number of the signal.
+    // `heaptap run` writes both for the process that it has started.
+    uint32_t end_kind, end_value;
+    uint64_t reserved1[397];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
 static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
 static_assert(offsetof(struct disk_header, ended_ns) == 864, "format.md 2");
+static_assert(offsetof(struct disk_header, end_kind) == 912, "format.md 2");
 static_assert(offsetof(struct disk_header, callers_period) == 880, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 

@@ -480,6 +480,8 @@ conclude(struct outcome *o)
     s.count = o->count;
     s.directory = o->profiles.directory;
     s.running = o->running;
+    s.status = o->run.status;
+    s.oom_killed = o->run.oom_killed;
     s.interrupted = launch_interrupted() && !o->options->no_pack && o->count > 0;
     s.p = s.why == HEAD_NONE ? NULL : head_profile(o, s.head);
     // Resolving names takes time, so it is skipped after Ctrl-C.

@@ -1,5 +1,6 @@
 /* run_summary.c: the summary that `heaptap run` prints when the program has ended.
  *
+ *     heaptap: killed by SIGSEGV; heaptap core CORE shows where, with a core dump (ulimit -c)
  *     heaptap: 3,001 allocations, 22.9 MiB in all; peak 22.9 MiB; still live at end 2.9 MiB in …
  *     heaptap: at the peak most was held by load (prog.c:7): 20.0 MiB, 87.2 %
  *     heaptap: growing to the end: grow (prog.c:6), 2.9 MiB, +483.4 MiB/min
@@ -15,10 +16,12 @@
  * of frames. So all stacks are built only if the run is long enough to show growth. */
 #include "command/run_summary.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "analyse/frame_name.h"
 #include "analyse/timeline.h"
@@ -53,6 +56,24 @@ run_summary_report(struct summary *t, const char *format, ...)
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     fprintf(stderr, "heaptap: %s\n", ascii_text(&t->arena, style_clean(&t->arena, text)));
+}
+
+/* Report a signal that is an error of the program, or the kernel's kill, with the next command. */
+static void
+run_summary_report_end(struct summary *t)
+{
+    static const int errors[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
+    const struct run_summary *s = t->s;
+    int number = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+
+    if (s->oom_killed)
+        run_summary_report(t, "killed by the kernel, because memory ran out; heaptap report shows "
+                              "the peak");
+    for (size_t i = 0; i < countof(errors); i++)
+        if (errors[i] == number)
+            run_summary_report(t, "killed by %s; heaptap core CORE shows where%s",
+                               memory_signal_name(&t->arena, (uint32_t)number),
+                               WCOREDUMP(s->status) ? "" : ", with a core dump (ulimit -c)");
 }
 
 static void
@@ -443,6 +464,7 @@ run_summary(const struct run_summary *s)
 {
     struct summary t = {.s = s};
 
+    run_summary_report_end(&t);
     if (s->p != NULL)
         report_totals(&t);
     if (s->p != NULL)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analyse/interval.h"
+#include "view/phrases.h"
 #include "view/table.h"
 
 void
@@ -115,6 +116,30 @@ json_self(struct json *j, const struct counters *c)
 }
 
 static void
+json_process_end(struct json *j, const struct profile_process *pr)
+{
+    static const char *const how[] = {[END_EXITED] = "exited",
+                                      [END_KILLED] = "killed",
+                                      [END_NO_MEMORY] = "out-of-memory"};
+    struct arena arena = {0};
+
+    if (pr->end_kind == END_UNKNOWN) {
+        json_string(j, "end", NULL);
+        return;
+    }
+    json_object(j, "end");
+    json_string(j, "how", how[pr->end_kind]);
+    if (pr->end_kind == END_EXITED) {
+        json_uint(j, "status", pr->end_value);
+    } else {
+        json_uint(j, "signal", pr->end_value);
+        json_string(j, "name", memory_signal_name(&arena, pr->end_value));
+    }
+    json_end(j);
+    arena_release(&arena);
+}
+
+static void
 json_process(struct json *j, const struct profile *p)
 {
     const struct profile_process *pr = &p->process;
@@ -130,6 +155,7 @@ json_process(struct json *j, const struct profile *p)
     json_uint(j, "elapsed_ns", pr->elapsed_ns);
     json_bool(j, "elapsed_is_least", pr->elapsed_is_least);
     json_bool(j, "ended", pr->ended);
+    json_process_end(j, pr);
     json_bool(j, "forked", pr->forked);
     json_known(j, "kernel", pr->kernel);
     json_known(j, "machine", pr->machine);

@@ -15,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "launch/hooks.h"
 #include "launch/launch.h"
+#include "launch/oom.h"
 #include "launch/overwrite.h"
 #include "profile/listing.h"
 #include "profile/origin.h"
@@ -164,12 +166,23 @@ run_wait(struct recorded_run *r, struct err *err)
 
     // The recorder uses the same clock.
     r->started_ns = read_clock(CLOCK_MONOTONIC_COARSE);
+    r->oom_kills_before = oom_kills();
     rc = launch_wait(&l, &r->pid, &r->status, err);
     r->ended_ns = read_clock(CLOCK_MONOTONIC);
+    r->oom_killed = WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGKILL &&
+                    oom_kills() > r->oom_kills_before;
     if (rc < 0)
         hook_run_remove(&r->hooks);
     return rc;
 }
+
+/* The two fields of the header on the end of a process. */
+struct run_end {
+    uint32_t kind, value;
+};
+static_assert(offsetof(struct disk_header, end_value) ==
+                  offsetof(struct disk_header, end_kind) + sizeof(uint32_t),
+              "written at once");
 
 /* Return the profile among PROFILES of the first process after its last exec, and its header in
  * *RET; NULL if it has none. */
@@ -191,26 +204,41 @@ last_image(const struct recorded_run *r, const struct run_profiles *profiles,
     return path;
 }
 
-/* Write the end time of the first process into its profile, unless its exit handlers did. The
- * recorder cannot do so if the process was killed, or called _exit. */
+/* Return the end of the first process: enum disk_end and its value. */
+static struct run_end
+run_end_of(const struct recorded_run *r)
+{
+    if (WIFEXITED(r->status))
+        return (struct run_end){DISK_END_EXITED, (uint32_t)WEXITSTATUS(r->status)};
+    return (struct run_end){r->oom_killed ? DISK_END_NO_MEMORY : DISK_END_KILLED,
+                            (uint32_t)WTERMSIG(r->status)};
+}
+
+/* Write how and when the first process ended into its profile. Its exit handlers have written the
+ * time, unless the process was killed, or called _exit. */
 static void
 write_end(const struct recorded_run *r, const struct run_profiles *profiles)
 {
+    const struct run_end end = run_end_of(r);
     struct disk_header h;
     const char *path = last_image(r, profiles, &h);
     uint64_t ended_ns;
+    ssize_t wrote = 0;
     int fd;
 
-    if (path == NULL || h.state != DISK_STATE_RECORDING)
+    if (path == NULL || (h.state != DISK_STATE_RECORDING && h.state != DISK_STATE_ENDED))
         return;
-    // Another time namespace has another clock.
-    if (h.start_monotonic_ns < r->started_ns || h.start_monotonic_ns > r->ended_ns)
-        return;
-    ended_ns = r->ended_ns - h.start_monotonic_ns;
     fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    if (pwrite(fd, &ended_ns, sizeof ended_ns, offsetof(struct disk_header, ended_ns)) < 0)
+    ended_ns = r->ended_ns - h.start_monotonic_ns;
+    // Another time namespace has another clock.
+    if (h.state == DISK_STATE_RECORDING && h.start_monotonic_ns >= r->started_ns &&
+        h.start_monotonic_ns <= r->ended_ns)
+        wrote = pwrite(fd, &ended_ns, sizeof ended_ns, offsetof(struct disk_header, ended_ns));
+    if (wrote >= 0)
+        wrote = pwrite(fd, &end, sizeof end, offsetof(struct disk_header, end_kind));
+    if (wrote < 0)
         message_warning("cannot write into %s when its process ended", path);
     close(fd);
 }

@@ -48,6 +48,8 @@ struct recorded_run {
     struct periodic periodic;
     pid_t pid;  // The first process.
     int status; // Status of the first process, as from wait.
+    uint64_t oom_kills_before; // oom_kills before its start.
+    bool oom_killed;           // SIGKILL ended it, and oom_kills had risen.
     // Times by CLOCK_MONOTONIC, before the process's start and after its end.
     uint64_t started_ns, ended_ns;
     struct arena arena;

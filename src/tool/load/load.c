@@ -26,7 +26,7 @@
 #include "util/ensure.h"
 #include "util/strbuf.h"
 
-enum { RUN_NOTES_MAX = 4096 };
+enum { RUN_NOTES_MAX = 4096, SIGNAL_MAX = 64 };
 
 #define ENDED_NS_MAX ((uint64_t)1 << 61)
 
@@ -203,6 +203,18 @@ set_elapsed(struct profile_process *ret, const struct disk_header *h)
     }
 }
 
+/* Set the end of the process of H, if it is valid. */
+static void
+set_end(struct profile_process *ret, const struct disk_header *h)
+{
+    bool is_exit = h->end_kind == DISK_END_EXITED;
+
+    if (h->end_kind > DISK_END_NO_MEMORY || h->end_value > (is_exit ? UINT8_MAX : SIGNAL_MAX))
+        return;
+    ret->end_kind = (enum profile_end)h->end_kind;
+    ret->end_value = h->end_value;
+}
+
 /* Load the inputs of a merged profile. */
 static void
 load_programs(struct loader *l)
@@ -288,6 +300,7 @@ load_header(struct loader *l)
         set_elapsed(&p->process, h);
     else if (h->state != DISK_STATE_PACKED)
         p->process.elapsed_ns = elapsed_now(h);
+    set_end(&p->process, h);
     if (owner.state == OWNER_ALIVE && owner.pid != 0)
         p->sysroot = processes_root(owner.pid, &p->arena);
     p->sample_period_bytes = h->sample_period_bytes;

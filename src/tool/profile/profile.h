@@ -522,6 +522,9 @@ struct profile_note {
     uint64_t anonymous_bytes, recorded_bytes;
 };
 
+/* How a process ended. The values are those of enum disk_end. */
+enum profile_end { END_UNKNOWN = 0, END_EXITED = 1, END_KILLED = 2, END_NO_MEMORY = 3 };
+
 /* The recorded process. In merged profiles, pid and parent are 0, values that differ between
  * processes are "" or 0, and the time lasts from the first start to the last end. */
 struct profile_process {
@@ -540,6 +543,8 @@ struct profile_process {
     bool elapsed_is_least;
     uint32_t cpu_count;
     uint32_t page_bytes;
+    enum profile_end end_kind;
+    uint32_t end_value; // Exit status, or number of the signal.
     bool ended;  // The process had ended when the profile was loaded or packed.
     bool unsure; // `ended` is uncertain: a hidden process may still write the file.
     bool forked; // The process was forked from a recorded one.

@@ -56,11 +56,11 @@ put_process(struct text_view *v)
                                    : arena_printf(a, "pid %s", profile_pid_text(v->base.p, a));
     const char *how = pr->pid == 0
                           ? "the live blocks"
-                          : arena_printf(a, "%s %s \xc2\xb7 %s",
+                          : arena_printf(a, "%s %s%s \xc2\xb7 %s",
                                          pr->elapsed_is_least ? "ran at least"
                                          : pr->ended          ? "ran"
                                                               : "running for",
-                                         style_duration(a, pr->elapsed_ns),
+                                         style_duration(a, pr->elapsed_ns), phrase_end(a, pr),
                                          sampling_how(a, v->base.p));
     const char *both;
 

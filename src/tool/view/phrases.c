@@ -40,6 +40,16 @@ phrase_live(const struct profile *p)
 }
 
 const char *
+phrase_end(struct arena *arena, const struct profile_process *pr)
+{
+    if (pr->end_kind == END_NO_MEMORY)
+        return ", killed: out of memory";
+    if (pr->end_kind != END_KILLED)
+        return "";
+    return arena_printf(arena, ", killed by %s", memory_signal_name(arena, pr->end_value));
+}
+
+const char *
 phrase_size(struct arena *a, uint64_t bytes)
 {
     if (bytes >= MIB && bytes % MIB == 0)

@@ -24,6 +24,9 @@ const char *phrase_metric_column(const struct profile *p, enum metric metric);
 const char *phrase_short_lived_title(const struct counters *c);
 const char *phrase_short_lived(const struct counters *c);
 
+/* Return the end of PR that a signal caused: ", killed by SIGSEGV"; "" if there was none. */
+const char *phrase_end(struct arena *arena, const struct profile_process *pr);
+
 /* Return the name of P's live bytes: "Still live at end"; "Growth of live" in a cut profile. */
 const char *phrase_live(const struct profile *p);
 
