@@ -137,13 +137,28 @@ event_label(char *p)
     mark(MARK_END);
 }
 
+/* Each size is larger than all before, so the event takes the path that prepares a counter. */
+static void
+event_malloc(char *p)
+{
+    static size_t size_bytes = 100;
+    void *block;
+
+    (void)p;
+    free(malloc(20)); // Opens the fast path, which turn() has closed by a label.
+    mark(MARK_BEGIN);
+    block = malloc(size_bytes++);
+    mark(MARK_END);
+    free(block);
+}
+
 static const struct {
     const char *name;
     function *run;
 } table[] = {
     {"alloc", event_alloc}, {"free", event_free},   {"resize", event_resize},
     {"reset", event_reset}, {"arena", event_arena}, {"backing", event_backing},
-    {"label", event_label},
+    {"label", event_label}, {"malloc", event_malloc},
 };
 
 static void

@@ -352,16 +352,17 @@ is_plain(struct thread *t, struct language_memo *m, const struct stack_target *t
 COLD uint32_t *
 language_constant_sites_separate(struct thread *t, struct stack_target *target)
 {
+    uint32_t languages = load_acquire(&language_count), node;
     struct language_memo *m;
-    uint32_t node;
 
     if (short_has(t, target))
         return target->sites;
-    if (target->counter[0] == &mixed_counter)
+    // Without languages, a signal handler has set a label since the event began.
+    if (languages == 0 || target->counter[0] == &mixed_counter)
         return NULL;
     if ((m = memo_of(t)) != NULL && is_plain(t, m, target)) {
         node = language_merge(t, target);
-        if (likely(m->ends[load_acquire(&language_count) - 1] == 0))
+        if (likely(m->ends[languages - 1] == 0))
             return account_state()->nodes[node].site;
     }
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)

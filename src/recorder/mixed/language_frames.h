@@ -99,7 +99,7 @@ uint32_t *language_constant_sites_separate(struct thread *t, struct stack_target
 
 /* Return the sites for blocks of TARGET's C stack, if they are the same while the target exists.
  * Return NULL if the sites also depend on the running functions of a language. Call in an event of
- * T, which must be in state THREAD_READY or THREAD_MERGES. */
+ * T that began in state THREAD_READY or THREAD_MERGES. */
 static inline uint32_t *
 language_constant_sites(struct thread *t, struct stack_target *target)
 {

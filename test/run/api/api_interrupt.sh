@@ -56,6 +56,8 @@ try arena return 4 37 60 "$handled" "heap:heap allocations=[2*s] live=0" \
     "record:arena made=[n] destroyed=[n]"
 try backing return 5 31 60 "$handled" "heap:heap allocations=[2*s] live=0" \
     "backing:heap allocations=[n] allocated_bytes=[100*n] live=0 live_bytes=0"
+try malloc return 0 3 90 "$handled" "heap:heap allocations=[2*s] live=0 live_bytes=0" \
+    "labels:in=handler allocations=[s] frees=[s]" "total allocations=[2*n+3*s] live=0"
 try label return 6 53 60 "$handled" "heap:heap allocations=[n+2*s] live=0 live_bytes=0" \
     "labels:in=handler allocations=[s] frees=[s]" "labels:in=event allocations=[n]..[n+2*s]"
 # An event that a jump interrupts may be missing, or counted in one place and not in the other.
