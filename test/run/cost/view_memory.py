@@ -33,7 +33,14 @@ def peak_bytes(arguments):
     return child.returncode, usage.ru_maxrss * 1024
 
 
+# Without a registry of npm, the command is built without the page.
+html = subprocess.run([heaptap, "html", "-o", "/dev/null", small], stderr=subprocess.PIPE,
+                      text=True)
+has_page = "built without the page" not in html.stderr
 for view, limit in VIEWS:
+    if view[0] == "html" and not has_page:
+        print("ok - html: memory for each stack # SKIP this heaptap has no page")
+        continue
     runs = [peak_bytes([*view, profile]) for profile in (small, large)]
     each = (runs[1][1] - runs[0][1]) / stacks
     telling.tell([status for status, _ in runs] == [0, 0] and each <= limit,

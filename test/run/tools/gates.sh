@@ -647,6 +647,13 @@ heaptap run --quiet -o orphan.heaptap -- \
     sh -c '(while [ -e /proc/$$ ]; do sleep 0.05; done; exec ./tests) >over &' 2>orphan.err
 wait $over
 check "an orphan: it has a profile" ls orphan.processes/heaptap.tests.*.heaptap
+# It closes the pipe before it has ended.
+orphan=$(ls orphan.processes/heaptap.tests.*.heaptap)
+orphan=${orphan%.heaptap}
+for _ in $(seq 200); do
+    grep -q '^State:.[^Z]' "/proc/${orphan##*.}/status" 2>/dev/null || break
+    sleep 0.05
+done
 gives "--force: an orphan has ended" 0 "" \
     heaptap run --quiet --force -o orphan.heaptap -- ./tests
 

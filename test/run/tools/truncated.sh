@@ -60,7 +60,8 @@ for picture in svg flame; do
 done
 check "and states the lower bounds" grep -q "boxes of other functions show lower bounds" flame.svg
 rm svg.svg flame.svg
-"$HEAPTAP" timeline --by allocated --svg svg.svg --flame flame.svg whole.heaptap >out 2>err
+"$HEAPTAP" run --quiet --no-pack -o long_whole.heaptap -- "$PROG/distinct_stacks" 200000 >out 2>err
+"$HEAPTAP" timeline --by allocated --svg svg.svg --flame flame.svg long_whole.heaptap >out 2>err
 check "without truncated stacks there is neither" sh -c \
     'test -s svg.svg && test -s flame.svg && ! grep -q "truncated\|lower bounds" svg.svg flame.svg'
 
