@@ -105,16 +105,19 @@ limit_check_add(struct limit_results *ret, struct limit_result j)
     ret->v[ret->count++] = j;
 }
 
-/* Return HEAPTAP_USAGE if WHAT is estimated and has no interval, else 0. */
+/* Return HEAPTAP_USAGE if WHAT is estimated in P and has no interval, else 0. With sampled callers,
+ * only a filter makes a total an estimate. */
 static int
-check_range(enum limit_of what, bool is_estimate, struct err *err)
+check_range(enum limit_of what, const struct profile *p, bool is_filtered, struct err *err)
 {
-    if (what != LIMIT_TEMPORARY || !is_estimate)
+    bool is_sample = profile_is_estimate(p);
+
+    if (what != LIMIT_TEMPORARY || (!is_sample && (!p->has_shares || !is_filtered)))
         return 0;
     return err_set(err, HEAPTAP_USAGE,
-                   "a limit of '%s': samples give no error bound for it; record without "
-                   "--sample",
-                   kinds[what].name);
+                   "a limit of '%s': %s give no error bound for it; record without %s",
+                   kinds[what].name, is_sample ? "samples" : "sampled callers",
+                   is_sample ? "--sample" : "--callers");
 }
 
 /* Set *RET to true if L, the limit of WHAT, applies to D. Returns 0, or HEAPTAP_USAGE if a limit
@@ -125,9 +128,7 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
 {
     *ret = metric_is_known(&d->before, kinds[what].metric) &&
            metric_is_known(&d->after, kinds[what].metric);
-    if (*ret)
-        return check_range(what, d->is_estimate, err);
-    if (l->unnamed)
+    if (*ret || l->unnamed)
         return 0;
     return err_set(err, HEAPTAP_USAGE,
                    "a limit of '%s' needs a whole run, not a moment or a range of time",
@@ -167,6 +168,10 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
         if (!j.limit.given)
             continue;
         rc = check_known(&j.limit, j.of, d, &known, err);
+        if (rc == 0 && known)
+            rc = check_range(j.of, before->p, options->filter != NULL, err);
+        if (rc == 0 && known)
+            rc = check_range(j.of, after->p, options->filter != NULL, err);
         if (rc == 0 && i == LIMIT_LEAKS)
             rc = find_leaks(before->p, options, arena, &a, err);
         if (rc == 0 && i == LIMIT_LEAKS)
@@ -198,7 +203,7 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
 
         if (!j.limit.given)
             continue;
-        rc = check_range(j.of, profile_has_errors(p), err);
+        rc = check_range(j.of, p, false, err);
         if (rc == 0 && i == LIMIT_LEAKS)
             rc = find_leaks(p, &all, arena, &t, err);
         if (rc != 0)

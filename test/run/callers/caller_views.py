@@ -82,6 +82,10 @@ def marks(called):
     for sides in (exact, path), (path, exact):
         tell("Recorded differently. " in text("diff", *sides),
              "a diff of exact and sampled callers states both")
+    same("diff: a limit of temporary blocks is exact", 0,
+         status("diff", "--fail-over", "temporary=0", path, path))
+    same("diff: not with a filter", 2,
+         status("diff", "--fail-over", "temporary=0", "--filter", "^caller_3$", path, path))
     os.makedirs("both", exist_ok=True)
     for name, seed in ("a", 1), ("b", 2):
         record(f"both/{name}.heaptap", "1/16", [called, "shares"], seed)
