@@ -9,6 +9,7 @@ import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
+import {endOf, freesAtEnds} from '../../src/page/view/ends.js';
 import {LOSSES, WRONG, lossesIn} from '../../src/page/view/losses.js';
 import {areDifferentPrograms, briefName, shortName, visible}
     from '../../src/page/view/name_text.js';
@@ -35,6 +36,19 @@ test('numbers are rounded as the command rounds them', () => {
     assert.equal(duration(12.1e9), '12.10 s');
     assert.equal(duration(125e9), '2 min 5 s');
     assert.equal(duration(7260e9), '2 h 1 min');
+});
+
+test('a process that a signal ended is marked', () => {
+    assert.equal(endOf({end: null}), '');
+    assert.equal(endOf({end: {how: 'exited', status: 1}}), '');
+    assert.equal(endOf({end: {how: 'killed', signal: 11, name: 'SIGSEGV'}}), ', killed by SIGSEGV');
+    assert.equal(endOf({end: {how: 'out-of-memory', signal: 9, name: 'SIGKILL'}}),
+        ', killed: out of memory');
+    // Only a sum of histories frees the blocks of processes that have ended.
+    assert.equal(freesAtEnds({merged: {processes: 2}, history: {points: []}}), true);
+    assert.equal(freesAtEnds({merged: {processes: 2}, history: {}}), false);
+    assert.equal(freesAtEnds({merged: {processes: 1}, history: {points: []}}), false);
+    assert.equal(freesAtEnds({history: {points: []}}), false);
 });
 
 test('a single loss has the singular', () => {

@@ -4,6 +4,7 @@
  * folded, and suppressed paths are listed separately. The function that allocates is on the
  * right. */
 import {useMemo} from 'preact/hooks';
+import {freesAtEnds} from './ends.js';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';
 import {FunctionName, Text, visible} from './name.jsx';
@@ -80,6 +81,8 @@ export function Leaks() {
                 {plural(leaks.total.live_blocks, 'block')}, on {plural(leaks.total.paths, 'path')}.
             </h2>
             <p class="note">{compares && 'These are the blocks of the second profile. '}
+                {freesAtEnds(profile.report)
+                    && 'Blocks that a process held when it ended count as freed. '}
                 Whether anything still points to these blocks has not been checked.
                 A path is read from the left: the function that asked for the memory, then who
                 called it.</p>

@@ -9,6 +9,7 @@ import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Help} from './help.jsx';
 import {baseName, Text, visible} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
+import {endOf, freesAtEnds} from './ends.js';
 import {WRONG, lossesIn} from './losses.js';
 import {amount, bytes, count, duration, growth, moment, percent, plural} from './units.js';
 
@@ -50,8 +51,9 @@ function About({report}) {
             {process.pid ? <span>pid {process.pid}</span> : null}
             <span>{moment(process.start_unix_ns)}</span>
             <span>ran {duration(process.elapsed_ns)}
-                {process.ended === false ? ' so far' : ''}</span>
-            {report.merged && <span>sum of {plural(report.merged.processes, 'process')}</span>}
+                {process.ended === false ? ' so far' : ''}{endOf(process)}</span>
+            {report.merged && <span>sum of {plural(report.merged.processes, 'process')}
+                {freesAtEnds(report) ? '; blocks of ended ones count as freed' : ''}</span>}
             <span>{waysText(report)}{isEstimate(report) ? ': numbers are estimates' : ''}</span>
         </p>);
 }
