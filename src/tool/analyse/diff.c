@@ -50,7 +50,7 @@ struct builder {
     uint32_t *known; // By frame of the current side: entry plus 1; 0 = not read yet.
 };
 
-static void diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s,
+static void diff_add_stack(struct builder *b, const struct diff_side *side, const struct stack *s,
                            bool is_after);
 static void diff_sort_rows(struct builder *b);
 
@@ -59,7 +59,7 @@ diff_add_side(struct builder *b, const struct diff_side *side, bool is_after)
 {
     b->known = arena_array(b->arena, side->p->frame_count, sizeof *b->known);
     for (size_t i = 0; i < side->stacks->count; i++)
-        diff_add_stack(b, side->p, &side->stacks->v[i], is_after);
+        diff_add_stack(b, side, &side->stacks->v[i], is_after);
 }
 
 /* Widen OWN and INCLUSIVE, the errors of a row with blocks of SIZES, by the amount that the samples
@@ -77,17 +77,30 @@ add_missed(const struct profile *p, const struct counters *sizes, struct errors 
     errors_add_units(errors_of(inclusive, arena), &missed);
 }
 
+/* Add to *INCLUSIVE, the errors of a row that STACKS lack, the blocks whose callers are unknown. */
+static void
+diff_add_callerless(const struct stacks *stacks, struct errors **inclusive, struct arena *arena)
+{
+    if (stacks->has_callerless)
+        memcpy(errors_of(inclusive, arena)->callerless, stacks->callerless,
+               sizeof stacks->callerless);
+}
+
 /* Call add_missed for both sides of ROW. Estimates the block sizes from both sides, because one
  * side may have no sample. */
 static void
-add_missed_of_sides(struct builder *b, struct diff_row *row, const struct profile *before,
-                    const struct profile *after)
+add_missed_of_sides(struct builder *b, struct diff_row *row, const struct diff_side *before,
+                    const struct diff_side *after)
 {
     struct counters sizes = row->inclusive_before;
 
     counters_add(&sizes, &row->inclusive_after);
-    add_missed(before, &sizes, &row->before_errors, &row->inclusive_before_errors, b->arena);
-    add_missed(after, &sizes, &row->after_errors, &row->inclusive_after_errors, b->arena);
+    add_missed(before->p, &sizes, &row->before_errors, &row->inclusive_before_errors, b->arena);
+    add_missed(after->p, &sizes, &row->after_errors, &row->inclusive_after_errors, b->arena);
+    if (!row->in_before)
+        diff_add_callerless(before->stacks, &row->inclusive_before_errors, b->arena);
+    if (!row->in_after)
+        diff_add_callerless(after->stacks, &row->inclusive_after_errors, b->arena);
 }
 
 /* Replace short-lived blocks by temporary blocks, which both sides have. Called if a side lacks
@@ -127,7 +140,7 @@ diff_build(const struct diff_side *before, const struct diff_side *after, enum d
     diff_add_side(&b, before, false);
     diff_add_side(&b, after, true);
     for (size_t i = 0; i < ret->count; i++)
-        add_missed_of_sides(&b, &ret->rows[i], before->p, after->p);
+        add_missed_of_sides(&b, &ret->rows[i], before, after);
     if (before->p->totals.lifetimes_unknown || after->p->totals.lifetimes_unknown)
         clear_lifetimes(ret);
     diff_sort_rows(&b);
@@ -268,18 +281,19 @@ diff_new_row(struct builder *b, uint32_t depth)
 }
 
 static void
-count_row(struct builder *b, uint32_t index, const struct stack *s, bool is_after, bool innermost,
-          uint32_t frame)
+count_row(struct builder *b, uint32_t index, const struct stacks *stacks, const struct stack *s,
+          bool is_after, bool innermost, uint32_t frame)
 {
     struct diff_row *row = &b->ret->rows[index];
 
     if (innermost) {
         counters_add(is_after ? &row->after : &row->before, &s->counters);
-        stack_errors_add(is_after ? &row->after_errors : &row->before_errors, s, frame, b->arena);
+        stack_errors_add(is_after ? &row->after_errors : &row->before_errors, stacks, s, frame,
+                         b->arena);
     }
     counters_add(is_after ? &row->inclusive_after : &row->inclusive_before, &s->counters);
-    stack_errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors, s,
-                     frame, b->arena);
+    stack_errors_add(is_after ? &row->inclusive_after_errors : &row->inclusive_before_errors,
+                     stacks, s, frame, b->arena);
     row->in_before |= !is_after;
     row->in_after |= is_after;
 }
@@ -297,9 +311,10 @@ diff_child_of(struct builder *b, uint64_t node, uint32_t edge)
 
 /* Charge S to its row, and create the row if it is new. ENTRIES and LINES describe its frames. */
 static void
-add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
+add_by_site(struct builder *b, const struct diff_side *side, const struct stack *s,
             const uint32_t *entries, const uint32_t *lines, uint32_t depth, bool is_after)
 {
+    const struct profile *p = side->p;
     uint32_t set = s->labels == STACK_LABELS_SEVERAL ? 0 : s->labels;
     const struct profile_heap *heap = &p->heaps[s->heap];
     const struct profile_label_set *labels = &p->label_sets[set];
@@ -328,12 +343,12 @@ add_by_site(struct builder *b, const struct profile *p, const struct stack *s,
         frames[i].line = line;
         frames[i].several_lines = several;
     }
-    count_row(b, (uint32_t)*row, s, is_after, true, s->depth);
+    count_row(b, (uint32_t)*row, side->stacks, s, is_after, true, s->depth);
 }
 
 static void
-add_by_function(struct builder *b, const struct stack *s, const uint32_t *entries, uint32_t depth,
-                bool is_after)
+add_by_function(struct builder *b, const struct stacks *stacks, const struct stack *s,
+                const uint32_t *entries, uint32_t depth, bool is_after)
 {
     for (uint32_t i = 0; i < depth; i++) {
         struct entry *e = &b->entries[entries[i]];
@@ -345,23 +360,24 @@ add_by_function(struct builder *b, const struct stack *s, const uint32_t *entrie
             e->row = diff_new_row(b, 1) + 1;
         }
         b->ret->rows[e->row - 1].frames[0] = e->frame;
-        count_row(b, e->row - 1, s, is_after, i == 0, i);
+        count_row(b, e->row - 1, stacks, s, is_after, i == 0, i);
     }
 }
 
 static void
-diff_add_stack(struct builder *b, const struct profile *p, const struct stack *s, bool is_after)
+diff_add_stack(struct builder *b, const struct diff_side *side, const struct stack *s,
+               bool is_after)
 {
-    uint32_t depth = diff_depth(p, s);
+    uint32_t depth = diff_depth(side->p, s);
     uint32_t *entries = xmalloc((size_t)2 * depth * sizeof *entries), *lines = entries + depth;
 
     b->stack_number++;
     for (uint32_t i = 0; i < depth; i++)
-        entries[i] = read_frame(b, p, s, i, is_after, &lines[i]);
+        entries[i] = read_frame(b, side->p, s, i, is_after, &lines[i]);
     if (b->by == DIFF_BY_SITE)
-        add_by_site(b, p, s, entries, lines, depth, is_after);
+        add_by_site(b, side, s, entries, lines, depth, is_after);
     else
-        add_by_function(b, s, entries, depth, is_after);
+        add_by_function(b, side->stacks, s, entries, depth, is_after);
     free(entries);
 }
 

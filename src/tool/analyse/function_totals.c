@@ -5,13 +5,15 @@
 #include <stdlib.h>
 
 static void
-function_totals_add(struct function_total *row, const struct stack *s, const struct amount *amount,
-                    const struct amount *kept, struct arena *arena)
+function_totals_add(struct function_total *row, const struct stacks *stacks, size_t index,
+                    const struct amount *amount, const struct amount *kept, struct arena *arena)
 {
+    const struct stack *s = &stacks->v[index];
+
     amount_add(&row->amount, amount);
     amount_add(&row->kept, kept);
     counters_add(&row->counters, &s->counters);
-    stack_errors_add(&row->errors, s, 0, arena);
+    stack_errors_add(&row->errors, stacks, s, 0, arena);
 }
 
 static int
@@ -49,8 +51,8 @@ function_totals_build(struct functions *functions, const struct stacks *stacks, 
     for (uint32_t i = 0; i < functions->count; i++)
         ret->v[i] = (struct function_total){.function = i, .counters = COUNTERS_ZERO};
     for (size_t i = 0; i < stacks->count; i++) {
-        function_totals_add(&ret->v[innermost[i]], &stacks->v[i], &amounts[i], &kept[i], arena);
-        function_totals_add(&ret->total, &stacks->v[i], &amounts[i], &kept[i], arena);
+        function_totals_add(&ret->v[innermost[i]], stacks, i, &amounts[i], &kept[i], arena);
+        function_totals_add(&ret->total, stacks, i, &amounts[i], &kept[i], arena);
     }
     for (size_t i = 0; i < functions->count; i++)
         if (amount_sum(&ret->v[i].amount) != 0 || amount_sum(&ret->v[i].kept) != 0)

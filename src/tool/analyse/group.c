@@ -117,21 +117,25 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
 }
 
 static void
-group_add_inclusive(struct grouper *g, size_t row, const struct stack *s, uint32_t frame)
+group_add_inclusive(struct grouper *g, size_t row, const struct stacks *stacks,
+                    const struct stack *s, uint32_t frame)
 {
     struct group_row *r = &g->ret->v[row];
 
     counters_add(&r->inclusive, &s->counters);
-    stack_errors_add(&r->inclusive_errors, s, frame, g->arena);
+    stack_errors_add(&r->inclusive_errors, stacks, s, frame, g->arena);
+    // Any file or module may have callers, even if only its sites were seen.
+    if ((g->by == BY_FILE || g->by == BY_MODULE) && stacks->has_callerless)
+        memcpy(r->inclusive_errors->callerless, stacks->callerless, sizeof stacks->callerless);
 }
 
 static void
-add_self(struct grouper *g, size_t row, const struct stack *s)
+add_self(struct grouper *g, size_t row, const struct stacks *stacks, const struct stack *s)
 {
     struct group_row *r = &g->ret->v[row];
 
     counters_add(&r->self, &s->counters);
-    stack_errors_add(&r->self_errors, s, 0, g->arena);
+    stack_errors_add(&r->self_errors, stacks, s, 0, g->arena);
 }
 
 static struct group_row *
@@ -161,16 +165,16 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
     }
     if (s->depth == 0) {
         row = group_find_row(g, group_make_key(KEY_OTHER, 0, 0), GROUP_NO_FRAME, 0);
-        group_add_inclusive(g, row, s, 0);
-        add_self(g, row, s);
+        group_add_inclusive(g, row, stacks, s, 0);
+        add_self(g, row, stacks, s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
         row = group_find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i],
                              s->locations[i]);
         if (i == 0)
-            add_self(g, row, s);
+            add_self(g, row, stacks, s);
         if (g->last_stack[row] != index + 1)
-            group_add_inclusive(g, row, s, i);
+            group_add_inclusive(g, row, stacks, s, i);
         g->last_stack[row] = index + 1;
     }
 }

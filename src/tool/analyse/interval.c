@@ -215,15 +215,26 @@ interval_of_share(const struct share *s)
     return (struct interval){fmin(i.low, estimate), fmax(i.high, estimate)};
 }
 
-/* Return I, the interval of a counter, widened by the shares S in it. */
-static struct interval
-with_shares(struct interval i, const struct share *s)
+/* Return how much of blocks whose callers are unknown may belong to the counter WHAT. */
+static double
+interval_callerless(const struct errors *e, enum interval_of what)
 {
+    const struct share *s = &e->shares[what];
+    double others = e->callerless[what] - e->callerless_in[what];
+
+    return fmax(others, s->left + s->open_left);
+}
+
+/* Return I, the interval of the counter WHAT, widened by the shares of E in it. */
+static struct interval
+with_shares(struct interval i, const struct errors *e, enum interval_of what)
+{
+    const struct share *s = &e->shares[what];
     double estimate = s->estimate + s->open;
     struct interval of_share = interval_of_share(s);
 
     return (struct interval){i.low - (estimate - of_share.low),
-                             i.high + (of_share.high - estimate)};
+                             i.high + (of_share.high - estimate) + interval_callerless(e, what)};
 }
 
 static struct interval
@@ -243,7 +254,7 @@ struct interval
 interval_of(const struct counters *c, const struct errors *e, enum interval_of what)
 {
     e = errors_or_none(e);
-    return with_shares(interval_of_samples(c, e, what), &e->shares[what]);
+    return with_shares(interval_of_samples(c, e, what), e, what);
 }
 
 /* The method derives the variances from the ends of both intervals: G. Y. Zou and A. Donner,

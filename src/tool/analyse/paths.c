@@ -128,7 +128,8 @@ paths_build(struct functions *functions, const struct stack *const *stacks, size
         paths_read_stack(&m, stacks[i]);
         path = find_path(&m);
         counters_add(&path->counters, &stacks[i]->counters);
-        stack_errors_add(&path->errors, stacks[i], stacks[i]->depth, arena);
+        if (stacks[i]->errors != NULL)
+            errors_add(errors_of(&path->errors, arena), stacks[i]->errors);
     }
     if (ret->count > 0)
         qsort(ret->v, ret->count, sizeof *ret->v, paths_compare_live);

@@ -22,7 +22,7 @@ struct finder {
     struct map functions;  // Function strings already in ret->functions.
 };
 
-static void source_add_stack(struct finder *f, const struct stack *s, size_t index);
+static void source_add_stack(struct finder *f, const struct stacks *stacks, size_t index);
 static void source_sort_lines(struct source *s);
 
 static bool
@@ -67,7 +67,7 @@ source_find(const struct profile *p, const struct stacks *stacks, const char *wh
             return HEAPTAP_NOT_FOUND;
     }
     for (size_t i = 0; i < stacks->count; i++)
-        source_add_stack(&f, &stacks->v[i], i);
+        source_add_stack(&f, stacks, i);
     source_sort_lines(ret);
     map_release(&f.files);
     map_release(&f.lines);
@@ -127,22 +127,24 @@ note_function(struct finder *f, uint32_t function)
 }
 
 static void
-count_line(struct source_line *line, const struct stack *s, uint32_t frame, bool is_new,
-           struct arena *arena)
+count_line(struct source_line *line, const struct stacks *stacks, const struct stack *s,
+           uint32_t frame, bool is_new, struct arena *arena)
 {
     if (frame == 0) {
         counters_add(&line->self, &s->counters);
-        stack_errors_add(&line->self_errors, s, 0, arena);
+        stack_errors_add(&line->self_errors, stacks, s, 0, arena);
     }
     if (is_new) {
         counters_add(&line->inclusive, &s->counters);
-        stack_errors_add(&line->inclusive_errors, s, frame, arena);
+        stack_errors_add(&line->inclusive_errors, stacks, s, frame, arena);
     }
 }
 
 static void
-source_add_stack(struct finder *f, const struct stack *s, size_t index)
+source_add_stack(struct finder *f, const struct stacks *stacks, size_t index)
 {
+    const struct stack *s = &stacks->v[index];
+
     for (uint32_t i = 0; i < s->depth; i++) {
         const struct profile_frame *frame = &f->p->frames[s->frames[i]];
         struct source_line *line;
@@ -157,7 +159,7 @@ source_add_stack(struct finder *f, const struct stack *s, size_t index)
         f->ret->has_lines = true;
         line = source_find_line(f, frame);
         last = map_put(&f->last_stack, (uint64_t)frame->file << 32 | frame->line, NULL);
-        count_line(line, s, i, *last != index + 1, f->arena);
+        count_line(line, stacks, s, i, *last != index + 1, f->arena);
         *last = index + 1;
     }
 }

@@ -114,6 +114,28 @@ is_divided(const struct builder *b, const struct stack *s)
                : b->dropped_by_caller;
 }
 
+/* Return true if the filter matched all stacks of RET by their sites. */
+static bool
+filters_sites(const struct stacks *ret)
+{
+    bool all = ret->count > 0;
+
+    for (size_t i = 0; i < ret->count; i++)
+        all &= ret->v[i].site_matched;
+    return all;
+}
+
+/* Add to the errors of RET's total that it may have more of the blocks whose callers are
+ * unknown. */
+static void
+add_callerless(struct stacks *ret)
+{
+    memcpy(ret->errors.callerless, ret->callerless, sizeof ret->callerless);
+    for (size_t i = 0; i < ret->count; i++)
+        if (ret->v[i].flags & NODE_CALLERLESS)
+            shares_add_counters(ret->errors.callerless_in, &ret->v[i].counters);
+}
+
 /* Add the uncertainty of callers to the errors of the total, if callers decide which stacks are in
  * it. */
 static void
@@ -126,6 +148,28 @@ add_shares(struct builder *b)
             errors_add(&shares, b->ret->v[i].errors);
     errors_close(&shares);
     memcpy(b->ret->errors.shares, shares.shares, sizeof shares.shares);
+    if (b->options->filter != NULL && !filters_sites(b->ret))
+        add_callerless(b->ret);
+}
+
+/* Mark the nodes of short stacks, and add up what was counted there. */
+static void
+find_callerless(struct builder *b)
+{
+    const struct profile *p = b->p;
+    bool *callerless; // By node.
+
+    b->ret->has_callerless = p->has_callerless;
+    if (!p->has_callerless)
+        return;
+    callerless = arena_alloc(b->arena, p->node_count);
+    for (size_t i = 1; i < p->node_count; i++)
+        callerless[i] =
+            (p->nodes[i].flags & NODE_CALLERLESS) != 0 || callerless[p->nodes[i].parent];
+    for (size_t i = 0; i < p->site_count; i++)
+        if (callerless[p->sites[i].node] && tags_keep(&b->picks, &p->sites[i]) &&
+            (b->options->only == NULL || b->options->only[i]))
+            shares_add_counters(b->ret->callerless, &p->sites[i].counters);
 }
 
 /* Allocate the tables of facts about frames. */
@@ -163,6 +207,7 @@ stacks_build(const struct profile *p, const struct stacks_options *options, stru
     map_reserve(&b.stacks_by_hash, p->site_count);
     ret->site_stacks = b.site_stacks;
     tags_pick(p, &options->tags, arena, &b.picks);
+    find_callerless(&b);
     ret->filtered = options->filter || tags_are_picked(&b.picks);
     for (size_t i = 0; i < p->site_count; i++) {
         b.site_stacks[i] = stacks_add_site(&b, &p->sites[i]);
@@ -673,14 +718,22 @@ stacks_add_site(struct builder *b, const struct profile_site *site)
 }
 
 void
-stack_errors_add(struct errors **sum, const struct stack *s, uint32_t frame, struct arena *arena)
+stack_errors_add(struct errors **sum, const struct stacks *stacks, const struct stack *s,
+                 uint32_t frame, struct arena *arena)
 {
-    if (s->errors == NULL)
+    struct errors *to;
+
+    if (s->errors == NULL && !stacks->has_callerless)
         return;
+    to = errors_of(sum, arena);
     if (frame < s->site_depth)
-        errors_add_site(errors_of(sum, arena), s->errors);
+        errors_add_site(to, errors_or_none(s->errors));
     else
-        errors_add(errors_of(sum, arena), s->errors);
+        errors_add(to, s->errors);
+    if (frame > 0 && frame >= s->site_depth) // A function further out may have more of these.
+        memcpy(to->callerless, stacks->callerless, sizeof to->callerless);
+    if (s->flags & NODE_CALLERLESS)
+        shares_add_counters(to->callerless_in, &s->counters);
 }
 
 bool

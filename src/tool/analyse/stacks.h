@@ -65,6 +65,10 @@ struct stacks {
     struct errors errors;  // Errors of total.
     const uint32_t *site_stacks; // By site: index into v plus 1; 0 = filtered out.
     bool filtered;               // At least one site was left out.
+    // Amounts of the blocks with the selected tags whose callers are unknown; and whether there are
+    // any.
+    double callerless[SHARES];
+    bool has_callerless;
     size_t recorded;             // Stacks with the selected tags, before folding and filtering.
     bool filter_matched;         // A recorded stack matched `filter`; false without a filter.
 };
@@ -86,10 +90,11 @@ struct plain_stacks {
 /* Find the plain stacks of P, which must be symbolised, in a tenth of the memory. From ARENA. */
 void stacks_plain(const struct profile *p, struct arena *arena, struct plain_stacks *ret);
 
-/* Add the errors of S to *SUM, for a row of the frame with index FRAME of S. If S has errors, a
- * *SUM of NULL is replaced by a new one from ARENA. */
-void stack_errors_add(struct errors **sum, const struct stack *s, uint32_t frame,
-                      struct arena *arena);
+/* Add the errors of S, one of STACKS, to *SUM, for a row of the frame with index FRAME of S. If S
+ * has errors or STACKS have blocks without callers, a *SUM of NULL is replaced by a new one from
+ * ARENA. */
+void stack_errors_add(struct errors **sum, const struct stacks *stacks, const struct stack *s,
+                      uint32_t frame, struct arena *arena);
 
 /* Return the stack of NODE, unfolded and unfiltered, without counters. From ARENA. */
 struct stack stack_of_node(const struct profile *p, uint32_t node, struct arena *arena);

@@ -16,6 +16,7 @@
 
 struct builder {
     const struct profile *p;
+    const struct stacks *stacks;
     enum metric metric;
     struct arena *arena;
     struct top_holders *ret;
@@ -144,9 +145,9 @@ top_holders_add_stack(struct builder *b, const struct user_code *code, const str
         c->own = own;
     }
     counters_add(&h->counters, &s->counters);
-    stack_errors_add(&h->errors, s, own, b->arena);
+    stack_errors_add(&h->errors, b->stacks, s, own, b->arena);
     counters_add(&c->counters, &s->counters);
-    stack_errors_add(&c->errors, s, own + 1, b->arena);
+    stack_errors_add(&c->errors, b->stacks, s, own + 1, b->arena);
 }
 
 /* Compare values, larger first. Equal ones are in the order of their largest stacks, which is the
@@ -209,7 +210,8 @@ void
 top_holders_build(const struct profile *p, const struct stacks *stacks, enum metric metric,
                   struct arena *arena, struct top_holders *ret)
 {
-    struct builder b = {.p = p, .metric = metric, .arena = arena, .ret = ret};
+    struct builder b = {
+        .p = p, .stacks = stacks, .metric = metric, .arena = arena, .ret = ret};
     struct user_code code;
 
     *ret = (struct top_holders){0};

@@ -13,6 +13,7 @@
 
 struct planter {
     const struct profile *p;
+    const struct stacks *stacks;
     struct arena *arena;
     struct tree *ret;
     size_t capacity;
@@ -62,7 +63,7 @@ tree_add_inclusive(struct planter *pl, uint32_t node, const struct stack *s, uin
     struct tree_node *n = &pl->ret->nodes[node];
 
     counters_add(&n->inclusive, &s->counters);
-    stack_errors_add(&n->inclusive_errors, s, frame, pl->arena);
+    stack_errors_add(&n->inclusive_errors, pl->stacks, s, frame, pl->arena);
 }
 
 /* Add S to the child of PARENT that is called ROOT. Return the child. */
@@ -98,14 +99,14 @@ tree_add_stack(struct planter *pl, const struct stack *s, enum tree_direction di
     if (root != NULL && direction == TREE_BOTTOM_UP)
         node = tree_add_root(pl, node, root, s);
     counters_add(&pl->ret->nodes[node].self, &s->counters);
-    stack_errors_add(&pl->ret->nodes[node].self_errors, s, s->depth, pl->arena);
+    stack_errors_add(&pl->ret->nodes[node].self_errors, pl->stacks, s, s->depth, pl->arena);
 }
 
 void
 tree_build(const struct profile *p, const struct stacks *stacks, enum tree_direction direction,
            enum metric metric, struct arena *arena, struct tree *ret)
 {
-    struct planter pl = {.p = p, .arena = arena, .ret = ret};
+    struct planter pl = {.p = p, .stacks = stacks, .arena = arena, .ret = ret};
 
     *ret = (struct tree){0};
     tree_add_node(&pl, 0, GROUP_NO_FRAME, 0);

@@ -296,7 +296,7 @@ json_losses(struct json *j, const struct profile *p)
     json_bool(j, "file_failed", p->losses.file_failed);
     json_bool(j, "inclusive_is_lower_bound",
               p->losses.other_site_events != 0 || p->losses.shortened_stacks != 0 ||
-                  p->losses.truncated_stacks != 0);
+                  p->losses.truncated_stacks != 0 || p->has_callerless);
     json_end(j);
 }
 

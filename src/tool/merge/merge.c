@@ -273,6 +273,7 @@ merge_process(struct merge *m, const struct profile *from)
     if (from->callers_period > m->p->callers_period)
         m->p->callers_period = from->callers_period;
     m->p->has_shares |= from->has_shares;
+    m->p->has_callerless |= from->has_callerless;
     m->p->sample_period_bytes = is_first || m->p->sample_period_bytes == from->sample_period_bytes
                                     ? from->sample_period_bytes
                                     : 0;

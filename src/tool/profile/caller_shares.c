@@ -617,6 +617,7 @@ units_add(struct units *u, uint32_t callers, double unit)
 /* The sums of a group. */
 struct group_sums {
     struct share shares[SHARES];
+    double left[SHARES]; // Of cells without whole stacks: not distributed.
     struct units units[DISK_SIZE_CLASSES][SHARES];
 };
 
@@ -666,6 +667,7 @@ set_sums(struct spreader *s, size_t site, uint32_t group, const struct group_sum
             e->shares[k].unit = missed;
         e->shares[k].whole = sums->shares[k].whole;
         e->shares[k].all_squares = sums->shares[k].all_squares;
+        e->shares[k].open_left = sums->left[k];
     }
 }
 
@@ -681,8 +683,11 @@ set_errors(struct spreader *s)
     for (size_t i = 0; i < s->cell_count; i++) {
         struct cell *c = &s->cells[i];
 
-        if (c->count > 0 && total_of[c->group] == 0)
+        if (total_of[c->group] == 0)
             total_of[c->group] = ++count;
+        if (c->count == 0)
+            shares_add_counters(totals[total_of[c->group] - 1].left,
+                                &s->p->sites[c->site].counters);
         for (int k = 0; k < SHARES && c->count > 0; k++)
             set_column(s, c, (enum column)k, &totals[total_of[c->group] - 1]);
     }
@@ -776,7 +781,6 @@ void
 callers_spread(struct profile *p)
 {
     struct spreader s = {.p = p, .place_count = 1};
-    bool any = false;
 
     // Accesses are by site, and cannot be divided.
     if (p->accesses.granule_bytes == 0 && find_short(&s)) {
@@ -786,13 +790,13 @@ callers_spread(struct profile *p)
         s.cell_of_site = arena_array(&s.arena, p->site_count, sizeof *s.cell_of_site);
         find_cells(&s);
         for (size_t i = 0; i < s.cell_count; i++) {
-            any |= s.cells[i].count > 0;
+            p->has_callerless |= s.cells[i].count == 0;
             if (s.cells[i].count > 0)
                 take_boundaries(&s, &s.cells[i]);
         }
         p->has_shares = true;
     }
-    if (any) {
+    if (s.cell_count > 0) {
         set_errors(&s);
         spread_rows(&s);
         rearrange(&s);

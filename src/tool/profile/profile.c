@@ -80,6 +80,13 @@ profile_raise_to(double *largest, double x)
 }
 
 void
+shares_add_counters(double sums[SHARES], const struct counters *c)
+{
+    for (int i = 0; i < SHARES; i++)
+        sums[i] += (double)counters_value(c, (enum share_of)i);
+}
+
+void
 errors_add_units(struct errors *sum, const struct errors *e)
 {
     profile_raise_to(&sum->blocks_unit_max, e->blocks_unit_max);
@@ -138,7 +145,8 @@ errors_close(struct errors *e)
         s->variance = share_variance(s);
         s->estimate += s->open;
         s->bound += s->whole;
-        s->open = s->whole = s->squares = s->all_squares = 0;
+        s->left += s->open_left;
+        s->open = s->whole = s->squares = s->all_squares = s->open_left = 0;
     }
     e->group = 0;
 }
@@ -153,8 +161,10 @@ share_add(struct share *sum, const struct share *s)
     sum->variance += s->variance;
     sum->open += s->open;
     sum->squares += s->squares;
+    sum->left += s->left;
     sum->whole = s->whole;
     sum->all_squares = s->all_squares;
+    sum->open_left = s->open_left;
 }
 
 void
@@ -163,6 +173,10 @@ errors_add(struct errors *sum, const struct errors *e)
     if (e == NULL)
         return;
     errors_add_site(sum, e);
+    for (int i = 0; i < SHARES; i++) {
+        sum->callerless[i] += e->callerless[i];
+        sum->callerless_in[i] += e->callerless_in[i];
+    }
     if (e->group == 0 && e->shares[0].samples == 0)
         return;
     if (e->group != sum->group)

@@ -166,11 +166,16 @@ struct share {
     double estimate, bound, variance; // Closed groups: the amount, its upper limit, its variance.
     double open, whole;               // Open group: its amount here, and in the whole group.
     double squares, all_squares;      // The same for weighted squares.
+    // Amounts of the sites, closed and open, that were not distributed. Some may belong to the sum.
+    double left, open_left;
 };
 
 struct errors {
     uint32_t group;              // The open group of `shares`; 0 = none.
     struct share shares[SHARES]; // All zero unless callers were sampled.
+    // Amounts of all blocks whose callers are unknown, and of those that the sum has. The others
+    // may belong to it as well.
+    double callerless[SHARES], callerless_in[SHARES];
     struct error_sum allocated;
     struct error_sum freed;
     struct error_sum peak;  // Blocks that were live at the peak.
@@ -185,6 +190,9 @@ const struct errors *errors_or_none(const struct errors *e);
 
 /* Return *E, created from ARENA as zeros if it is NULL. */
 struct errors *errors_of(struct errors **e, struct arena *arena);
+
+/* Add C to SUMS, by counter. */
+void shares_add_counters(double sums[SHARES], const struct counters *c);
 
 /* Add E, which may be NULL, to SUM: sums and variances are added, and the larger of two units is
  * kept. */
@@ -639,6 +647,7 @@ struct profile {
     uint64_t callers_periods[CALLERS_PERIODS_MAX]; // All values in sites; the first is 0.
     uint32_t callers_period_count;                 // Without the first.
     bool has_shares;         // Counts were distributed over callers: callers_spread.
+    bool has_callerless;     // Some could not be: they belong to no caller.
     uint32_t frames_kept;         // Number of innermost frames kept of each stack, as requested; 0
                                   // = all.
     bool symbolised;              // Every location has frames.

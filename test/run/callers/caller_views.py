@@ -2,6 +2,7 @@
 
     caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
     caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
+    caller_views.py rare HEAPTAP CALLED      callers of sites without any whole stack
 """
 import json
 import os
@@ -92,6 +93,30 @@ def marks(called):
     totals = view("report", "--json", "--filter", "^caller_3$", "both")["totals"]
     low, some, high = bounds(totals, "allocations")
     tell(low < some < high, "a session's totals of a caller have an interval", [low, some, high])
+
+
+def rare(called):
+    """Most of the 120 sites have no whole stack, and all are below rare_caller."""
+    exact = record("exact.heaptap", None, [called, "rare"])
+    for seed in range(1, 9):
+        path = record("rare.heaptap", "1/8", [called, "rare"], seed)
+        report = view("report", "--by", "function", "--json", path)
+        found = {row["function"].split("(")[0]: row for row in report["rows"]}
+        low, some, high = bounds(found["rare_caller"], "allocations")
+        tell(some < 360 and low < 360 <= high, f"rare {seed}: callers have at most all",
+             [low, some, high])
+        low, some, high = bounds(found["rare_caller"], "live_bytes")
+        tell(low < 3840 <= high, f"rare {seed}: and at most all live bytes", [low, some, high])
+        tell(report["losses"]["inclusive_is_lower_bound"], f"rare {seed}: is a lower bound")
+        site = [row for name, row in found.items() if name.startswith("void rare_site<")][0]
+        same(f"rare {seed}: a site is exact", [3] * 3, bounds(site, "self_allocations"))
+        same(f"rare {seed}: no growth where there may be none", 0,
+             status("diff", "--filter", "^rare_caller$", "--fail-over", "allocations=0", path,
+                    exact))
+    modules = view("report", "--by", "module", "--json", path)["rows"]
+    module = [row for row in modules if row["module"].endswith("/called")][0]
+    low, some, high = bounds(module, "allocations")
+    tell(low <= 360 <= high < 370, "rare: the module has all of them", [low, some, high])
 
 
 globals()[sys.argv[1]](*sys.argv[3:])

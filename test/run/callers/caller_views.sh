@@ -10,4 +10,5 @@ py() {
 
 py leaks "$HEAPTAP" "$called"
 py marks "$HEAPTAP" "$called"
+py rare "$HEAPTAP" "$called"
 finish
