@@ -198,7 +198,7 @@ build_site_frames(struct profile *p, struct counters counters, const char *const
                   size_t count)
 {
     uint64_t size = counters.size_max;
-    uint32_t size_class = size <= 32 ? 0 : size <= 256 ? 1 : size <= 2048 ? 2 : 3;
+    uint16_t size_class = size <= 32 ? 0 : size <= 256 ? 1 : size <= 2048 ? 2 : 3;
     uint32_t node = build_stack(p, frames, count);
 
     p->sites = build_profile_append(p, p->sites, p->site_count, sizeof *p->sites);

@@ -347,7 +347,7 @@ a_profile_that_cannot_be_written_is_found(void **unused)
     BREAKS_IF(profile_is_writable(p), "p->module_count <=", p->module_count, DISK_NAMED_FRAME + 1);
     BREAKS_IF(profile_is_writable(p), "p->label_set_count < 2", p->label_sets[1].count, 1);
     BREAKS_IF(profile_is_writable(p), "!(p->nodes[i].flags", p->nodes[2].flags, NODE_OTHER);
-    BREAKS_FOR_A_WHILE(profile_is_writable(p), "s->id == s->size_class + 1", p->sites[0].node = 1,
+    BREAKS_FOR_A_WHILE(profile_is_writable(p), "s->id == s->size_class + 1U", p->sites[0].node = 1,
                        p->sites[0].node = 2);
     BREAKS_IF(profile_is_writable(p), "s->id >= DISK_SITE_FIRST", p->sites[0].id, 1);
     BREAKS_IF(profile_is_writable(p), "s->id < DISK_SITE_FIRST", p->sites[0].id, 99);

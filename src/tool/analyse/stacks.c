@@ -80,12 +80,14 @@ struct builder {
     size_t frame_capacity, location_capacity, function_capacity, depth;
     uint32_t flags;
     bool shortened; // Folding recursion removed frames of it.
+    bool by_language;  // The site's: a script's function replaced frames of the runtime.
     bool site_matched; // The filter matched a frame of the site.
     bool dropped_by_caller;
     struct map split; // Groups (struct errors) that lost stacks to `keep` by callers.
 };
 
 static uint32_t stacks_add_site(struct builder *b, const struct profile_site *site);
+static bool all_may_fold(struct builder *b, uint32_t location);
 
 static int
 compile_options(struct builder *b, struct err *err)
@@ -386,15 +388,28 @@ stack_of_node(const struct profile *p, uint32_t node, struct arena *arena)
                           .counters = COUNTERS_ZERO};
 }
 
-/* Return the number of frames from FIRST on that belong to the recorded site. */
-static uint32_t
-site_depth(const struct builder *b, size_t first)
+/* Return true if the frame at LOCATION is in views only because of its callers: a function of a
+ * language replaces the runtime's frames inside it. */
+static bool
+depends_on_language(const struct profile *p, uint32_t location)
 {
-    size_t n = first;
+    const struct profile_location *l = &p->locations[location];
 
-    while (n < b->depth && b->p->locations[b->locations[n]].of_site)
-        n++;
-    return (uint32_t)(n - first);
+    return p->modules[l->module].runtime || profile_language(p, l) != 0;
+}
+
+/* Return the number of frames from FIRST on that belong to the recorded site; 0 if callers decide
+ * whether views show these. */
+static uint32_t
+site_depth(struct builder *b, size_t first)
+{
+    bool folds = true; // With wrappers further out.
+    size_t n = 0;
+
+    while (n < b->depth && b->p->locations[b->locations[n]].of_site &&
+           !depends_on_language(b->p, b->locations[n]))
+        folds = all_may_fold(b, b->locations[n++]) && folds;
+    return n <= first || folds || b->by_language ? 0 : (uint32_t)(n - first);
 }
 
 static bool
@@ -603,6 +618,7 @@ append_stack(struct builder *b, size_t folded, const struct profile_site *site)
                                   .depth = (uint32_t)depth,
                                   .site_depth = site_depth(b, folded),
                                   .site_matched = b->site_matched,
+                                  .by_language = depth > 0 && depends_on_language(b->p, *locations),
                                   .flags = b->flags,
                                   .node = site->node,
                                   .heap = site->heap,
@@ -680,6 +696,7 @@ stack_of_site(struct builder *b, const struct profile_site *site)
     if (!tags_keep(&b->picks, site) ||
         (b->options->only != NULL && !b->options->only[site - b->p->sites]))
         return 0;
+    b->by_language = site->by_language;
     known = map_put(&b->stacks_by_node, stack_key(b, site), NULL);
     if (*known == 0 || b->options->keep) {
         stacks_read_stack(b, site->node);
@@ -710,6 +727,10 @@ stacks_add_site(struct builder *b, const struct profile_site *site)
     s = &b->ret->v[stack - 1];
     if (s->labels != site->labels)
         s->labels = STACK_LABELS_SEVERAL;
+    if (site->by_language) {
+        s->by_language = true;
+        s->site_depth = 0;
+    }
     counters_add(&s->counters, &site->counters);
     if (b->p->site_error_capacity > 0)
         errors_add(errors_of(&s->errors, b->arena),
@@ -730,7 +751,8 @@ stack_errors_add(struct errors **sum, const struct stacks *stacks, const struct 
         errors_add_site(to, errors_or_none(s->errors));
     else
         errors_add(to, s->errors);
-    if (frame > 0 && frame >= s->site_depth) // A function further out may have more of these.
+    // A function further out may have more of these, and a script's function any.
+    if (frame >= s->site_depth && (frame > 0 || s->by_language))
         memcpy(to->callerless, stacks->callerless, sizeof to->callerless);
     if (s->flags & NODE_CALLERLESS)
         shares_add_counters(to->callerless_in, &s->counters);

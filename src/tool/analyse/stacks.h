@@ -29,6 +29,7 @@ struct stack {
     uint32_t site_depth; // Number of innermost frames that belong to the recorded site: what is
                          // inside them does not depend on callers, and is exact.
     bool site_matched;         // The filter matched one of these.
+    bool by_language;          // Callers decide whether views show the innermost frame.
     bool recursion_folded;     // Folding recursion removed frames.
     uint32_t number;           // Number that users see, from 1; 0 until stack_numbers sets it.
     uint32_t folded_depth;     // Depth if folded without options; 0 until stack_numbers sets it.

@@ -171,7 +171,7 @@ places_of(const struct annotated_memory *m, const struct annotated_block *b)
     return (b->head_bytes - 16) / annotation_word_bytes(m->kind) - 1 - b->has_birth - b->has_thread;
 }
 
-static uint32_t
+static uint16_t
 size_class(uint64_t size)
 {
     return size <= 32 ? 0 : size <= 256 ? 1 : size <= 2048 ? 2 : 3;
@@ -181,7 +181,7 @@ static uint32_t
 site_of_block(struct maker *k, uint32_t node, uint64_t size)
 {
     struct profile *p = k->p;
-    uint32_t class = size_class(size);
+    uint16_t class = size_class(size);
     bool is_new;
     uint64_t *known;
 
@@ -205,7 +205,7 @@ number_sites(struct profile *p)
 
     for (size_t i = 0; i < p->site_count; i++)
         p->sites[i].id =
-            p->sites[i].node == NODE_OTHERS ? p->sites[i].size_class + 1 : next++;
+            p->sites[i].node == NODE_OTHERS ? p->sites[i].size_class + 1U : next++;
 }
 
 static struct counters

@@ -416,7 +416,7 @@ merge_tree_site_at(struct merge *m, struct profile_site like)
     if (!is_new)
         return (uint32_t)*known;
     arena_grow(&p->arena, &p->sites, &m->site_capacity, p->site_count, sizeof *p->sites);
-    like.id = is_other(&like) ? like.size_class + 1 : DISK_SITE_FIRST + (uint32_t)p->site_count;
+    like.id = is_other(&like) ? like.size_class + 1U : DISK_SITE_FIRST + (uint32_t)p->site_count;
     p->sites[p->site_count] = like;
     *known = p->site_count++;
     return (uint32_t)*known;

@@ -109,6 +109,8 @@ fold_runtime(struct profile *p)
         if (i + 1 == p->location_count)
             return;
     }
+    for (size_t i = 0; i < p->location_count; i++)
+        p->modules[p->locations[i].module].runtime |= p->locations[i].runtime;
     to = xcalloc(p->node_count, sizeof *to);
     // Parents have smaller numbers, so their entries are complete.
     for (uint32_t i = 1; i < p->node_count; i++) {
@@ -123,6 +125,9 @@ fold_runtime(struct profile *p)
             to[i] = i;
         }
     }
+    for (size_t i = 0; i < p->site_count; i++)
+        p->sites[i].by_language =
+            to[p->sites[i].node] != 0 && to[p->sites[i].node] != p->sites[i].node;
     follow_all(p, to);
     free(to);
 }

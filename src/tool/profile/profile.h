@@ -246,6 +246,7 @@ struct profile_module {
     const char *trouble; // FILE_CHANGED: build id of the file, in hex; FILE_UNREADABLE: reason.
     // Merged profiles: the executable of one of the programs. See profile_is_program.
     bool is_program;
+    bool runtime; // Some of its locations are, see struct profile_location; set by fold_runtime.
 };
 
 /* One frame as in the source: a physical or an inlined function. */
@@ -314,7 +315,8 @@ struct profile_site {
     uint32_t heap;       // Index into heaps; 0 = malloc.
     uint32_t labels;     // Index into label_sets; 0 = none.
     uint32_t callers;    // Index into callers_periods; 0 = every block has its callers.
-    uint32_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
+    uint16_t size_class; // 0 small <= 32, 1 medium <= 256, 2 large <= 2048, 3 extra large.
+    bool by_language;    // fold_runtime removed the innermost frames: callers decide the rest.
     uint32_t id;         // Id in the file; 0 = in no file.
     uint32_t type;       // String: type of the blocks, "foo" or "foo[]"; 0 = unknown or several.
     uint32_t verdict;    // enum profile_verdict

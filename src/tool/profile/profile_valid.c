@@ -503,7 +503,7 @@ site_ids_are_valid(const struct profile *p, bool *taken)
         bool is_other = s->node == 1 && s->heap == 0 && s->labels == 0 && s->callers == 0;
 
         // Readers interpret these ids as the site "other" in its size classes.
-        VALID(s->id == s->size_class + 1 || !is_other);
+        VALID(s->id == s->size_class + 1U || !is_other);
         // Only "other" has the ids below DISK_SITE_FIRST.
         VALID(s->id >= DISK_SITE_FIRST || is_other);
         // Backings have larger ids than all sites.

@@ -3,6 +3,7 @@
     caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
     caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
     caller_views.py rare HEAPTAP CALLED      callers of sites without any whole stack
+    caller_views.py script HEAPTAP SCRIPT    functions of a Lua script
 """
 import json
 import os
@@ -117,6 +118,29 @@ def rare(called):
     module = [row for row in modules if row["module"].endswith("/called")][0]
     low, some, high = bounds(module, "allocations")
     tell(low <= 360 <= high < 370, "rare: the module has all of them", [low, some, high])
+
+
+def script(path):
+    """A script's functions take the place of the interpreter's, which are the sites."""
+    def of_functions(name):
+        return {(row["function"], row["module"]): row
+                for row in view("report", "--by", "function", "--json", name)["rows"]}
+
+    exact = of_functions(record("exact.heaptap", None, ["lua5.4", path]))
+    again = of_functions(record("again.heaptap", None, ["lua5.4", path]))
+    stable = [key for key, row in exact.items()
+              if row["self_allocations"] == again.get(key, {}).get("self_allocations")]
+    for seed in range(1, 5):
+        found = of_functions(record("script.heaptap", "1/16", ["lua5.4", path], seed))
+        ranges = [(key, exact[key]["self_allocations"], bounds(found[key], "self_allocations"))
+                  for key in stable if key in found]
+        # No error is known of a number 0: no stack of it was recorded.
+        wrong = [each for each in ranges
+                 if each[2][0] == each[2][2] > 0 and each[1] != each[2][1]]
+        held = sum(low <= truth <= high for _, truth, (low, _, high) in ranges)
+        same(f"script {seed}: no estimate is shown as exact", [], wrong)
+        tell(len(ranges) > 40 and held >= 0.9 * len(ranges),
+             f"script {seed}: {held} of {len(ranges)} ranges hold the truth")
 
 
 globals()[sys.argv[1]](*sys.argv[3:])
