@@ -434,7 +434,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
         return REFUSED;
     name_places(p);
     if (is_small(p)) {
-        callers_spread(p);
+        callers_spread(p, false);
         views_look_at(p);
         if (p->has_history) {
             moment = point_at(p, (p->snapshot_count + 1) / 2);

@@ -257,7 +257,7 @@ intervals_hold_the_truth(void **unused)
 
         record(&r, &random);
         p = profile_of(&r);
-        callers_spread(p);
+        callers_spread(p, false);
         assert_true(p->has_shares);
         assert_true(profile_sums_are_valid(p));
         assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
@@ -293,7 +293,7 @@ intervals_hold_the_truth_if_the_share_changes(void **unused)
 
         record_phases(&r, &random);
         p = profile_of_phases(&r);
-        callers_spread(p);
+        callers_spread(p, false);
         assert_true(profile_sums_are_valid(p));
         assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
         check_rows(p, &stacks, &r, &arena, &callers, &sums);
@@ -349,7 +349,7 @@ a_site_without_whole_stacks_stays(void **unused)
     (void)unused;
     add_short(p, build_counters(5, 500, 2, 200));
     build_site(p, build_counters(3, 300, 3, 300), "other@c.c:1", "main@b.c:99", NULL);
-    callers_spread(p);
+    callers_spread(p, false);
     assert_int_equal(p->site_count, 2);
     assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
     assert_int_equal(stacks.v[0].counters.allocations, 5);
@@ -376,7 +376,7 @@ shares_stay_in_their_site_and_class(void **unused)
                PERIOD);
     set_period(p, build_site(p, build_counters(7, 140, 7, 140), "make@a.c:4", "b@b.c:2", NULL),
                PERIOD);
-    callers_spread(p);
+    callers_spread(p, false);
     assert_int_equal(p->site_count, 3);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct counters *c = &p->sites[i].counters;
@@ -399,7 +399,7 @@ a_stack_may_be_missed_while_the_share_is_another(void **unused)
     add_short_of(p, build_counters(3100, 310000, 3100, 310000), 32);
     add_whole(p, 0, build_counters(100, 10000, 100, 10000), 32);
     add_whole(p, 1, build_counters(50, 5000, 50, 5000), 1);
-    callers_spread(p);
+    callers_spread(p, false);
     assert_int_equal(p->site_count, 2);
     for (size_t i = 0; i < p->site_count; i++) {
         const struct counters *c = &p->sites[i].counters;
@@ -410,6 +410,53 @@ a_stack_may_be_missed_while_the_share_is_another(void **unused)
         assert_true(c->allocations != 50 || (in.low == 50 && in.high > 160 && in.high < 170));
     }
     profile_free(p);
+}
+
+static const struct profile_site *
+site_named(const struct profile *p, const char *function, size_t *ret_index)
+{
+    for (*ret_index = 0; *ret_index < p->site_count; (*ret_index)++) {
+        const struct profile_site *s = &p->sites[*ret_index];
+        const struct profile_location *l = &p->locations[p->nodes[s->node].location];
+        bool is_short = (p->nodes[s->node].flags & NODE_CALLERLESS) != 0;
+
+        if (is_short == (function == NULL) &&
+            (function == NULL ||
+             strcmp(profile_string(p, p->frames[l->first_frame].function), function) == 0))
+            return s;
+    }
+    return NULL;
+}
+
+/* If this fails, callers get no share in a program that counts accesses, accesses belong to another
+ * site, or blocks of memory have no stack. */
+static void
+short_stacks_keep_what_belongs_to_them(void **unused)
+{
+    (void)unused;
+    for (int counted = 0; counted < 2; counted++) {
+        struct profile *p = build_profile_new();
+        uint32_t site = add_short(p, build_counters(90, 900, 0, 0)), id;
+        struct profile_access access = ACCESS_NONE;
+        size_t at;
+
+        id = p->sites[site].id;
+        build_site(p, build_counters(3, 30, 3, 30), "other@c.c:1", NULL);
+        add_whole(p, 0, build_counters(10, 100, 0, 0), PERIOD);
+        access.site = site;
+        if (counted)
+            p->accesses = (struct profile_accesses){.granule_bytes = 8, .v = &access, .count = 1};
+        callers_spread(p, !counted);
+        assert_int_equal(p->site_count, 3);
+        assert_true(profile_sums_are_valid(p));
+        assert_int_equal(site_named(p, "make", &at)->counters.allocations, 100);
+        assert_int_equal(site_named(p, NULL, &at)->counters.allocations, 0);
+        assert_int_equal(p->sites[at].id, id);
+        assert_int_equal(access.site, counted ? at : site);
+        assert_false(p->has_callerless);
+        p->accesses = (struct profile_accesses){0};
+        profile_free(p);
+    }
 }
 
 /* If this fails, the sums of a thread change, or a thread gets blocks of another one. */
@@ -434,7 +481,7 @@ threads_keep_their_sums(void **unused)
                           PERIOD);
         build_thread_site(p, one, site, build_counters(i + 1, 50 * (i + 1), i, 50 * i));
     }
-    callers_spread(p);
+    callers_spread(p, false);
     assert_int_equal(p->site_count, 3);
     assert_true(profile_sums_are_valid(p));
     for (size_t i = 0; i < p->thread_site_count; i++)
@@ -455,6 +502,7 @@ main(void)
         cmocka_unit_test(shares_stay_in_their_site_and_class),
         cmocka_unit_test(a_stack_may_be_missed_while_the_share_is_another),
         cmocka_unit_test(threads_keep_their_sums),
+        cmocka_unit_test(short_stacks_keep_what_belongs_to_them),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(intervals_hold_the_truth_if_the_share_changes),
     };

@@ -818,7 +818,8 @@ stacks_truncated(const struct profile *p, const struct stacks *s, struct counter
     for (size_t i = 0; i < s->count; i++) {
         const char *root = stack_root(p, &s->v[i]);
 
-        if (root == NULL)
+        // Short stacks that only blocks of memory or accesses belong to have no counts.
+        if (root == NULL || (s->v[i].counters.allocations == 0 && s->v[i].counters.frees == 0))
             continue;
         counters_add(ret, &s->v[i].counters);
         if (name == NULL || strcmp(root, FRAME_NAME_CALLERLESS) != 0)

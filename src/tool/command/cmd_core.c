@@ -185,8 +185,9 @@ int
 core_run(const struct core_options *o, int count, char **arguments)
 {
     struct core_command c = {.o = o};
+    struct view_options view = o->view;
     const struct runner r = {
-        .options = &c.o->view,
+        .options = &view,
         .own = &c,
         .session = SESSION_PLAIN,
         .stacks = STACKS_FOLDED_IN_TEXT,
@@ -198,6 +199,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     char path[64];
     int fd, rc = request_of(c.o, count, arguments, &request);
 
+    view.blocks = true;
     if (rc == 0)
         rc = question_of(c.o, &c);
     request.all_counters = c.o->output != NULL;

@@ -103,6 +103,7 @@ struct view_options {
     struct tag_filter tags;
     struct symbol_choice symbols;
     bool no_fold, fold_recursion, keep_recursion, native, wide;
+    bool blocks;    // The view finds blocks in memory, each by its site. No option.
     int json;       // Index in view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
     uint64_t depth; // 0 = the view's default.

@@ -60,6 +60,7 @@ struct cell {
 
 struct spreader {
     struct profile *p;
+    bool keep; // Keep the sites of short stacks.
     struct arena arena;
     bool *is_short;      // By node: of a short stack.
     struct map children; // The tree of sites: place and location to the caller's place.
@@ -730,7 +731,7 @@ callers_order(struct spreader *s, size_t *ret_count)
     for (size_t i = 0; i < p->site_count; i++) {
         uint32_t group = profile_site_errors(p, i)->group, cell = s->cell_of_site[i];
 
-        if (group == 0 && (cell == 0 || s->cells[cell - 1].count == 0))
+        if (group == 0 && (cell == 0 || s->cells[cell - 1].count == 0 || s->keep))
             order[count++] = (uint32_t)i;
         if (group == 0 || first[group] != i + 1)
             continue;
@@ -739,6 +740,26 @@ callers_order(struct spreader *s, size_t *ret_count)
     }
     *ret_count = count;
     return order;
+}
+
+/* Return true if the counts of SITE were distributed. */
+static bool
+is_spread(const struct spreader *s, uint32_t site)
+{
+    uint32_t cell = s->cell_of_site[site];
+
+    return cell != 0 && s->cells[cell - 1].count > 0;
+}
+
+/* Move the accesses to the new indices TO of their sites. */
+static void
+rearrange_accesses(struct profile_accesses *a, const uint32_t *to)
+{
+    for (size_t i = 0; i < a->count; i++)
+        a->v[i].site = to[a->v[i].site] - 1;
+    for (size_t i = 0; i < a->field_count; i++)
+        a->fields[i].site = to[a->fields[i].site] - 1;
+    access_sort(a);
 }
 
 /* Move P's sites into the order, and drop those whose counts were distributed, with their rows. */
@@ -757,6 +778,8 @@ rearrange(struct spreader *s)
         sites[i] = p->sites[order[i]];
         errors[i] = *profile_site_errors(p, order[i]);
         to[order[i]] = (uint32_t)i + 1;
+        if (is_spread(s, order[i]))
+            sites[i].counters = COUNTERS_ZERO;
     }
     p->sites = sites;
     p->site_count = count;
@@ -765,7 +788,7 @@ rearrange(struct spreader *s)
     for (size_t i = 0; i < p->thread_site_count; i++) {
         uint32_t site = to[p->thread_sites[i].site];
 
-        if (site == 0)
+        if (is_spread(s, p->thread_sites[i].site))
             continue;
         p->thread_sites[rows] = (struct profile_thread_site){p->thread_sites[i].thread, site - 1};
         if (p->row_counters != NULL)
@@ -775,15 +798,18 @@ rearrange(struct spreader *s)
     p->thread_site_count = rows;
     for (size_t i = 0; i < p->change_count; i++)
         p->changes[i].thread_site = row_to[p->changes[i].thread_site];
+    if (p->accesses.granule_bytes != 0)
+        rearrange_accesses(&p->accesses, to);
 }
 
 void
-callers_spread(struct profile *p)
+callers_spread(struct profile *p, bool keep)
 {
     struct spreader s = {.p = p, .place_count = 1};
 
     // Accesses are by site, and cannot be divided.
-    if (p->accesses.granule_bytes == 0 && find_short(&s)) {
+    s.keep = keep || p->accesses.granule_bytes != 0;
+    if (find_short(&s)) {
         s.groups = arena_array(&s.arena, 1, sizeof *s.groups);
         s.place_capacity = 1;
         s.group_of = arena_array(&s.arena, p->node_count, sizeof *s.group_of);
