@@ -802,6 +802,21 @@ rearrange(struct spreader *s)
         rearrange_accesses(&p->accesses, to);
 }
 
+/* Forget the types that only the sizes of a stack's recorded blocks suggested, if its share has
+ * other sizes. */
+static void
+forget_types(struct profile *p)
+{
+    for (size_t i = 0; i < p->site_count; i++) {
+        struct profile_site *s = &p->sites[i];
+
+        if (s->verdict == VERDICT_SAME_SIZE && s->counters.size_min != s->counters.size_max) {
+            s->verdict = VERDICT_UNKNOWN;
+            s->type = 0;
+        }
+    }
+}
+
 void
 callers_spread(struct profile *p, bool keep)
 {
@@ -826,6 +841,7 @@ callers_spread(struct profile *p, bool keep)
         set_errors(&s);
         spread_rows(&s);
         rearrange(&s);
+        forget_types(p);
         ENSURE_VALID(profile_sums_are_valid(p));
     }
     map_release(&s.children);

@@ -4,6 +4,7 @@
     caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
     caller_views.py rare HEAPTAP CALLED      callers of sites without any whole stack
     caller_views.py script HEAPTAP SCRIPT    functions of a Lua script
+    caller_views.py types HEAPTAP CALLED     types that were guessed by size
 """
 import json
 import os
@@ -118,6 +119,17 @@ def rare(called):
     module = [row for row in modules if row["module"].endswith("/called")][0]
     low, some, high = bounds(module, "allocations")
     tell(low <= 360 <= high < 370, "rare: the module has all of them", [low, some, high])
+
+
+def types(called):
+    """One caller's blocks have one size, but those of the site do not."""
+    path = record("types.heaptap", "1/16", [called, "shares"])
+    report = view("report", "--by", "type", "--json", path)
+    same("types: all bytes of the site are of unknown type", 1,
+         sum(row["allocations"] >= 20000 for row in report["rows"] if row["verdict"] == "unknown"))
+    text = subprocess.run([heaptap, "report", "--by", "type", path], stdout=subprocess.PIPE,
+                          check=True).stdout.decode()
+    tell("one of 0 of" not in text, "types: none is guessed from no type", text)
 
 
 def script(path):

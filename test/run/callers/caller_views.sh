@@ -11,4 +11,5 @@ py() {
 py leaks "$HEAPTAP" "$called"
 py marks "$HEAPTAP" "$called"
 py rare "$HEAPTAP" "$called"
+py types "$HEAPTAP" "$called"
 finish
