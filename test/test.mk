@@ -154,14 +154,14 @@ $(BUILD)/test/harness/harness_$(1): \
         $(intercepted:%=$(BUILD)/test/harness/$(1)/tap_%.o) \
         $(filter-out $(intercepted:%=\%/%.o),$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
-	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
+	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lm -lpthread
 $(BUILD)/test/harness/own_$(1): \
         $(BUILD)/test/harness/$(1)/own_harness.o $(BUILD)/test/harness/$(1)/harness_heap.o \
         $(BUILD)/test/harness/$(1)/harness_valid.o \
         $(intercepted:%=$(BUILD)/test/harness/$(1)/tap_%.o) \
         $(filter-out $(intercepted:%=\%/%.o),$(call harness_objects,$(1)))
 	$$(call say,TEST,$$@)
-	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lpthread
+	$$(Q)$$(CC) $(2) -Wl,--wrap=sys_gettid,--wrap=sys_tgkill -o $$@ $$^ -lzstd -ldl -lm -lpthread
 endef
 
 harness_mains := $(wildcard test/harness/harness*.c)

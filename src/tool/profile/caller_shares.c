@@ -46,6 +46,9 @@ static_assert((int)PEAK_BYTES == (int)SHARE_PEAK_BYTES, "the columns of shares c
 /* An entry of a history is split into this many at most. */
 enum { CHANGES_MAX = 1 << 23 };
 
+/* Sums above this lose units as doubles; only damaged files have them. */
+#define AMOUNT_MAX ((int64_t)1 << 50)
+
 #define NO_THREAD UINT32_MAX
 
 /* The whole stacks of a short one, in one size class, heap, set of labels and share of callers. */
@@ -56,6 +59,20 @@ struct cell {
     size_t count, capacity;
     double *boundaries[COLUMNS];  // count + 1 each.
     int64_t done[COLUMNS];        // Distributed so far.
+};
+
+enum { AMOUNTS = 4 }; // Members of struct profile_amounts.
+
+/* A member's part of a row: the amounts, and how much of them earlier changes have. */
+struct part {
+    int64_t total[AMOUNTS], given[AMOUNTS];
+};
+
+/* A row of a short stack. PARTS is by member; NULL if its changes do not add up to its counters, as
+ * in a damaged file. */
+struct spread_row {
+    struct part *parts;
+    int64_t total[AMOUNTS], done[AMOUNTS];
 };
 
 struct spreader {
@@ -73,6 +90,9 @@ struct spreader {
     uint32_t *cell_of_site; // By site of a short stack: cell plus 1.
     struct map rows;     // Thread and site to row.
     size_t row_capacity, row_counter_capacity;
+    struct spread_row *spread_rows; // By row of the profile; NULL without a history.
+    double *weights;                // Room for two numbers by member.
+    int64_t *shares;                // Room for AMOUNTS numbers by member.
     struct profile_change *changes;
     size_t change_count, change_capacity;
 };
@@ -404,6 +424,20 @@ callers_row(struct spreader *s, uint32_t thread, uint32_t site)
     return (uint32_t)p->thread_site_count++;
 }
 
+/* Append the amounts R of member I to the changes of THREAD at INTERVAL. */
+static void
+append_change(struct spreader *s, const struct cell *c, size_t i, uint32_t thread,
+              uint32_t interval, const struct profile_amounts *r)
+{
+    if ((r->allocations | r->allocated_bytes | r->frees | r->freed_bytes) == 0 ||
+        s->change_count == CHANGES_MAX)
+        return;
+    arena_grow(&s->p->arena, &s->changes, &s->change_capacity, s->change_count,
+               sizeof *s->changes);
+    s->changes[s->change_count++] =
+        (struct profile_change){callers_row(s, thread, c->members[i]), interval, *r};
+}
+
 /* Append member I's part of CHANGE, of a row of THREAD in C. BEFORE has the amounts of the row
  * before it. */
 static void
@@ -425,25 +459,188 @@ change_share(struct spreader *s, const struct cell *c, size_t i, uint32_t thread
         share_of(c, i, LIVE_BYTES,
                  counters_difference(before->allocated_bytes, before->freed_bytes),
                  counters_difference(a->allocated_bytes, a->freed_bytes)));
-    if ((r.allocations | r.allocated_bytes | r.frees | r.freed_bytes) == 0 ||
-        s->change_count == CHANGES_MAX)
-        return;
-    arena_grow(&s->p->arena, &s->changes, &s->change_capacity, s->change_count,
-               sizeof *s->changes);
-    s->changes[s->change_count++] =
-        (struct profile_change){callers_row(s, thread, c->members[i]), change->interval, r};
+    append_change(s, c, i, thread, change->interval, &r);
+}
+
+/* Divide AMOUNT in proportion to the N WEIGHTS, whose sum is SUM, into RET: whole numbers, none
+ * above its weight rounded up. */
+static void
+divide_amount(int64_t amount, const double *weights, double sum, size_t n, int64_t *ret)
+{
+    double end = 0, scale = sum > 0 ? (double)amount / sum : 0;
+    int64_t below = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t next;
+
+        end += weights[i];
+        // The sum of the weights is rounded as END is, so the last one gets the rest.
+        next = end >= sum ? amount : (int64_t)floor(end * scale);
+        ret[i] = next - below;
+        below = next;
+    }
+}
+
+/* Return the amount K that PART has to get of ROW, so that all changes up to now are divided as the
+ * row is. */
+static double
+part_lacks(const struct spread_row *row, const struct part *part, int k, int64_t amount)
+{
+    double lacks = (double)part->total[k] * (double)(row->done[k] + amount) /
+                       (double)(row->total[k] > 0 ? row->total[k] : 1) -
+                   (double)part->given[k];
+    double left = (double)(part->total[k] - part->given[k]);
+
+    return row->done[k] + amount == row->total[k] ? left : fmin(fmax(lacks, 0), left);
+}
+
+/* Divide AMOUNT, the amount K of a change of ROW, between the N parts: into RET, by part. No part
+ * frees more than it has, and bytes follow blocks, as far as the totals permit it. */
+static void
+divide_change(struct spreader *s, struct spread_row *row, size_t n, int k, int64_t amount,
+              const int64_t *blocks, int64_t *ret)
+{
+    double *weights = s->weights, *best = weights + n, sum = 0, best_sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct part *part = &row->parts[i];
+        double live = (double)(part->given[k % 2] - part->given[k % 2 + 2]);
+
+        weights[i] = part_lacks(row, part, k, amount);
+        best[i] = k >= 2 ? fmin(weights[i], fmax(live, 0)) : weights[i];
+        if (blocks != NULL && blocks[i] == 0)
+            best[i] = 0;
+        sum += weights[i];
+        best_sum += best[i];
+    }
+    if (best_sum >= (double)amount && row->done[k] + amount != row->total[k])
+        divide_amount(amount, best, best_sum, n, ret);
+    else
+        divide_amount(amount, weights, sum, n, ret);
+    for (size_t i = 0; i < n; i++)
+        row->parts[i].given[k] += ret[i];
+    row->done[k] += amount;
+}
+
+/* Store A by index: allocations and their bytes, frees and their bytes. */
+static void
+amounts_array(const struct profile_amounts *a, int64_t ret[AMOUNTS])
+{
+    ret[0] = a->allocations;
+    ret[1] = a->allocated_bytes;
+    ret[2] = a->frees;
+    ret[3] = a->freed_bytes;
+}
+
+/* Append the parts of CHANGE, of ROW of THREAD in C. */
+static void
+change_parts(struct spreader *s, const struct cell *c, struct spread_row *row, uint32_t thread,
+             const struct profile_change *change)
+{
+    int64_t amounts[AMOUNTS], *v = s->shares;
+
+    amounts_array(&change->amounts, amounts);
+    for (int k = 0; k < AMOUNTS; k++)
+        divide_change(s, row, c->count, k, amounts[k],
+                      k % 2 == 1 ? v + (size_t)(k - 1) * c->count : NULL,
+                      v + (size_t)k * c->count);
+    for (size_t i = 0; i < c->count; i++)
+        append_change(s, c, i, thread, change->interval,
+                      &(struct profile_amounts){v[i], v[c->count + i], v[2 * c->count + i],
+                                                v[3 * c->count + i]});
+}
+
+/* Set PARTS of the rows whose changes add up to their counters and are counts of events. */
+static void
+make_parts(struct spreader *s)
+{
+    struct profile *p = s->p;
+    bool *bad = arena_array(&s->arena, p->thread_site_count, sizeof *bad);
+    size_t most = 0;
+
+    s->spread_rows = arena_array(&s->arena, p->thread_site_count, sizeof *s->spread_rows);
+    for (size_t n = 0; n < p->change_count; n++) {
+        uint32_t row = p->changes[n].thread_site;
+        int64_t amounts[AMOUNTS];
+
+        amounts_array(&p->changes[n].amounts, amounts);
+        for (int k = 0; k < AMOUNTS; k++) {
+            int64_t *total = &s->spread_rows[row].total[k];
+
+            bad[row] |= amounts[k] < 0 || amounts[k] > AMOUNT_MAX || *total > AMOUNT_MAX;
+            *total = counters_sum(*total, amounts[k]);
+        }
+    }
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct counters *k = profile_row_counters(p, i);
+        const int64_t wanted[] = {k->allocations, k->allocated_bytes, k->frees, k->freed_bytes};
+        uint32_t cell = s->cell_of_site[p->thread_sites[i].site];
+        size_t count = cell != 0 ? s->cells[cell - 1].count : 0;
+
+        if (count > 0 && !bad[i] && memcmp(wanted, s->spread_rows[i].total, sizeof wanted) == 0)
+            s->spread_rows[i].parts =
+                arena_array(&s->arena, count, sizeof *s->spread_rows[i].parts);
+        most = count > most ? count : most;
+    }
+    s->weights = arena_array(&s->arena, 2 * most, sizeof *s->weights);
+    s->shares = arena_array(&s->arena, AMOUNTS * most, sizeof *s->shares);
+}
+
+/* Make the frees of column K in PARTS, whose sum is that of the row, not negative: parts with too
+ * many give some to the others. */
+static void
+raise_frees(struct part *parts, size_t n, int k)
+{
+    int64_t lacking = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (parts[i].total[k] < 0) {
+            lacking -= parts[i].total[k];
+            parts[i].total[k] = 0;
+        }
+    for (size_t i = 0; i < n && lacking > 0; i++) {
+        int64_t taken = parts[i].total[k] < lacking ? parts[i].total[k] : lacking;
+
+        parts[i].total[k] -= taken;
+        lacking -= taken;
+    }
+}
+
+/* Set the totals of ROW's parts from the shares of K, the row's counters in C. */
+static void
+set_parts(const struct cell *c, struct spread_row *row, const struct counters *k)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct counters share = counters_share(c, i, k);
+        const int64_t total[] = {share.allocations, share.allocated_bytes, share.frees,
+                                 share.freed_bytes};
+
+        memcpy(row->parts[i].total, total, sizeof total);
+    }
+    for (int n = 0; n < AMOUNTS; n++)
+        raise_frees(row->parts, c->count, n);
 }
 
 /* Distribute K, the counters of THREAD at C's short stack; NO_THREAD: of all, in a model without
- * rows. */
+ * rows. ROW may be NULL. */
 static void
-spread_counters(struct spreader *s, struct cell *c, uint32_t thread, struct counters k)
+spread_counters(struct spreader *s, struct cell *c, uint32_t thread, struct counters k,
+                struct spread_row *row)
 {
     struct profile *p = s->p;
+    bool has_parts = row != NULL && row->parts != NULL;
 
+    if (has_parts)
+        set_parts(c, row, &k);
     for (size_t i = 0; i < c->count; i++) {
         struct counters share = counters_share(c, i, &k);
 
+        if (has_parts) {
+            share.allocations = row->parts[i].total[0];
+            share.allocated_bytes = row->parts[i].total[1];
+            share.frees = row->parts[i].total[2];
+            share.freed_bytes = row->parts[i].total[3];
+        }
         // The first member keeps the sizes even of a row that only frees.
         if (callers_is_nothing(&share) && i > 0)
             continue;
@@ -469,6 +666,16 @@ amounts_done(const struct cell *c)
         counters_difference(c->done[ALLOCATED_BYTES], c->done[LIVE_BYTES])};
 }
 
+static int
+compare_changes(const void *a, const void *b)
+{
+    const struct profile_change *x = a, *y = b;
+
+    if (x->thread_site != y->thread_site)
+        return x->thread_site < y->thread_site ? -1 : 1;
+    return x->interval < y->interval ? -1 : x->interval > y->interval;
+}
+
 /* Replace the changes of rows at distributed short stacks by changes of their members. BEFORE has,
  * by row, the amounts distributed before it. */
 static void
@@ -476,6 +683,7 @@ spread_changes(struct spreader *s, struct profile_amounts *before)
 {
     struct profile *p = s->p;
 
+    qsort(p->changes, p->change_count, sizeof *p->changes, compare_changes);
     for (size_t n = 0; n < p->change_count; n++) {
         const struct profile_change *change = &p->changes[n];
         uint32_t row = change->thread_site, cell = s->cell_of_site[p->thread_sites[row].site];
@@ -487,7 +695,9 @@ spread_changes(struct spreader *s, struct profile_amounts *before)
             s->changes[s->change_count++] = *change;
             continue;
         }
-        for (size_t i = 0; i < c->count; i++)
+        if (s->spread_rows[row].parts != NULL)
+            change_parts(s, c, &s->spread_rows[row], p->thread_sites[row].thread, change);
+        for (size_t i = 0; i < c->count && s->spread_rows[row].parts == NULL; i++)
             change_share(s, c, i, p->thread_sites[row].thread, change, &before[row]);
         profile_amounts_add(&before[row], &change->amounts);
     }
@@ -507,6 +717,8 @@ spread_rows(struct spreader *s)
     struct profile_amounts *before = arena_array(&s->arena, rows, sizeof *before);
 
     s->row_capacity = s->row_counter_capacity = 0;
+    if (p->change_count > 0)
+        make_parts(s);
     if (rows > 0) { // Their arrays may have no room left.
         struct profile_thread_site *v = NULL;
         struct counters *counters = NULL;
@@ -530,11 +742,12 @@ spread_rows(struct spreader *s)
             continue;
         before[i] = amounts_done(&s->cells[cell - 1]);
         spread_counters(s, &s->cells[cell - 1], p->thread_sites[i].thread,
-                        *profile_row_counters(p, i));
+                        *profile_row_counters(p, i),
+                        p->change_count > 0 ? &s->spread_rows[i] : NULL);
     }
     for (size_t i = 0; i < s->cell_count && rows == 0; i++)
         if (s->cells[i].count > 0)
-            spread_counters(s, &s->cells[i], NO_THREAD, p->sites[s->cells[i].site].counters);
+            spread_counters(s, &s->cells[i], NO_THREAD, p->sites[s->cells[i].site].counters, NULL);
     if (p->change_count > 0)
         spread_changes(s, before);
 }

@@ -3,6 +3,7 @@
     caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
     caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
     caller_views.py rare HEAPTAP CALLED      callers of sites without any whole stack
+    caller_views.py history HEAPTAP CALLED.. changes between snapshots
     caller_views.py script HEAPTAP SCRIPT    functions of a Lua script
     caller_views.py types HEAPTAP CALLED     types that were guessed by size
 """
@@ -130,6 +131,23 @@ def types(called):
     text = subprocess.run([heaptap, "report", "--by", "type", path], stdout=subprocess.PIPE,
                           check=True).stdout.decode()
     tell("one of 0 of" not in text, "types: none is guessed from no type", text)
+
+
+def history(*command):
+    """Parts of a change are counts as well, and add up to the counters of their part."""
+    path = record("history.heaptap", "1/8", list(command))
+    report = view("html", "--json", path)["report"]
+    names = ("allocations", "allocated_bytes", "frees", "freed_bytes")
+    changes, parts = report["history"]["changes"], report["parts"]
+    same("history: no count is negative", [0] * 4,
+         [sum(value < 0 for value in changes[name]) for name in names])
+    sums = [[0] * 4 for _ in parts["site"]]
+    for part, *amounts in zip(changes["part"], *(changes[name] for name in names)):
+        sums[part] = [a + b for a, b in zip(sums[part], amounts)]
+    wrong = [(a, b) for a, b in zip(sums, zip(*(parts[name] for name in names)))
+             if tuple(a) != b]
+    same("history: each part adds up", [], wrong)
+    tell(len(set(changes["point"])) > 2, "history: there are snapshots")
 
 
 def script(path):
