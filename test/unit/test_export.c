@@ -399,6 +399,36 @@ events_come_to_what_was_counted(void **state)
     profile_free(p);
 }
 
+/* If this fails, exporting a damaged profile fills the disk: its history allocates more blocks than
+ * were ever counted. */
+static void
+a_damaged_history_adds_no_events(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct counters c = build_counters(7, 700, 0, 0);
+    struct profile_snapshot snapshot = {.elapsed_ns = 1000000, .name = ""};
+    struct profile_change changes[] = {
+        {.interval = 0, .amounts = {.allocations = 100000, .allocated_bytes = 700}},
+        {.interval = 1, .amounts = {.allocations = -99993}},
+    };
+    struct strbuf out;
+    size_t allocations = 0;
+
+    (void)state;
+    build_thread_site(p, build_thread(p, "main"), build_site(p, c, "f@a.c:1", NULL), c);
+    p->has_history = true;
+    p->snapshots = &snapshot;
+    p->snapshot_count = 1;
+    p->changes = changes;
+    p->change_count = countof(changes);
+    out = exported(p, "heaptrack", METRIC_INUSE, NULL);
+    for (const char *at = strbuf_text(&out); (at = strstr(at, "\n+ ")) != NULL; at++)
+        allocations++;
+    assert_int_equal(allocations, 7);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, comparing exports no longer shows whether two profiles are the same. */
 static void
 exporting_twice_gives_the_same_bytes(void **state)
@@ -679,6 +709,7 @@ main(void)
         cmocka_unit_test(what_is_freed_takes_away_a_whole_allocation),
         cmocka_unit_test(time_never_runs_backwards_for_firefox),
         cmocka_unit_test(events_come_to_what_was_counted),
+        cmocka_unit_test(a_damaged_history_adds_no_events),
         cmocka_unit_test(a_tree_of_calls_has_bytes_where_they_were_allocated),
         cmocka_unit_test(speedscope_has_each_metric_and_a_row_for_each_function),
         cmocka_unit_test(exporting_twice_gives_the_same_bytes),

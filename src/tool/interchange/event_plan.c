@@ -19,7 +19,8 @@
  * case the old bytes are freed first (gross, in plan_row). If even then there are fewer allocations
  * than pieces, the site loses its history (plan_simply): it has nothing before the peak, then its
  * minimum, then its live amount. So a moment may show less than was live then, but never more. The
- * difference is below a hundredth in a compiler and an interpreter.
+ * difference is below a hundredth in a compiler and an interpreter. A site also loses its history
+ * if that has more allocations than the site, as in damaged files: the stream could be endless.
  *
  * The reader computes the peak itself, so no moment may exceed ours, or reach it earlier. Within a
  * step, frees come first and allocations last, so that no more is held than at one of its ends.
@@ -494,6 +495,7 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
 {
     size_t pieces = w->plan->piece_count;
     int64_t sum = 0, level = 0, least = INT64_MAX;
+    int64_t spare = w->plan->units[unit].allocations; // In no row; negative: rows have too many.
 
     for (size_t i = first; i < end; i++) {
         struct row *row = &w->rows[i];
@@ -504,10 +506,11 @@ plan_unit(struct planner *w, uint32_t unit, size_t first, size_t end)
         row->level = level = event_plan_not_negative(sum);
         row->blocks = event_plan_not_negative(row->blocks);
         row->bytes = event_plan_not_negative(row->bytes);
+        spare = spare < 0 ? spare : spare - row->blocks;
         if (row->interval > w->plan->peak_step)
             least = smaller(least, level);
     }
-    if (!plan_by_rows(w, unit, first, end)) {
+    if (spare < 0 || !plan_by_rows(w, unit, first, end)) {
         w->plan->piece_count = pieces;
         plan_simply(w, unit, &w->rows[first], least);
         end = first + 1;
