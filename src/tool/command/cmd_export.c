@@ -161,6 +161,19 @@ cmd_export_warn(const struct shown *s, const struct exporter *e)
                         style_percent(a, c.allocated_bytes, s->stacks.total.allocated_bytes));
 }
 
+/* Warn if some values depend on the share of calls with callers: no format can mark them. */
+static void
+warn_of_shares(const struct shown *s)
+{
+    struct arena *a = s->text.base.arena;
+
+    if (s->p->has_shares)
+        message_warning("values of callers are estimates, values of sites are exact: callers were "
+                        "recorded of one call in %s%s",
+                        s->p->mode_count > 1 ? "up to " : "",
+                        style_count(a, (int64_t)s->p->callers_period));
+}
+
 static int
 cmd_export_show(struct shown *s)
 {
@@ -179,6 +192,7 @@ cmd_export_show(struct shown *s)
 
     if (rc == 0) {
         cmd_export_warn(s, run->exporter);
+        warn_of_shares(s);
         return 0;
     }
     message_error("%s", err.text);

@@ -13,6 +13,15 @@ py marks "$HEAPTAP" "$called"
 py rare "$HEAPTAP" "$called"
 py types "$HEAPTAP" "$called"
 
+# No format can mark values of callers as estimates.
+for format in collapsed pprof heaptrack; do
+    "$HEAPTAP" export -f $format -o shares.out types.heaptap 2>err
+    same "export -f $format: warns once of estimates" 1 \
+        "$(grep -c "^heaptap: warning: values of callers are estimates.* one call in 16$" err)"
+done
+"$HEAPTAP" export -f collapsed -o shares.out exact.heaptap 2>err
+check "export: no warning of exact values" sh -c '! grep -q estimates err'
+
 # A program with many stacks and snapshots.
 cat >many.cc <<'END'
 int f(int);
