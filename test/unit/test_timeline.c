@@ -126,7 +126,7 @@ moments_are_found_by_name_and_time(void **unused)
     finds(p, "0.5s", 0);
     finds(p, "-3s", SNAPSHOTS - 2);
     finds(p, "10h", SNAPSHOTS + 1);
-    assert_int_equal(time_slice_find(p, "warm#3", &m, &err), HEAPTAP_USAGE);
+    assert_int_equal(time_slice_find(p, "warm#3", &m, &err), HEAPTAP_BAD_INPUT);
     assert_non_null(strstr(err.text, "warm, load, serve"));
     assert_int_equal(time_slice_find_span(p, "load", span, &err), 0);
     assert_int_equal(span[0].snapshots, 10);

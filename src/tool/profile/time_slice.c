@@ -277,7 +277,7 @@ time_slice_find(struct profile *p, const char *when, struct profile_point *ret, 
     else if (read_elapsed(p, when, &ns))
         *ret = point_before(p, ns);
     else
-        return err_set(err, HEAPTAP_USAGE,
+        return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
                        "90s, 5m, 1h30m or -5m (before the end), start, peak or end",
                        p->path, when, time_slice_known_names(p));

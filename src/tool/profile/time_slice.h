@@ -14,8 +14,8 @@
  *
  * A time and the last three words never mean a snapshot of that name; "end#1" does.
  *
- * Returns 0, or an error with ERR set: HEAPTAP_USAGE if there is none, HEAPTAP_BAD_INPUT if P has
- * no history and WHEN is not its start, end or peak. */
+ * Returns 0, or HEAPTAP_BAD_INPUT with ERR set if P has no such moment. Without a history, P has
+ * only its start, end and peak. */
 int time_slice_find(struct profile *p, const char *when, struct profile_point *ret,
                     struct err *err);
 

@@ -203,9 +203,9 @@ def other_views(p):
 
 def refused():
     for arguments, status, word in (
-            (["--at", "never"], 2, "its snapshots are first, again, loading, serving"),
-            (["--at", "again#3"], 2, "no moment"), (["--at", "5"], 2, "no moment"),
-            (["--at", "-"], 2, "no moment"), (["--at", "5s5"], 2, "no moment"),
+            (["--at", "never"], 3, "its snapshots are first, again, loading, serving"),
+            (["--at", "again#3"], 3, "no moment"), (["--at", "5"], 3, "no moment"),
+            (["--at", "-"], 3, "no moment"), (["--at", "5s5"], 3, "no moment"),
             (["--between", "again"], 2, "A..B"),
             (["--between", "end..start"], 2, "'end' is after 'start'"),
             (["--between", "again..again"], 2, "no snapshot"),
