@@ -128,6 +128,7 @@ new_profile(const char *file)
 
     p->symbolised = false;
     p->process.pid = 0; // Without a process id, no map of JIT code is looked up.
+    p->process.start_unix_ns = UINT64_C(1) << 62; // The files were built before the recording.
     p->modules = arena_array(&p->arena, 2, sizeof *p->modules);
     p->module_count = 2;
     p->modules[0].path = "";
@@ -1029,6 +1030,7 @@ jit_code_is_named_by_its_own_map(void **state)
 
     (void)state;
     p->process.pid = (uint32_t)getpid();
+    p->process.start_unix_ns = 1; // The map is newer.
     old = add_location(p, 0x1010 - BIAS);
     replaced = add_location(p, 0x1110 - BIAS);
     outside = add_location(p, 0x3000 - BIAS);
@@ -1050,6 +1052,7 @@ jit_code_is_named_by_its_own_map(void **state)
     // The process has another root.
     p = new_profile("[vdso]");
     p->process.pid = (uint32_t)getpid();
+    p->process.start_unix_ns = 1; // The map is newer.
     p->sysroot = arena_strdup(&p->arena, in_directory("jail"));
     old = add_location(p, 0x1010 - BIAS);
     p->locations[old].module = 0;

@@ -53,7 +53,8 @@ struct html_sources {
     const char *directory, *sysroot;
     struct strbuf text; // Text of the file read last.
     struct arena arena;
-    size_t bytes, found, too_large, missing;
+    uint64_t start_unix_ns; // Of the recording; 0 = unknown.
+    size_t bytes, found, too_large, missing, changed;
 };
 
 /* Return options for stacks as recorded, because the page folds them itself. */
@@ -184,10 +185,11 @@ static const char *
 cmd_html_read_source(void *arg, const char *file)
 {
     struct html_sources *s = arg;
+    uint64_t changed_unix_ns;
     bool found;
 
     strbuf_clear(&s->text);
-    found = source_read(s->directory, s->sysroot, file, &s->arena, &s->text);
+    found = source_read(s->directory, s->sysroot, file, &s->arena, &s->text, &changed_unix_ns);
     arena_release(&s->arena);
     if (!found) {
         s->missing++;
@@ -198,6 +200,7 @@ cmd_html_read_source(void *arg, const char *file)
         return NULL;
     }
     s->found++;
+    s->changed += s->start_unix_ns != 0 && changed_unix_ns > s->start_unix_ns;
     s->bytes += s->text.length;
     return s->text.text;
 }
@@ -224,6 +227,11 @@ report_written(const char *path, const struct html_sources *s, struct arena *are
 static void
 hint_at_sources(const struct html_sources *s, struct arena *arena)
 {
+    if (s->changed > 0)
+        message_warning("%s since the recording, so amounts may be beside other lines",
+                        s->changed == 1
+                            ? "1 source file has changed"
+                            : arena_printf(arena, "%zu source files have changed", s->changed));
     if (s->missing > 0 && s->directory == NULL)
         message_hint("%s missing, or not readable for everybody; name their directory with "
                      "--source-dir DIR",
@@ -260,7 +268,10 @@ cmd_html_show(const struct html_options *o, struct html_side *side, struct html_
 {
     const struct stacks_options options = options_of_stacks(o);
     const struct profile *p = side->set.v[0];
-    struct html_sources sources = {.directory = o->source_dir, .sysroot = p->sysroot};
+    struct html_sources sources = {
+        .directory = o->source_dir,
+        .sysroot = p->sysroot,
+        .start_unix_ns = p->merged_processes == 0 ? p->process.start_unix_ns : 0};
     struct json_page page = {
         .view = &side->view,
         .before = before ? &before->view : NULL,

@@ -25,6 +25,7 @@ struct source_run {
 struct source_reader {
     const struct source_options *options;
     const char *sysroot;
+    uint64_t start_unix_ns; // Of the recording; 0 = unknown.
 };
 
 /* Read the source file PATH into RET, for struct source_text. Return false, after a hint, if it
@@ -33,9 +34,15 @@ static bool
 cmd_source_read_source(void *arg, const char *path, struct arena *arena, struct strbuf *ret)
 {
     const struct source_reader *r = arg;
+    uint64_t changed_unix_ns;
 
-    if (source_read(r->options->directory, r->sysroot, path, arena, ret))
+    if (source_read(r->options->directory, r->sysroot, path, arena, ret, &changed_unix_ns)) {
+        if (r->start_unix_ns != 0 && changed_unix_ns > r->start_unix_ns)
+            message_warning("%s has changed since the recording, so amounts may be beside other "
+                            "lines",
+                            path);
         return true;
+    }
     message_hint(
         "%s: the source is missing or not readable for everybody, so only line numbers are "
         "shown; name its directory with --source-dir DIR",
@@ -49,7 +56,8 @@ cmd_source_show(struct shown *s)
     const struct source_run *run = s->runner->own;
     struct source_options o = *run->options;
     struct source source;
-    struct source_reader reader = {&o, s->p->sysroot};
+    struct source_reader reader = {&o, s->p->sysroot,
+                                   s->p->merged_processes == 0 ? s->p->process.start_unix_ns : 0};
     struct source_text text = {
         .source = &source, .self = o.self, .read = cmd_source_read_source, .read_arg = &reader};
     int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);

@@ -16,7 +16,8 @@
  * everybody may read is opened only if the user ASKED for its directory, because a profile may
  * name any file. */
 static bool
-source_files_read_text(const char *root, const char *path, bool asked, struct strbuf *ret)
+source_files_read_text(const char *root, const char *path, bool asked, struct strbuf *ret,
+                       uint64_t *ret_unix_ns)
 {
     char chunk[65536];
     struct stat st;
@@ -29,6 +30,8 @@ source_files_read_text(const char *root, const char *path, bool asked, struct st
         while (ret->length < SOURCE_BYTES_MAX && (n = read(fd, chunk, sizeof chunk)) > 0)
             strbuf_add(ret, chunk, (size_t)n);
     close(fd);
+    *ret_unix_ns =
+        (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
     return ret->length > 0 && memchr(ret->text, '\0', ret->length) == NULL;
 }
 
@@ -45,20 +48,21 @@ source_files_leads_out(const char *path)
 
 bool
 source_read(const char *directory, const char *sysroot, const char *path, struct arena *arena,
-            struct strbuf *ret)
+            struct strbuf *ret, uint64_t *ret_unix_ns)
 {
     for (const char *tail = path; tail != NULL && directory != NULL; tail = strchr(tail, '/')) {
         while (*tail == '/')
             tail++;
         if (!source_files_leads_out(tail) &&
-            source_files_read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret))
+            source_files_read_text(NULL, arena_printf(arena, "%s/%s", directory, tail), true, ret,
+                                   ret_unix_ns))
             return true;
         strbuf_clear(ret);
     }
-    if (sysroot != NULL && source_files_read_text(sysroot, path, false, ret))
+    if (sysroot != NULL && source_files_read_text(sysroot, path, false, ret, ret_unix_ns))
         return true;
     strbuf_clear(ret);
-    if (source_files_read_text(NULL, path, false, ret))
+    if (source_files_read_text(NULL, path, false, ret, ret_unix_ns))
         return true;
     strbuf_clear(ret);
     return false;

@@ -59,8 +59,9 @@ void names_hint_print(struct names_hint *h);
 
 /* Read the source file PATH into RET, which must be empty. These places are tried: suffixes of PATH
  * below DIRECTORY (NULL = none), longest first; PATH below SYSROOT (or NULL); PATH itself. Return
- * false, with RET empty, if none is readable. Allocates from ARENA. */
+ * false, with RET empty, if none is readable. *RET_UNIX_NS is the time of the file's last change.
+ * Allocates from ARENA. */
 bool source_read(const char *directory, const char *sysroot, const char *path, struct arena *arena,
-                 struct strbuf *ret);
+                 struct strbuf *ret, uint64_t *ret_unix_ns);
 
 #endif

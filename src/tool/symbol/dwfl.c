@@ -69,6 +69,7 @@ struct object {
     Dwfl *dwfl;
     Dwfl_Module *module;
     const char *root, *path; // As given to regular_open.
+    uint64_t changed_unix_ns; // Time of the last change of its contents.
     struct debug_dirs *debug_dirs;
     const char *directory;   // Directory of the file with the DWARF, without symbolic links.
     uid_t owner;
@@ -112,6 +113,9 @@ struct symbol_paths
 object_paths(const struct profile *p, const struct symbol_options *options)
 {
     return (struct symbol_paths){
+        // A merged profile has only the earliest start, and a copy of a system has other times.
+        .start_unix_ns = p->merged_processes == 0 && p->sysroot == NULL ? p->process.start_unix_ns
+                                                                        : 0,
         .sysroot = p->sysroot, .pid = profile_pid_here(p), .debug_dirs = options->debug_dirs};
 }
 
@@ -179,6 +183,13 @@ object_open(const struct profile_module *m, const struct symbol_paths *paths,
             struct object_failure *ret_failure)
 {
     struct object *o = dwfl_open_file(paths->sysroot, m->path, m, ret_failure);
+
+    if (o != NULL && m->build_id_bytes == 0 && paths->start_unix_ns != 0 &&
+        o->changed_unix_ns > paths->start_unix_ns) {
+        object_close(o);
+        *ret_failure = (struct object_failure){.state = OBJECT_CHANGED};
+        return NULL;
+    }
     // A service with a private mount namespace still uses the system's files.
     bool elsewhere =
         o == NULL || (paths->sysroot != NULL && !is_same_here(paths->sysroot, m->path));
@@ -380,7 +391,9 @@ make_object(int fd, const char *root, const char *path, const struct stat *st,
     struct object *o = xmalloc(sizeof *o);
     void **userdata;
 
-    *o = (struct object){.owner = st->st_uid, .trusted = regular_is_trusted(st), .alt_fd = -1};
+    *o = (struct object){.changed_unix_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 +
+                                            (uint64_t)st->st_mtim.tv_nsec,
+                         .owner = st->st_uid, .trusted = regular_is_trusted(st), .alt_fd = -1};
     o->root = root != NULL ? arena_strdup(&o->arena, root) : NULL;
     o->path = arena_strdup(&o->arena, path);
     o->directory = dwfl_directory_of(&o->arena, fd);

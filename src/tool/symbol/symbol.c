@@ -680,6 +680,8 @@ symbol_lack(const struct profile *p, uint32_t module, struct arena *arena)
     case FILE_MISSING:
         return "is missing here";
     case FILE_CHANGED:
+        if (m->build_id_bytes == 0)
+            return "has changed since the recording";
         return arena_printf(arena, "has changed since the recording (build id %s, recorded %s)",
                             m->trouble, hex_id(arena, m->build_id, m->build_id_bytes));
     case FILE_UNREADABLE:

@@ -12,6 +12,9 @@ enum symbol_server { SERVER_ASKED, SERVER_ANSWERED, SERVER_SILENT };
 
 /* Places to search for the files of a process. */
 struct symbol_paths {
+    // Start of the recording: a newer file without a build id was changed since then. 0 = do not
+    // check.
+    uint64_t start_unix_ns;
     const char *sysroot; // See struct profile; NULL = none.
     uint32_t pid;        // Process on this machine, if it may still run; 0 = none.
     struct debug_dirs *debug_dirs; // The user's directories of debug files; NULL = none.

@@ -102,6 +102,27 @@ names("no build id, a file of that name", True, "--debug-dir", "named_so", "none
 sh(f"mkdir -p anonymous/bin && cp whole anonymous/bin/prog && rm {root}/anonymous/bin/prog")
 names("no build id, another system's file", False, "--sysroot", "root", "none.heaptap")
 
+# A file without a build id must be older than the recording, and a source is compared with it.
+sh("cp prog.c late.c && gcc -g -O1 -Wl,--build-id=none -o late late.c")
+tell(heaptap("run", "--quiet", "--no-pack", "-o", "late.heaptap", "./late")[0] == 0, "recorded")
+status, out, err = heaptap("report", "--by", "function", "late.heaptap")
+tell("make_point" in out and "has changed" not in err, "no build id, unchanged: has names", out,
+     err)
+status, out, err = heaptap("source", "late.c", "late.heaptap")
+tell(status == 0 and "has changed" not in err, "unchanged source: no warning", err)
+sh("touch late.c && gcc -g -O1 -Wl,--build-id=none -o late late.c")
+status, out, err = heaptap("report", "--by", "function", "late.heaptap")
+tell("make_point" not in out and "late has changed" in err, "no build id, rebuilt: has none", out,
+     err)
+status, out, err = heaptap("source", "late.c", "late.heaptap")
+tell(status == 3, "no build id, rebuilt: no function for a source", err)
+sh("gcc -g -O1 -o late late.c")
+tell(heaptap("run", "--quiet", "-o", "kept.heaptap", "./late")[0] == 0, "recorded")
+sh("touch late.c")
+status, out, err = heaptap("source", "late.c", "kept.heaptap")
+tell(status == 0 and "late.c has changed since the recording" in err, "changed source: a warning",
+     err)
+
 for option in ("--debug-dir", "--sysroot"):
     for command in (["report", "raw.heaptap"], ["pack", "-o", "no.heaptap", "raw.heaptap"],
                     ["merge", "-o", "no.heaptap", "raw.heaptap"]):
