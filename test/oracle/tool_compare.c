@@ -15,11 +15,11 @@
  *     address. They are put into one pool, the oracle's unmatched stacks into another, and the
  *     pools must be equal. No more than PERCENT (5) of all allocations may be at marked stacks: a
  *     recorder that charged everything to "other" would otherwise agree.
- *   - With --threads the peak. The recorder's threads publish their changes late, up to
+ *   - With --threads, the peak may differ. The recorder's threads publish their changes late, up to
  *     max(64 KiB, 0.1 %) in all. Each thread may also have one block between the two recorders:
- *     the oracle sees it earlier and drops it later. So the totals must
- *     agree within the sum of that and one block of the largest size for each thread, and the
- *     attribution to sites is not compared.
+ *     the oracle sees it earlier and drops it later. So the totals must agree within these late
+ *     changes and one block of the largest size for each thread. The attribution of the peak to
+ *     sites is not compared.
  *   - Calls that returned no block are shown and not compared: an operator new that throws passes
  *     the oracle by without a trace.
  *

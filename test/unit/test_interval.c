@@ -182,8 +182,9 @@ few_samples_promise_no_more_than_they_hold(void **unused)
     }
 }
 
-/* People see only sites that have a sample. Where almost none was expected, these are the few sites
- * that drew far too many. Still, their intervals must cover the truth. If this fails, rows in the
+/* People see only sites that have a sample. Small sites are among them only if they drew more
+ * samples than expected, so their estimates are too high. Still, their intervals must cover the
+ * truth. If this fails, rows in the
  * tail of a report are wrong more often than one in twenty. */
 static void
 what_is_listed_holds_95_percent(void **unused)

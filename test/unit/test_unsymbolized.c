@@ -63,7 +63,7 @@ package_of(const char *lists, const char *path, struct arena *arena)
     return name != NULL ? name : "";
 }
 
-/* If this fails, each run of a short program reads thousands of lists; or, after a file was
+/* If this fails, each run of a short program reads thousands of package lists; or, after a file was
  * replaced, a hint names the package of the former file. */
 static void
 an_answer_holds_until_the_lists_change(void **state)

@@ -75,7 +75,7 @@ function drawChosen(plot, now) {
     ctx.textBaseline = 'top';
     ctx.textAlign = 'left'; // The axes change the alignment, so it is set again.
     ctx.fillStyle = colour('--muted');
-    for (const second of collections || []) // One tick on the axis for each.
+    for (const second of collections || []) // Each has a tick on the axis.
         ctx.fillRect(Math.round(x(second)), bbox.top + bbox.height - 6 * pixel, pixel, 6 * pixel);
     for (const mark of marks || [])
         drawMark(ctx, bbox, x(mark.second), mark);

@@ -87,7 +87,7 @@ enum {
     COARSE_QUOTA_PAGES = 48, // Maximum total of pages of all units of each other tier that have a
                              // slot.
     COARSE_WAYS = 32, // Number of ways of a granule, in all tiers but the first.
-    DENSE_WORDS = 50, // A region with this number of words in the first way is worth its memory.
+    DENSE_WORDS = 50, // With this number of words in its first way, a region saves memory.
     WAY_WORDS = 54,   // If one way has this number of words, the next way is worth a page.
 };
 
@@ -127,7 +127,7 @@ leaf_make(uint32_t tier, uintptr_t address)
                            sizeof *top << (ARCH_ADDRESS_BITS - span_bits), 0);
     if (top == NULL)
         return NULL;
-    // Charge the top-level page with the pointer to the leaf too: it may be untouched so far.
+    // The page of the top level that has the pointer to the leaf may be untouched. Charge it too.
     return heap_memory_once(&top[address >> span_bits], sizeof **top, LEAF_BYTES);
 }
 

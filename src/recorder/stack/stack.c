@@ -615,9 +615,9 @@ take_variant_place(struct thread *t, uint32_t key)
 }
 
 /* Store the stack of W as a variant stack and return its target. NODE is the parent of the
- * outermost walked frame. Return NULL if the stack must go into the memo: the walk was long, a
- * frame keeps its CFA in a word, or KEY is KEY_REMEMBER. A variant stack costs less than a change
- * of the memo, which other stacks still use. */
+ * outermost walked frame. Return NULL if the stack must go into the memo: the walk was long, the
+ * CFA of a frame is stored in the stack, or KEY is KEY_REMEMBER. A variant stack costs less than a
+ * change of the memo, which other stacks still use. */
 static INLINE struct stack_target *
 stack_pass(const struct walk *w, struct arch_caller caller, uint32_t key, uint32_t node,
            uint32_t root)

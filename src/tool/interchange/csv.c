@@ -7,9 +7,9 @@
  * The columns equal a site's members in JSON, and docs/guide/exports.md lists them. Function, file,
  * line and module describe the innermost frame of user code, as in the report. The last column has
  * all frames, outermost first. Rows are sorted by the requested metric, largest first. Numbers may
- * be negative; only stacks without any count are left out. An empty number is unknown, for example
- * at a moment. Estimates have more columns between the numbers and the texts: the number of sampled
- * blocks, and 95 % intervals.
+ * be negative; only stacks without any count are left out. An empty number is not known: for
+ * example, --at gives no peaks. Estimates have more columns between the numbers and the texts: the
+ * number of sampled blocks, and 95 % intervals.
  *
  * Every text is quoted and no number is, so that readers can derive types from the quotes. A row is
  * a line: breaks in a name become blanks, terminal control characters become '?'. In the column of
