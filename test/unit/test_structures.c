@@ -39,6 +39,7 @@ structures_profile_of(const char *library, const char *type)
     uint32_t site = build_site(p, build_counters(1, 8, 0, 0),
                                arena_printf(&arena, "make@parts.cc:1!%s", library), NULL);
 
+    p->process.start_unix_ns = UINT64_C(1) << 62; // The library was built before the recording.
     p->sites[site].type = strtab_id(&p->strings, type);
     p->sites[site].verdict = VERDICT_CERTAIN;
     *a = ACCESS_NONE;

@@ -151,7 +151,7 @@ if unshare --kill-child -pf true 2>/dev/null; then
     kill $(jobs -p) 2>/dev/null
     wait 2>/dev/null
     "$HEAPTAP" report --at of-one two.heaptap >/dev/null 2>&1
-    same "two containers: and not in the other" 2 $?
+    same "two containers: and not in the other" 3 $?
 else
     skipped "two containers" "they cannot be made here"
 fi
