@@ -810,6 +810,23 @@ run_limited(void)
     run_full();
 }
 
+/* Create the first heap when there is no memory for it. */
+static void
+run_late(void)
+{
+    heaptap_heap *heap;
+
+    heaptap_max_memory(1 << 20);
+    for (unsigned path = 0; path < 1 << 14; path++)
+        dig(NULL, path, 14);
+    heap = heaptap_heap_create("late", 0);
+    for (uintptr_t i = 0; i < 1000; i++)
+        heaptap_alloc(heap, base + 16 * i, 1, 10);
+    heaptap_free(heap, base);
+    heaptap_reset(heap);
+    heaptap_heap_destroy(heap);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -844,6 +861,7 @@ static const struct {
     {"nonsense", run_nonsense},
     {"full", run_full},
     {"limited", run_limited},
+    {"late", run_late},
 };
 
 int

@@ -85,7 +85,9 @@ instance_of(uint64_t handle)
 {
     struct heap_instance *h = likely(handle != 0) ? heap_instance(handle) : NULL;
 
-    if (unlikely(h == NULL) && handle != 0)
+    if (unlikely(h == NULL) && handle == HEAP_LOST)
+        lose_for_memory();
+    else if (unlikely(h == NULL) && handle != 0)
         lose_event();
     return h;
 }
@@ -104,7 +106,7 @@ heap_create(const char *name, unsigned skip_frames, enum heap_form form)
             lose_event();
         else
             lose_for_memory();
-        return 0;
+        return HEAP_LOST;
     }
     handle = (uint64_t)h->uses++ << HANDLE_USE | (uint64_t)(form != HEAP_PLAIN) << HANDLE_LASTS |
              (uint64_t)(index + 1) << HANDLE_INDEX |

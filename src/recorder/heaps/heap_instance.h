@@ -67,7 +67,10 @@ static_assert(HANDLE_USE + HANDLE_USE_BITS == 64 && HEAP_NAMES < 1 << HANDLE_NAM
                   HEAP_CHUNKS * HEAP_CHUNK == 1 << HANDLE_INDEX_BITS,
               "a handle is full");
 
-#define HEAP_NOBODY UINT64_C(1) // Not a valid handle: its index field is 0.
+// The index field of these values is 0, so they have no instance. HEAP_LOST is the handle of a heap
+// for which there was no memory: each of its events counts as lost.
+#define HEAP_NOBODY UINT64_C(1)
+#define HEAP_LOST UINT64_C(2)
 
 static inline uint32_t
 heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
