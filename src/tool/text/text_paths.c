@@ -273,7 +273,12 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
     const char *error = sampling_error(v->base.arena, c, path->errors, METRIC_INUSE);
     size_t before_path = w->blocks + w->bytes + w->percent + 4;
 
-    style_right(v->out, style_count(v->base.arena, counters_live_blocks(c)), w->blocks);
+    // In estimates a path may have bytes and no whole block.
+    style_right(v->out,
+                counters_live_blocks(c) == 0 && counters_live_bytes(c) > 0
+                    ? "<1"
+                    : style_count(v->base.arena, counters_live_blocks(c)),
+                w->blocks);
     style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, style_bytes(v->base.arena, counters_live_bytes(c)), w->bytes + 2);
     style_attr(&v->style, v->out, ATTR_PLAIN);

@@ -26,9 +26,9 @@ site_details(struct text_view *v, const struct counters *c, enum metric metric)
 
     switch (metric) {
     case METRIC_INUSE:
-        return style_plural(a, counters_live_blocks(c), "block");
+        return phrase_blocks(a, counters_live_blocks(c), counters_live_bytes(c));
     case METRIC_PEAK:
-        return style_plural(a, c->peak_blocks, "block");
+        return phrase_blocks(a, c->peak_blocks, c->peak_bytes);
     case METRIC_ALLOC:
         return style_plural(a, c->allocations, "call");
     case METRIC_COUNT:

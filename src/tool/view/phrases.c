@@ -50,6 +50,12 @@ phrase_end(struct arena *arena, const struct profile_process *pr)
 }
 
 const char *
+phrase_blocks(struct arena *arena, int64_t blocks, int64_t bytes)
+{
+    return blocks == 0 && bytes > 0 ? "<1 block" : style_plural(arena, blocks, "block");
+}
+
+const char *
 phrase_size(struct arena *a, uint64_t bytes)
 {
     if (bytes >= MIB && bytes % MIB == 0)

@@ -30,6 +30,10 @@ const char *phrase_end(struct arena *arena, const struct profile_process *pr);
 /* Return the name of P's live bytes: "Still live at end"; "Growth of live" in a cut profile. */
 const char *phrase_live(const struct profile *p);
 
+/* Return the number of BLOCKS: "3 blocks". In estimates a row may have BYTES and no whole block:
+ * "<1 block". From ARENA. */
+const char *phrase_blocks(struct arena *arena, int64_t blocks, int64_t bytes);
+
 /* Return a block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */
 const char *phrase_size(struct arena *arena, uint64_t bytes);
 
