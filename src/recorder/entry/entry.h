@@ -50,7 +50,7 @@ void *libc_before_lookup(uint64_t slot, uint32_t which);
 /* The real functions. No member is NULL, except addresses to jump to. Before real_calls_resolve has
  * run, each function first runs it and then continues. If the program lacks a function, the member
  * for it fails. */
-extern struct real_allocator real;
+extern struct real_allocator real __attribute__((visibility("hidden")));
 
 /* Resolve all functions. Has no effect when called again. Async-signal-safe; threads may run it
  * concurrently. */

@@ -28,7 +28,7 @@ struct sample {
     struct draw_mode callers[DISK_CALLERS_PERIODS + 1];
     uint32_t callers_count;
 };
-extern struct sample sample;
+extern struct sample sample __attribute__((visibility("hidden")));
 
 /* Read the user's choice and write it to the profile. Call before the first event. */
 void mode_start(void);

@@ -96,7 +96,7 @@ struct state {
 
 /* The recorder's state; NULL before the first start. Afterwards the address is constant, also in
  * children. */
-extern struct state *state;
+extern struct state *state __attribute__((visibility("hidden")));
 
 enum reentry {
     REENTRY_IDLE = 0,
