@@ -164,9 +164,10 @@ static INLINE void *
 alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *target,
          alloc_miss_fn *miss)
 {
-    uint32_t size_class = (uint32_t)(size_bytes > DISK_CLASS_0_BYTES) +
-                          (uint32_t)(size_bytes > DISK_CLASS_1_BYTES) +
-                          (uint32_t)(size_bytes > DISK_CLASS_2_BYTES);
+    uint32_t size_class = arch_add_if_above(
+        arch_add_if_above(arch_add_if_above(0, size_bytes, DISK_CLASS_0_BYTES), size_bytes,
+                          DISK_CLASS_1_BYTES),
+        size_bytes, DISK_CLASS_2_BYTES);
     struct disk_counter *c = target->counter[size_class];
     struct ledger_direct d;
 
