@@ -130,6 +130,14 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t si
     bump_by(recent_counter(c, found.later), count);
 }
 
+/* Offsets of the counters of lives: by the number of allocations between a block's own and its
+ * free. */
+static const uint8_t recent_counter_at[RECENT_BLOCKS] = {
+    [0] = offsetof(struct disk_counter, temporary),
+    [1 ... 15] = offsetof(struct disk_counter, ended_16),
+    [16 ... RECENT_BLOCKS - 1] = offsetof(struct disk_counter, ended_256),
+};
+
 /* Like recent_ends, for one block, without branches: no processor can predict the lives of blocks.
  * ENTRY is the block's packed entry. */
 static INLINE void
@@ -143,12 +151,7 @@ recent_ends_packed(struct thread *t, struct disk_counter *c, const void *p, uint
     key += second;
     left = *key;
     later = (uint8_t)(t->alloc_seq - 1 - birth - second * LEDGER_BIRTHS);
-    // The word of `temporary`, of `ended_16` if LATER > 0, of `ended_256` if LATER > 15.
-    static_assert(offsetof(struct disk_counter, temporary) == 7 * 8 &&
-                      offsetof(struct disk_counter, ended_16) == 14 * 8 &&
-                      offsetof(struct disk_counter, ended_256) == 15 * 8,
-                  "the words");
-    counter = &c->temporary + ((later + 240) >> 8) + ((later + 255) >> 8) * 7;
+    counter = (uint64_t *)(void *)((char *)c + recent_counter_at[later]);
     // The compiler would branch.
     __asm__("cmp %2, %0\n\tcmovne %3, %1\n\tcmove %4, %0"
             : "+&r"(left), "+&r"(counter)
