@@ -580,7 +580,9 @@ cmd_run(const void *values, int count, char **arguments)
     run_release(&o.run);
     arena_release(&arena);
     if (r < 0)
-        return r == HEAPTAP_NOT_FOUND ? 127 : exit_code(r);
+        return r == HEAPTAP_NOT_FOUND    ? 127 // As shells do.
+               : r == HEAPTAP_NO_PROGRAM ? 126
+                                         : exit_code(r);
     if (over != 0)
         return over;
     launch_end_like(status);

@@ -46,9 +46,9 @@ bool program_has_more_rights(const char *path);
  * linked-in recorder can record it. Scripts and other files are left to execve. */
 const char *program_cannot_be_recorded(const char *path);
 
-/* Find the file that PROGRAM names, along PATH as execvp does. Returns 0; HEAPTAP_NOT_FOUND; or
- * HEAPTAP_BAD_INPUT for a program that cannot be recorded (static without a recorder, foreign
- * architecture), with ERR set. */
+/* Find the file that PROGRAM names, along PATH as execvp does. Returns 0, or with ERR set
+ * HEAPTAP_NOT_FOUND; HEAPTAP_NO_PROGRAM; or HEAPTAP_BAD_INPUT for a program that cannot be recorded
+ * (static without a recorder, foreign architecture). */
 int program_find(const char *program, struct arena *arena, const char **ret_path, struct err *err);
 
 /* Return the program that PATH, started with ARGUMENTS, runs in its process: PATH, or the program

@@ -127,7 +127,7 @@ program_find(const char *program, struct arena *arena, const char **ret_path, st
     if (*ret_path == NULL)
         return err_set(err, HEAPTAP_NOT_FOUND, "no such program: %s", program);
     if (!is_program(*ret_path))
-        return err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be executed", *ret_path);
+        return err_set(err, HEAPTAP_NO_PROGRAM, "%s cannot be executed", *ret_path);
     why = program_cannot_be_recorded(*ret_path);
     return why ? err_set(err, HEAPTAP_BAD_INPUT, "%s cannot be recorded: %s", *ret_path, why) : 0;
 }

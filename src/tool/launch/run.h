@@ -64,7 +64,8 @@ struct run_profiles {
 
 /* Prepare to run the COUNT ARGUMENTS, program first: find the program and the recorder, and choose
  * the paths of profiles. OPTIONS must outlive R. Returns 0, or with ERR set HEAPTAP_NOT_FOUND if
- * there is no such program, or another error. After an error only run_release is needed. */
+ * there is no such program, HEAPTAP_NO_PROGRAM if it cannot be executed, or another error. After an
+ * error only run_release is needed. */
 int run_prepare(struct recorded_run *r, const struct run_options *options, int count,
                 char **arguments, struct err *err);
 

@@ -452,6 +452,7 @@ exit_code(int errc)
     case HEAPTAP_BAD_INPUT:
     case HEAPTAP_NOT_FOUND:
     case HEAPTAP_NO_DEBUG_INFO:
+    case HEAPTAP_NO_PROGRAM:
         return EXIT_BAD_INPUT;
     default:
         return EXIT_BUG;

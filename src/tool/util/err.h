@@ -14,6 +14,7 @@ enum heaptap_errc {
     HEAPTAP_BUG = -4,           // Our mistake. Exit code 4.
     HEAPTAP_NOT_FOUND = -5,     // Absence, not failure; ERR is not set.
     HEAPTAP_NO_DEBUG_INFO = -6, // Absence, not failure; ERR is not set.
+    HEAPTAP_NO_PROGRAM = -7,    // A file to run is no program. Exit code 126 of `heaptap run`.
 };
 
 struct err {

@@ -80,8 +80,8 @@ check "the recorder leaves an existing file alone" cmp good.heaptap copy.heaptap
 
 # These programs cannot be started.
 refused "run of nothing" 2 "$HEAPTAP" run
-refused "run of a directory" 3 "$HEAPTAP" run -- ./directory
-refused "run of a text file" 3 "$HEAPTAP" run -- ./text.heaptap
+refused "run of a directory" 126 "$HEAPTAP" run -- ./directory
+refused "run of a text file" 126 "$HEAPTAP" run -- ./text.heaptap
 refused "run of a missing program" 127 "$HEAPTAP" run -- ./missing-program
 printf '#include <stdlib.h>\nint main(void) { return malloc(1) == NULL; }\n' >static.c
 if gcc -static -o static static.c 2>/dev/null; then
