@@ -87,6 +87,34 @@ small_branches_are_left_out(void **state)
     profile_free(p);
 }
 
+/* If this fails, two functions that call each other a thousand times make the first screen of a
+ * large profile take minutes. */
+static void
+a_long_trunk_is_left(void **state)
+{
+    const char *frames[82] = {NULL, [81] = "main"};
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    for (int i = 1; i < 81; i++)
+        frames[i] = i % 2 == 0 ? "even" : "odd";
+    for (int leaf = 0; leaf < 2; leaf++) {
+        frames[0] = leaf == 0 ? "a" : "b";
+        build_site_frames(p, build_counters(1, 10, 0, 0), frames, 82);
+    }
+    assert_split(p, "");
+    profile_free(p);
+
+    // A trunk of 60 functions is followed.
+    p = build_profile_new();
+    for (int leaf = 0; leaf < 2; leaf++) {
+        frames[21] = leaf == 0 ? "a" : "b";
+        build_site_frames(p, build_counters(1, 10, 0, 0), frames + 21, 61);
+    }
+    assert_split(p, "a 10, b 10");
+    profile_free(p);
+}
+
 /* If this fails, a first screen leaves the terminal at its top, or lacks where the tree divides. */
 static void
 a_first_screen_has_30_lines(void **state)
@@ -148,6 +176,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_divides_where_its_trunk_ends),
         cmocka_unit_test(small_branches_are_left_out),
+        cmocka_unit_test(a_long_trunk_is_left),
         cmocka_unit_test(a_first_screen_has_30_lines),
     };
 

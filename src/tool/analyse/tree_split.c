@@ -14,6 +14,9 @@
 #define TRUNK 0.85
 // Minimum share of the total for a branch.
 #define BRANCH 0.1
+// Longest trunk. Two functions that call each other could make a very long one, and each step may
+// read millions of stacks.
+enum { TRUNK_MAX = 64 };
 
 /* A stack of the search, and the frame at which it is. */
 struct cursor {
@@ -125,11 +128,11 @@ tree_split_find(const struct profile *p, const struct stacks *stacks, enum metri
         cursors[count++] = c;
         total = counters_sum(total, c.value);
     }
-    for (;;) {
+    for (int length = 0;; length++) {
         size_t most;
 
         step_sum(p, cursors, count, arena, &step);
-        if (step.count == 0)
+        if (step.count == 0 || length == TRUNK_MAX)
             return;
         most = step_largest(&step);
         if ((double)step.v[most].value < TRUNK * (double)step.total)

@@ -329,20 +329,30 @@ text_brief_put_rest(struct text_view *v, enum metric metric, int64_t value, size
     strbuf_char(v->out, '\n');
 }
 
-/* Write the functions among which METRIC divides, if most of it, REST, is in functions without a
- * row. */
+/* A section on METRIC. It may be written several times. */
+struct brief_section {
+    enum metric metric;
+    struct top_holders holders;
+    struct tree_split split;
+    bool split_is_known;
+};
+
+/* Write the functions among which S's metric divides, if most of it, REST, is in functions without
+ * a row. */
 static void
-text_brief_put_split(struct text_view *v, enum metric metric, int64_t rest)
+text_brief_put_split(struct text_view *v, struct brief_section *s, int64_t rest)
 {
+    enum metric metric = s->metric;
     int64_t total = metric_value(&v->base.stacks->total, metric);
     struct arena *a = v->base.arena;
-    struct tree_split split;
 
     if ((double)rest < MOSTLY * (double)total)
         return;
-    tree_split_find(v->base.p, v->base.stacks, metric, a, &split);
-    for (size_t i = 0; i < split.count; i++) {
-        const struct tree_branch *b = &split.v[i];
+    if (!s->split_is_known)
+        tree_split_find(v->base.p, v->base.stacks, metric, a, &s->split);
+    s->split_is_known = true;
+    for (size_t i = 0; i < s->split.count; i++) {
+        const struct tree_branch *b = &s->split.v[i];
         const char *value =
             metric_is_bytes(metric) ? style_bytes(a, b->value) : style_count(a, b->value);
 
@@ -366,9 +376,10 @@ struct brief_plan {
 };
 
 static void
-text_brief_put_rows(struct text_view *v, const struct top_holders *holders, enum metric metric,
-                    struct brief_plan plan)
+text_brief_put_rows(struct text_view *v, struct brief_section *s, struct brief_plan plan)
 {
+    const struct top_holders *holders = &s->holders;
+    enum metric metric = s->metric;
     int64_t total = metric_value(&v->base.stacks->total, metric), rest = 0, shrunk = 0;
     size_t shown = 0, more = 0, less = 0;
 
@@ -391,7 +402,7 @@ text_brief_put_rows(struct text_view *v, const struct top_holders *holders, enum
     text_brief_put_rest(v, metric, rest, more, "more function");
     text_brief_put_rest(v, metric, shrunk, less, "function");
     if (plan.split)
-        text_brief_put_split(v, metric, rest);
+        text_brief_put_split(v, s, rest);
 }
 
 /* Return the next smaller plan after PLAN: one caller, no split, fewer rows, no callers, one
@@ -430,17 +441,17 @@ static size_t
 text_brief_fit(struct text_view *v, enum metric metric, struct brief_plan plan, size_t lines)
 {
     const size_t before = v->out->length, seen = v->seen_count;
-    struct top_holders holders;
+    struct brief_section s = {.metric = metric};
 
-    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &holders);
-    if (holders.count == 0 || metric_value(&holders.v[0].counters, metric) <= 0)
+    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &s.holders);
+    if (s.holders.count == 0 || metric_value(&s.holders.v[0].counters, metric) <= 0)
         return 0;
-    text_brief_put_rows(v, &holders, metric, plan);
+    text_brief_put_rows(v, &s, plan);
     while (text_brief_lines(v->out, before) > lines && (plan.rows > 1 || plan.callers > 0)) {
         plan = text_brief_smaller(plan);
         strbuf_cut(v->out, before);
         v->seen_count = seen;
-        text_brief_put_rows(v, &holders, metric, plan);
+        text_brief_put_rows(v, &s, plan);
     }
     return text_brief_lines(v->out, before);
 }
