@@ -210,6 +210,9 @@ text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t
     struct arena *a = v->base.arena;
     const char *name = style_clean(a, frame_name(v->base.p, s->frames[i], s->locations[i], a));
 
+    // A module's name may have parentheses: "prog (1)+0x1169…".
+    if (v->base.p->frames[s->frames[i]].function == 0)
+        return style_cut_end(a, name, width);
     name = symbol_without_result(a, symbol_shorten(a, name, STYLE_NO_LIMIT));
     name = without_parameters(a, name);
     return style_cut_end(a, symbol_shorten(a, name, width), width);

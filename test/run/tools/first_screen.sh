@@ -85,4 +85,13 @@ same "--frames 3 marks those that it cuts" \
 check "leaks states the number of frames" \
     bash -c '"$1" leaks --paths three.heaptap | grep -qx "stacks are cut to 3 innermost frames"' \
     - "$HEAPTAP"
+# A nameless function is shown by its file, whose name may have parentheses.
+cat >paren.c <<'END'
+#include <stdlib.h>
+int main(void) { return !malloc(100); }
+END
+gcc -O1 -fno-builtin -s -o 'prog (1)' paren.c
+record paren.heaptap './prog (1)'
+check "a file's name with parentheses is whole" \
+    sh -c '"$1" report paren.heaptap 2>/dev/null | grep -q " prog (1)+0x"' - "$HEAPTAP"
 finish
