@@ -133,7 +133,9 @@ static const struct opt options[] = {
      NULL},
     {OPT_COUNT, 0, "sample-count", &defaults.run.recording.sample_count, "N",
      "Record one in N calls on average, whatever the size.", NULL},
-    {OPT_STRING, 0, "delay", &defaults.delay, "SECONDS", "Record nothing for the first SECONDS.",
+    {OPT_STRING, 0, "delay", &defaults.delay, "SECONDS",
+     "Record nothing for the first SECONDS. A thread looks at the clock once in up to about 300 "
+     "calls, so its recording may begin that much later.",
      NULL},
     {OPT_STRING, 0, "duration", &defaults.duration, "SECONDS",
      "Stop recording new blocks after SECONDS. The frees of earlier blocks are still recorded.",
