@@ -39,7 +39,7 @@ struct grown {
     int64_t recorded_bytes;
     int64_t recorder_bytes; // The recorder's own memory.
     bool recorded;          // The process has a profile.
-    bool incomplete;        // A profile is partial by design, or of a forked process.
+    bool incomplete;        // A profile is partial by design, lacks events, or is of a fork.
 };
 
 static struct grown *
@@ -121,7 +121,7 @@ growth_recorded(struct growth *g, const struct profile *p)
                   p->recorder.memory_bytes);
     known->recorder_bytes =
         (int64_t)((uint64_t)known->recorder_bytes + p->recorder.memory_bytes);
-    known->incomplete |= p->process.forked || p->losses.file_failed;
+    known->incomplete |= p->process.forked || p->losses.file_failed || p->may_lag;
     for (size_t i = 0; i < p->mode_count; i++)
         known->incomplete |= p->modes[i].mode == MODE_OFF;
 }

@@ -422,4 +422,28 @@ for some in FREE CALLOC; do
         "leaf:by_calloc allocations=100 frees=100 allocated_bytes=4000" \
         "losses events=0 unknown_frees=0"
 done
+# The latest copy of a profile in memory lacks the blocks that come after it, so their memory proves
+# nothing.
+cat >late.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 3000; i++) { /* 0.4 s: the first copy is written. */
+        free(malloc(1000));
+        usleep(100);
+    }
+    for (int i = 0; i < 2000; i++)
+        memset(malloc(50000), 1, 50000);
+    usleep(500000);
+    kill(getpid(), SIGKILL);
+}
+END
+gcc -g -O1 -fno-builtin -o late late.c
+"$HEAPTAP" run --self-contained-core -o late.heaptap -- ./late >out 2>err
+same "a copy of memory that is late: no warning of another allocator" 0 \
+    "$(grep -c 'did not come through malloc' err)"
+
 finish
