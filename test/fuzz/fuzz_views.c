@@ -22,7 +22,8 @@
 /* covers: json_page.c page_writer.c */
 /* covers: access_sites.c access_words.c text_access.c json_access.c load_access.c access.c */
 /* covers: fields.c field_advice.c field_words.c text_fields.c json_fields.c fields_svg.c */
-/* covers: caller_shares.c frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
+/* covers: caller_cells.c caller_errors.c caller_history.c caller_shares.c */
+/* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
 #undef LLVMFuzzerTestOneInput

@@ -16,6 +16,7 @@
 #include "analyse/interval.h"
 #include "build_profile.h"
 #include "profile/caller_shares.h"
+#include "profile/caller_spread.h"
 #include "profile/profile_valid.h"
 #include "sampling/draw.c"
 

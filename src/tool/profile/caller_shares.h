@@ -12,10 +12,4 @@
  * and blocks of memory, belong to them. */
 void callers_spread(struct profile *p, bool keep);
 
-/* --- Shares, for callers_spread and tests. */
-
-/* Return the part of AMOUNT that lies below the fraction BOUNDARY of it, rounded down: the parts
- * between successive boundaries, from 0 to 1, add up to AMOUNT. */
-int64_t callers_cut(double boundary, int64_t amount);
-
 #endif
