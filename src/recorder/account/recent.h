@@ -107,13 +107,20 @@ recent_find(struct thread *t, const void *p, uint32_t site, uint8_t birth)
     return (struct recent_found){NULL, 0};
 }
 
-/* Return the counter of C that counts lives with LATER further allocations. */
-static inline uint64_t *
-recent_counter(struct disk_counter *c, uint32_t later)
-{
-    uint64_t *counter = later < 16 ? &c->ended_16 : &c->ended_256;
+/* Offsets of the counters of lives: by the number of allocations between a block's own and its
+ * free. */
+static const uint8_t recent_counter_at[RECENT_BLOCKS] = {
+    [0] = offsetof(struct disk_counter, temporary),
+    [1 ... 15] = offsetof(struct disk_counter, ended_16),
+    [16 ... RECENT_BLOCKS - 1] = offsetof(struct disk_counter, ended_256),
+};
 
-    return later == 0 ? &c->temporary : counter;
+/* Return the counter of C that counts lives with LATER further allocations, fewer than
+ * RECENT_BLOCKS. */
+static inline uint64_t *
+recent_counter(struct disk_counter *c, uint64_t later)
+{
+    return (uint64_t *)(void *)((char *)c + recent_counter_at[later]);
 }
 
 /* Count the life of P, which T frees, in C, T's counter. SITE and BIRTH are the block's, as in
@@ -130,14 +137,6 @@ recent_ends(struct thread *t, struct disk_counter *c, const void *p, uint32_t si
     bump_by(recent_counter(c, found.later), count);
 }
 
-/* Offsets of the counters of lives: by the number of allocations between a block's own and its
- * free. */
-static const uint8_t recent_counter_at[RECENT_BLOCKS] = {
-    [0] = offsetof(struct disk_counter, temporary),
-    [1 ... 15] = offsetof(struct disk_counter, ended_16),
-    [16 ... RECENT_BLOCKS - 1] = offsetof(struct disk_counter, ended_256),
-};
-
 /* Like recent_ends, for one block, without branches: no processor can predict the lives of blocks.
  * ENTRY is the block's packed entry. */
 static INLINE void
@@ -151,7 +150,7 @@ recent_ends_packed(struct thread *t, struct disk_counter *c, const void *p, uint
     key += second;
     left = *key;
     later = (uint8_t)(t->alloc_seq - 1 - birth - second * LEDGER_BIRTHS);
-    counter = (uint64_t *)(void *)((char *)c + recent_counter_at[later]);
+    counter = recent_counter(c, later);
     // The compiler would branch.
     __asm__("cmp %2, %0\n\tcmovne %3, %1\n\tcmove %4, %0"
             : "+&r"(left), "+&r"(counter)
