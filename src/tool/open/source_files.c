@@ -30,8 +30,7 @@ source_files_read_text(const char *root, const char *path, bool asked, struct st
         while (ret->length < SOURCE_BYTES_MAX && (n = read(fd, chunk, sizeof chunk)) > 0)
             strbuf_add(ret, chunk, (size_t)n);
     close(fd);
-    *ret_unix_ns =
-        (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+    *ret_unix_ns = regular_changed_unix_ns(&st);
     return ret->length > 0 && memchr(ret->text, '\0', ret->length) == NULL;
 }
 

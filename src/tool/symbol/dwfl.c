@@ -391,8 +391,7 @@ make_object(int fd, const char *root, const char *path, const struct stat *st,
     struct object *o = xmalloc(sizeof *o);
     void **userdata;
 
-    *o = (struct object){.changed_unix_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 +
-                                            (uint64_t)st->st_mtim.tv_nsec,
+    *o = (struct object){.changed_unix_ns = regular_changed_unix_ns(st),
                          .owner = st->st_uid, .trusted = regular_is_trusted(st), .alt_fd = -1};
     o->root = root != NULL ? arena_strdup(&o->arena, root) : NULL;
     o->path = arena_strdup(&o->arena, path);

@@ -18,9 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/path.h"
+
 #define FILE_BYTES_MAX (256 * MIB)
-#define NS_PER_S UINT64_C(1000000000)
-#define TICK_NS (NS_PER_S / 100) // Longest tick of any kernel.
+#define TICK_NS UINT64_C(10000000) // Longest tick of any kernel.
 
 /* Parse the hexadecimal number at *TEXT, before END, and the blank after it. Advance *TEXT past
  * both. */
@@ -105,10 +106,9 @@ believed_user(const struct profile_process *process)
 static bool
 is_believable(const struct stat *st, uid_t user, uint64_t start_unix_ns)
 {
-    uint64_t written_ns = (uint64_t)st->st_mtim.tv_sec * NS_PER_S + (uint64_t)st->st_mtim.tv_nsec;
-
-    return S_ISREG(st->st_mode) && st->st_uid == user && st->st_size > 0
-           && (uint64_t)st->st_size <= FILE_BYTES_MAX && written_ns + TICK_NS >= start_unix_ns;
+    return S_ISREG(st->st_mode) && st->st_uid == user && st->st_size > 0 &&
+           (uint64_t)st->st_size <= FILE_BYTES_MAX &&
+           regular_changed_unix_ns(st) + TICK_NS >= start_unix_ns;
 }
 
 char *

@@ -22,6 +22,9 @@ int regular_open(const char *root, const char *path, struct stat *ret_stat);
 /* Return true if A and B name the same file, by device and inode. */
 bool regular_is_same(const char *a, const char *b);
 
+/* Return the time of the last change to the content of ST, in nanoseconds since 1970. */
+uint64_t regular_changed_unix_ns(const struct stat *st);
+
 /* Return true if only root or our own user can have written the file of ST. */
 bool regular_is_trusted(const struct stat *st);
 

@@ -59,6 +59,12 @@ regular_open(const char *root, const char *path, struct stat *ret_stat)
     return fd;
 }
 
+uint64_t
+regular_changed_unix_ns(const struct stat *st)
+{
+    return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 bool
 regular_is_trusted(const struct stat *st)
 {
