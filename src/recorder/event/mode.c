@@ -137,9 +137,9 @@ make_present(uint32_t index)
 void
 mode_start(void)
 {
-    if (!sample.known)
+    if (!sample.known) {
         mode_learn();
-    else {
+    } else {
         sample.modes[0] = sample.modes[sample.present];
         sample.callers_of[0] = sample.callers_of[sample.present];
     }

@@ -72,7 +72,7 @@ run_summary_report_end(struct summary *t)
     for (size_t i = 0; i < countof(errors); i++)
         if (errors[i] == number)
             run_summary_report(t, "killed by %s; heaptap core CORE shows where%s",
-                               memory_signal_name(&t->arena, (uint32_t)number),
+                               phrase_signal(&t->arena, (uint32_t)number),
                                WCOREDUMP(s->status) ? "" : ", with a core dump (ulimit -c)");
 }
 

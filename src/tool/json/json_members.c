@@ -133,7 +133,7 @@ json_process_end(struct json *j, const struct profile_process *pr)
         json_uint(j, "status", pr->end_value);
     } else {
         json_uint(j, "signal", pr->end_value);
-        json_string(j, "name", memory_signal_name(&arena, pr->end_value));
+        json_string(j, "name", phrase_signal(&arena, pr->end_value));
     }
     json_end(j);
     arena_release(&arena);

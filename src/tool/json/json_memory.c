@@ -124,7 +124,7 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     }
     json_object(j, "signal");
     json_uint(j, "number", s->number);
-    json_string(j, "name", memory_signal_name(v->arena, s->number));
+    json_string(j, "name", phrase_signal(v->arena, s->number));
     json_int(j, "code", s->code);
     json_memory_put_abort(t, v, e);
     if (s->has_address)

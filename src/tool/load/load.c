@@ -207,6 +207,10 @@ set_elapsed(struct profile_process *ret, const struct disk_header *h)
 static void
 set_end(struct profile_process *ret, const struct disk_header *h)
 {
+    static_assert((int)END_UNKNOWN == DISK_END_UNKNOWN && (int)END_EXITED == DISK_END_EXITED &&
+                      (int)END_KILLED == DISK_END_KILLED &&
+                      (int)END_NO_MEMORY == DISK_END_NO_MEMORY,
+                  "values of the file");
     bool is_exit = h->end_kind == DISK_END_EXITED;
 
     if (h->end_kind > DISK_END_NO_MEMORY || h->end_value > (is_exit ? UINT8_MAX : SIGNAL_MAX))

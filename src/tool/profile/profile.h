@@ -532,7 +532,7 @@ struct profile_note {
     uint64_t anonymous_bytes, recorded_bytes;
 };
 
-/* How a process ended. The values are those of enum disk_end. */
+/* How a process ended. Values as in enum disk_end (format.h). */
 enum profile_end { END_UNKNOWN = 0, END_EXITED = 1, END_KILLED = 2, END_NO_MEMORY = 3 };
 
 /* The recorded process. In merged profiles, pid and parent are 0, values that differ between

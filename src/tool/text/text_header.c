@@ -72,7 +72,7 @@ put_process(struct text_view *v)
         text_line(v, ATTR_DIM, both);
     } else {
         text_line(v, ATTR_DIM, who);
-        text_line(v, ATTR_DIM, how);
+        text_wrapped(v, ATTR_DIM, "", how);
     }
 }
 

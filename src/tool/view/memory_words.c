@@ -214,19 +214,10 @@ memory_birth_time(struct arena *arena, const struct examined *e, const struct bi
 }
 
 const char *
-memory_signal_name(struct arena *arena, uint32_t number)
-{
-    const char *name = number < 64 ? sigabbrev_np((int)number) : NULL;
-
-    return name != NULL ? arena_printf(arena, "SIG%s", name)
-                        : arena_printf(arena, "signal %u", number);
-}
-
-const char *
 memory_signal_words(struct arena *arena, const struct memory *m)
 {
     const struct memory_signal *s = &m->signal;
-    const char *name = memory_signal_name(arena, s->number);
+    const char *name = phrase_signal(arena, s->number);
 
     if (s->has_address && (s->number == SIGNAL_FAULT || s->number == SIGNAL_BUS))
         return arena_printf(arena, "Killed by %s: it touched 0x%" PRIx64, name, s->address);

@@ -2,6 +2,7 @@
 #include "view/phrases.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/frame_name.h"
 #include "view/style.h"
@@ -40,13 +41,22 @@ phrase_live(const struct profile *p)
 }
 
 const char *
+phrase_signal(struct arena *arena, uint32_t number)
+{
+    const char *name = number < 64 ? sigabbrev_np((int)number) : NULL;
+
+    return name != NULL ? arena_printf(arena, "SIG%s", name)
+                        : arena_printf(arena, "signal %u", number);
+}
+
+const char *
 phrase_end(struct arena *arena, const struct profile_process *pr)
 {
     if (pr->end_kind == END_NO_MEMORY)
         return ", killed: out of memory";
     if (pr->end_kind != END_KILLED)
         return "";
-    return arena_printf(arena, ", killed by %s", memory_signal_name(arena, pr->end_value));
+    return arena_printf(arena, ", killed by %s", phrase_signal(arena, pr->end_value));
 }
 
 const char *

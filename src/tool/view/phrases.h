@@ -24,6 +24,9 @@ const char *phrase_metric_column(const struct profile *p, enum metric metric);
 const char *phrase_short_lived_title(const struct counters *c);
 const char *phrase_short_lived(const struct counters *c);
 
+/* Return the name of a signal: "SIGSEGV", or "signal 99". */
+const char *phrase_signal(struct arena *arena, uint32_t number);
+
 /* Return the end of PR that a signal caused: ", killed by SIGSEGV"; "" if there was none. */
 const char *phrase_end(struct arena *arena, const struct profile_process *pr);
 
@@ -131,9 +134,6 @@ const char *memory_block_size(struct arena *arena, const struct block *b);
 
 /* Return the end of the process of M: "Killed by SIGSEGV: …". */
 const char *memory_signal_words(struct arena *arena, const struct memory *m);
-
-/* Return the name of a signal: "SIGSEGV", or "signal 99". */
-const char *memory_signal_name(struct arena *arena, uint32_t number);
 
 /* Return a sentence about the missing parts of E, to append to its totals; "" if there are none. */
 const char *memory_gaps_words(struct arena *arena, const struct examined *e);
