@@ -240,31 +240,41 @@ check_rows(const struct profile *p, const struct stacks *stacks, const struct re
     }
 }
 
+/* Spread P, which was recorded as R, and count in CALLERS and SUMS how often an interval holds the
+ * truth. Add the estimates of each caller to ESTIMATES. Free P. */
+static void
+check_trial(struct profile *p, const struct recorded *r, struct tally *callers, struct tally *sums,
+            double *estimates)
+{
+    struct arena arena = {0};
+    struct stacks stacks;
+    struct err err;
+
+    callers_spread(p, false);
+    assert_true(p->has_shares);
+    assert_true(profile_sums_are_valid(p));
+    assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
+    check_rows(p, &stacks, r, &arena, callers, sums);
+    add_estimates(p, &stacks, estimates);
+    arena_release(&arena);
+    profile_free(p);
+}
+
 /* If this fails, the range beside a caller's number holds the truth less often than 95 times in
  * 100. */
 static void
 intervals_hold_the_truth(void **unused)
 {
     struct tally callers = {0}, sums = {0};
+    double estimates[CALLERS] = {0};
     uint64_t random = 7;
 
     (void)unused;
     for (int i = 0; i < TRIALS; i++) {
-        struct arena arena = {0};
         struct recorded r;
-        struct profile *p;
-        struct stacks stacks;
-        struct err err;
 
         record(&r, &random);
-        p = profile_of(&r);
-        callers_spread(p, false);
-        assert_true(p->has_shares);
-        assert_true(profile_sums_are_valid(p));
-        assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
-        check_rows(p, &stacks, &r, &arena, &callers, &sums);
-        arena_release(&arena);
-        profile_free(p);
+        check_trial(profile_of(&r), &r, &callers, &sums, estimates);
     }
     printf("callers: %d of %d, sums: %d of %d\n", callers.held, callers.intervals, sums.held,
            sums.intervals);
@@ -286,23 +296,12 @@ intervals_hold_the_truth_if_the_share_changes(void **unused)
 
     (void)unused;
     for (int i = 0; i < TRIALS; i++) {
-        struct arena arena = {0};
         struct recorded r;
-        struct profile *p;
-        struct stacks stacks;
-        struct err err;
 
         record_phases(&r, &random);
-        p = profile_of_phases(&r);
-        callers_spread(p, false);
-        assert_true(profile_sums_are_valid(p));
-        assert_int_equal(stacks_build(p, &(struct stacks_options){0}, &arena, &stacks, &err), 0);
-        check_rows(p, &stacks, &r, &arena, &callers, &sums);
-        add_estimates(p, &stacks, estimates);
+        check_trial(profile_of_phases(&r), &r, &callers, &sums, estimates);
         for (int k = 0; k < CALLERS; k++)
             truths[k] += (double)r.truth[k].allocations;
-        arena_release(&arena);
-        profile_free(p);
     }
     printf("phases: callers: %d of %d, sums: %d of %d\n", callers.held, callers.intervals,
            sums.held, sums.intervals);
