@@ -101,7 +101,7 @@ sys_unblock_signals(uint64_t mask)
     is_blocked = false;
 }
 
-/* Return true if the file has the SIZE_BYTES at OFF, and at least one. */
+/* Return true if SIZE_BYTES is not 0 and the file has so many bytes at OFF. */
 static bool
 has_bytes(uint64_t off, uint64_t size_bytes)
 {

@@ -1,8 +1,8 @@
 /* harness_heap.c: the real allocator behind the recorder. It reuses few addresses often.
  *
  * Each thread has a heap: per size class a list of free blocks, the latest first. A block that
- * another thread frees goes to that thread's heap. malloc and free take no lock, so the thread
- * sanitizer sees the recorder's accesses as unordered as with a scalable allocator.
+ * another thread frees goes to that thread's heap. malloc and free take no lock. A lock would
+ * order the recorder's accesses, and the thread sanitizer would miss its data races.
  *
  *     note, 8 bytes | size word as glibc has it | the block
  *                                               ^ p, sometimes 8 and not 16 bytes aligned

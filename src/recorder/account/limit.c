@@ -97,7 +97,8 @@ table_spare(uint64_t limit_bytes)
     return share > SPARE_BYTES ? share : SPARE_BYTES;
 }
 
-/* Return the free bytes that the arena keeps under LIMIT_BYTES beside tables of TABLE_BYTES. */
+/* Return the number of free bytes that the arena may keep if the limit is LIMIT_BYTES and the
+ * tables take TABLE_BYTES of it. */
 static uint64_t
 arena_spare(uint64_t limit_bytes, uint64_t table_bytes)
 {

@@ -462,8 +462,9 @@ power_above(size_t align)
 
 /* Call F, a function of the allocator with the type of memalign, with room for an annotation. If
  * the alignment is not a power of two, some allocators refuse it and others round it up. So pass
- * the program's alignment to F. If the block is not aligned to the next power of two, free it,
- * because the annotation would shift it. */
+ * the program's alignment to F. The annotation moves the program's pointer by a multiple of
+ * `power`, so the alignment is kept only if the block is aligned to `power`. Free any other
+ * block. */
 static void *
 aligned(memalign_fn *f, size_t align, size_t size_bytes, uint64_t slot)
 {

@@ -496,7 +496,7 @@ bypass_look(uint64_t slot)
         return;
     }
     if (!is_linker(*(const uint64_t *)(uintptr_t)slot)) {
-        // A constructor, which runs after all objects were mapped, or dlopen has returned.
+        // Either dlopen has returned, or a constructor is running. All objects are mapped by then.
         if (!tls.loading_namespace && reentry_is_idle())
             tls.loading_slot = 0;
         return;

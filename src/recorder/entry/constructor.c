@@ -36,7 +36,7 @@ process_begins(void)
                           // exist.
     announce_recorder();
     identity_own();
-    if (!dormant_here()) // Otherwise two recorders would count each program.
+    if (!dormant_here()) // Else a second recorder is in the process and counts the program.
         unrecorded_start();
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||

@@ -50,7 +50,7 @@ callers_are_sampled(struct thread *t)
     if (likely(mode == 0 && t->callers_mode == 0))
         return false;
     if (mode != 0 && t->shorts == NULL && !short_start(t))
-        mode = 0; // All its stacks are whole.
+        mode = 0; // Without memory for short stacks, record all stacks of T whole.
     if (t->callers_mode != mode)
         callers_set_mode(t, mode);
     return mode != 0;

@@ -197,8 +197,8 @@ alloc_at(void *p, size_t size_bytes, struct thread *t, struct stack_target *targ
     return p;
 }
 
-/* Prepare the counter of SIZE_BYTES for TARGET and retry. After that, only the block may fail a
- * condition. */
+/* Record P after the fast path found no counter of SIZE_BYTES in TARGET: make the counter and
+ * repeat the fast path. It can then fail only because of P. */
 static NOINLINE void *
 alloc_miss(void *p, size_t size_bytes, struct stack_target *target)
 {

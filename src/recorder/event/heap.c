@@ -750,7 +750,7 @@ back_to_malloc(struct thread *t, void *p, uint64_t size_bytes, struct arch_calle
     }
     now.birth = recent_begins(t, p, now.site);
     count_alloc(t, c, size_bytes);
-    filter_keep(p); // The block is exact, so its free must be recorded in any mode.
+    filter_keep(p); // No sample represents this block, so record its free in any mode.
     block_keep_again(t, p, now);
     peak_change(t, (int64_t)size_bytes);
 }

@@ -157,8 +157,8 @@ struct reentry_call {
     enum reentry_kind kind;
     uint32_t undo; // Bits of REENTRY_UNDO_*. The fields of a clear bit are not initialised.
     struct arch_caller caller;
-    union { // Only one member is in use at a time. The union saves stack space, because two guards
-            // are on the stack below malloc.
+    union { // A call uses at most one of these. The union saves stack space: below malloc, the
+            // stack holds two guards.
         struct reentry_nest nest;
         uint64_t annotating;
     };

@@ -19,8 +19,8 @@ enum {
     HEAP_TIERS = 5,
     HEAP_LEAF_BITS = 18, // Log2 of the number of granules of a leaf.
     HEAP_REGION_WORDS = 64,
-    HEAP_WAY_GROUPS = 6, // Number of groups of further ways; each has twice as many ways as the
-                         // previous one.
+    // A page has one way at first. Group I adds 1 << I ways when the ways before it are full.
+    HEAP_WAY_GROUPS = 6,
     HEAP_WAYS = 1 << HEAP_WAY_GROUPS,
     HEAP_PAGE_BYTES = 4096,
     HEAP_LINE_BITS = 3, // Log2 of the number of words in a cache line.

@@ -35,8 +35,8 @@ enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ 
 
 /* Process constants. */
 static struct {
-    bool known; // Set after all other members, because a thread may fork while another one fills
-                // the struct.
+    bool known; // Set after all other members: if a thread forks while another one sets them, the
+                // child sees that they are incomplete.
     bool has_output, has_others;
     uint64_t session;
     uint64_t pid; // 0 = HEAPTAP_PID is not set.

@@ -93,8 +93,8 @@ bool sys_is_process(uint32_t pid);
 int sys_gettid(void);
 int sys_tgkill(int pid, int tid, int signal);
 
-/* Send SIGNAL, which a handler received with INFO, to the calling thread again. Works in a quiet
- * process. */
+/* Send SIGNAL, which a handler received with INFO, to the calling thread again. Works after
+ * sys_be_quiet too. */
 void sys_raise_again(int signal, const siginfo_t *info);
 int sys_thread_name(char *ret_name_16);
 

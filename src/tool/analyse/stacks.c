@@ -154,7 +154,7 @@ add_shares(struct builder *b)
         add_callerless(b->ret);
 }
 
-/* Mark the nodes of short stacks, and add up what was counted there. */
+/* Mark the nodes of short stacks, and add up their counters. */
 static void
 find_callerless(struct builder *b)
 {

@@ -38,8 +38,9 @@ tree_split_key(const struct profile *p, const struct stack *s, uint32_t frame)
     return group_function_key(p, s->frames[frame], s->locations[frame]);
 }
 
-/* Return the number of innermost frames of S, at most COUNT, of which the outermost is a named
- * function other than that of KEY. A KEY of 0 is no function. */
+/* Return the largest number N <= COUNT such that the N-th frame of S, counted from the
+ * innermost, has a name and another function than KEY. Return 0 if there is none. A KEY of 0 is
+ * no function. */
 static uint32_t
 named_inwards(const struct profile *p, const struct stack *s, uint32_t count, uint64_t key)
 {

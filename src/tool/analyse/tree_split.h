@@ -18,10 +18,11 @@ struct tree_split {
     size_t count;
 };
 
-/* Find the first functions inwards from the root of STACKS, of P, of which none has nearly all of
- * METRIC. Functions without names are skipped. *RET has the largest branches, at least a tenth of
- * the total each; none if all stacks end before they divide, if they divide far from the root, or
- * if no value is positive. Temporary memory is from ARENA; *RET borrows from STACKS. */
+/* Follow STACKS of P from the root inwards to the first place where no function has nearly all of
+ * METRIC, and store the functions there. Functions without names are skipped. *RET has the largest
+ * branches, at least a tenth of the total each; none if all stacks end before they divide, if they
+ * divide far from the root, or if no value is positive. Temporary memory is from ARENA; *RET
+ * borrows from STACKS. */
 void tree_split_find(const struct profile *p, const struct stacks *stacks, enum metric metric,
                      struct arena *arena, struct tree_split *ret);
 

@@ -53,7 +53,7 @@ struct html_sources {
     const char *directory, *sysroot;
     struct strbuf text; // Text of the file read last.
     struct arena arena;
-    uint64_t start_unix_ns; // Of the recording; 0 = unknown.
+    uint64_t start_unix_ns; // Start of the recording; 0 = unknown.
     size_t bytes, found, too_large, missing, changed;
 };
 

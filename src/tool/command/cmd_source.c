@@ -25,7 +25,7 @@ struct source_run {
 struct source_reader {
     const struct source_options *options;
     const char *sysroot;
-    uint64_t start_unix_ns; // Of the recording; 0 = unknown.
+    uint64_t start_unix_ns; // Start of the recording; 0 = unknown.
 };
 
 /* Read the source file PATH into RET, for struct source_text. Return false, after a hint, if it

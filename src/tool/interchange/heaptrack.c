@@ -186,8 +186,9 @@ trace_of_stack(struct writer *w, uint32_t stack)
     return w->stack_traces[stack] = trace;
 }
 
-/* Return the kind of a unit's blocks of SIZE, and write its line if it is new. The caller must then
- * write such an allocation next. */
+/* Return the number of the pair of SIZE and the stack of UNIT. The format writes each such pair
+ * once, as an `a` line. If the pair is new, write its line; the caller must then write an
+ * allocation of this pair as the next line. */
 static uint64_t
 heaptrack_kind_of(struct writer *w, uint32_t unit, int64_t size)
 {

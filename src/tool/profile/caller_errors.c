@@ -22,7 +22,7 @@ struct sample_of {
     enum column blocks, column;
     double samples;  // Blocks with whole stacks.
     double weight;   // Blocks without, for each of them.
-    double factor;   // Variance for each square of a sample.
+    double factor;   // Variance of the estimate, divided by the sum of the squared samples.
     int64_t amount;  // Amount without.
 };
 

@@ -138,7 +138,7 @@ listing_add(struct listing *l, const char *directory)
     return 0;
 }
 
-/* Add PATH, a profile by its name, if it exists and cannot be read. */
+/* Append PATH to L if it exists and cannot be read. Its name is that of a profile. */
 static void
 add_unreadable(struct listing *l, const char *path)
 {

@@ -43,9 +43,9 @@ void perfmap_release(struct perfmap *m);
 /* --- jitdump.c: names of code that a runtime compiled while it ran, from jit-PID.dump, which some
  * runtimes write for perf. */
 
-/* Add the functions of PROCESS's file to M; they override earlier ones. The file is searched in the
- * process's working directory, its /tmp and our current directory. With SYSROOT, only /tmp below
- * SYSROOT is searched. The file is trusted on the same conditions as a perf map. */
+/* Add the functions of PROCESS's jitdump file to M; they override earlier ones. The file is
+ * searched in the process's working directory, its /tmp and our current directory. With SYSROOT,
+ * only /tmp below SYSROOT is searched. The file is trusted on the same conditions as a perf map. */
 void jitdump_load(struct perfmap *m, const struct profile_process *process, const char *sysroot);
 
 /* Add the records in the SIZE bytes at DATA, up to the first invalid one. Return false if DATA is

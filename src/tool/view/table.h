@@ -69,11 +69,12 @@ void table_json(const struct table *t, struct json *j, const char *key, size_t l
 
 /* --- group_table.c: the rows of a grouping with all columns, for text and JSON. */
 
-/* Group the stacks of V by BY, and sort the groups by METRIC, into *RET. From V's arena. */
+/* Group the stacks of V by BY, sort the groups by METRIC, and store them in *RET. Allocate from V's
+ * arena. */
 void group_table_rows(const struct view *v, enum group_by by, enum metric metric,
                       struct groups *ret);
 
-/* Make *RET a table of GROUPS, from V's arena. If FULL, text shows whole paths. */
+/* Make *RET a table of GROUPS. Allocate from V's arena. If FULL, text shows whole paths. */
 void group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, bool full, struct table *ret);
 

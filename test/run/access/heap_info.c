@@ -67,9 +67,14 @@ new_record(void)
     return kept;
 }
 
-/* Allocate three blocks with 10, 20 and 30 accesses: the first is allocated on the second cpu and
- * freed on the first; the second stays on the first; the third goes from the first to the second.
- * The third lives while the second does. */
+/* Allocate three blocks from one site and free them:
+ *
+ *     block    accesses    allocated on    freed on
+ *     r[0]     10          cpu 1           cpu 0
+ *     r[1]     20          cpu 0           cpu 0
+ *     r[2]     30          cpu 0           cpu 1
+ *
+ * r[2] lives while r[1] does. */
 static NOINLINE void
 records(void)
 {
