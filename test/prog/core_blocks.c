@@ -162,6 +162,16 @@ trimmed(void)
     *(char *volatile)v[30] = 1;
 }
 
+/* Call a function at an address without code. */
+static __attribute__((noinline)) void
+jump(void)
+{
+    void (*volatile f)(void) = (void (*)(void))(uintptr_t)0x40;
+
+    f();
+    keep(NULL); // Not a tail call.
+}
+
 static void
 fault(const char *what)
 {
@@ -597,6 +607,8 @@ main(int count, char **arguments)
         threads();
     } else if (strcmp(what, "null") == 0) {
         *(volatile char *)(uintptr_t)0x10 = 1;
+    } else if (strcmp(what, "call") == 0) {
+        jump();
     } else if (strcmp(what, "sizes") == 0) {
         all_sizes();
     } else if (strcmp(what, "freed") == 0) {

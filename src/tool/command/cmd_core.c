@@ -29,41 +29,21 @@ static const struct core_options defaults;
 struct core_command {
     const struct core_options *o;
     struct memory_answer answer;
-    struct examined e;
+    struct examined *e;
 };
-
-/* Add the instruction at PC as the last location of P, so that it is symbolised with the others.
- * Does nothing if no module covers PC. */
-static void
-cmd_core_add_location(struct profile *p, uint64_t pc)
-{
-    struct profile_location *v = arena_array(&p->arena, p->location_count + 1, sizeof *v);
-    struct profile_location l = {.address = pc, .exact = true};
-
-    for (uint32_t i = 1; i < p->module_count; i++)
-        if (!p->modules[i].unloaded && pc >= p->modules[i].start && pc < p->modules[i].end)
-            l.module = i;
-    if (l.module == 0)
-        return;
-    memcpy(v, p->locations, p->location_count * sizeof *v);
-    v[p->location_count++] = l;
-    p->locations = v;
-    p->symbolised = false;
-}
 
 static int
 cmd_core_check(struct shown *s)
 {
     const struct core_command *c = s->runner->own;
 
-    s->p->path = arena_strdup(&s->p->arena, c->e.memory.name);
+    s->p->path = arena_strdup(&s->p->arena, c->e->memory.name);
     if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
         message_error(
             "--leaks needs every block, but this process was recorded in part (--sample)");
         return EXIT_USAGE;
     }
-    if (c->e.memory.thread_count > 0)
-        cmd_core_add_location(s->p, c->e.memory.threads[0].pc);
+    crash_stack_add(c->e, s->p, &c->o->view.symbols);
     return 0;
 }
 
@@ -74,12 +54,12 @@ cmd_core_show(struct shown *s)
     size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
     struct memory_view m;
 
-    s->text.base.memory = &c->e;
+    s->text.base.memory = c->e;
     if (c->o->view.json && c->answer.question == MEMORY_ALL) {
         json_report(s->j, &s->text.base, METRIC_INUSE, limit);
         return 0;
     }
-    memory_view_build(&s->text.base, &c->e, &c->answer, &m);
+    memory_view_build(&s->text.base, c->e, &c->answer, &m);
     if (c->o->view.json)
         json_memory(s->j, &s->text.base, &m, limit);
     else
@@ -93,8 +73,8 @@ cmd_core_check_output(const struct examine_request *request, const struct core_c
 {
     int rc = request->core != NULL ? sink_check_input(c->o->output, request->core, "core dump") : 0;
 
-    return rc == 0 && c->e.profile != NULL
-               ? sink_check_input(c->o->output, c->e.profile, "profile")
+    return rc == 0 && c->e->profile != NULL
+               ? sink_check_input(c->o->output, c->e->profile, "profile")
                : rc;
 }
 
@@ -184,7 +164,8 @@ request_of(const struct core_options *o, int count, char **arguments, struct exa
 int
 core_run(const struct core_options *o, int count, char **arguments)
 {
-    struct core_command c = {.o = o};
+    struct examined e;
+    struct core_command c = {.o = o, .e = &e};
     struct view_options view = o->view;
     const struct runner r = {
         .options = &view,
@@ -204,17 +185,17 @@ core_run(const struct core_options *o, int count, char **arguments)
         rc = question_of(c.o, &c);
     request.all_counters = c.o->output != NULL;
     if (rc == 0)
-        rc = examine_open(&request, &c.answer, &c.e, &fd);
+        rc = examine_open(&request, &c.answer, &e, &fd);
     if (rc != 0)
         return rc;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
     if (rc == 0)
-        rc = c.o->output != NULL ? save(path, c.o, c.e.memory.lives) : runner_run(&r, path);
+        rc = c.o->output != NULL ? save(path, c.o, e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)
         rc = EXIT_FINDINGS;
     close(fd);
-    examine_close(&c.e);
+    examine_close(&e);
     return rc;
 }
 

@@ -62,18 +62,16 @@ run_summary_report(struct summary *t, const char *format, ...)
 static void
 run_summary_report_end(struct summary *t)
 {
-    static const int errors[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
     const struct run_summary *s = t->s;
-    int number = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+    uint32_t number = WIFSIGNALED(s->status) ? (uint32_t)WTERMSIG(s->status) : 0;
 
     if (s->oom_killed)
         run_summary_report(t, "killed by the kernel, because memory ran out; heaptap report shows "
                               "the peak");
-    for (size_t i = 0; i < countof(errors); i++)
-        if (errors[i] == number)
-            run_summary_report(t, "killed by %s; heaptap core CORE shows where%s",
-                               phrase_signal(&t->arena, (uint32_t)number),
-                               WCOREDUMP(s->status) ? "" : ", with a core dump (ulimit -c)");
+    if (phrase_is_crash(number))
+        run_summary_report(t, "killed by %s; heaptap core CORE shows where%s",
+                           phrase_signal(&t->arena, number),
+                           WCOREDUMP(s->status) ? "" : ", with a core dump (ulimit -c)");
 }
 
 static void

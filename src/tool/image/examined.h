@@ -19,6 +19,12 @@ struct inherited {
     uint64_t bytes;
 };
 
+/* Stack of the thread that died: consecutive locations of the profile, innermost first. */
+struct crash_stack {
+    uint32_t first_location;
+    uint32_t location_count; // 0 = unknown, or no thread died.
+};
+
 struct examined {
     struct memory memory;
     struct core_record record;
@@ -29,6 +35,7 @@ struct examined {
     bool live_only;      // The profile has only live blocks, and none of the program's heaps.
     bool stacks_carried; // The profile is gone: stacks are from the annotated blocks.
     struct inherited inherited;
+    struct crash_stack crash; // Set by crash_stack_add.
     uint64_t read_ns;    // Time when reading blocks began, by the clock of `raw`.
     size_t running; // Number of threads that could not be stopped.
     size_t held;    // Number of threads held by the kernel, whose registers are unknown.

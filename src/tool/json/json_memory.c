@@ -112,6 +112,22 @@ json_memory_put_abort(struct json_tables *t, const struct view *v, const struct 
     json_end(t->j);
 }
 
+/* Write the stack of the thread that died, innermost frame first. */
+static void
+put_crash(struct json_tables *t, const struct view *v, const struct examined *e)
+{
+    struct stack stack;
+
+    memory_view_crash(v, e, &stack);
+    json_array(t->j, "stack");
+    for (uint32_t i = 0; i < stack.depth; i++) {
+        json_object_line(t->j, NULL);
+        json_frame(t, stack.frames[i], stack.locations[i]);
+        json_end(t->j);
+    }
+    json_end(t->j);
+}
+
 static void
 put_signal(struct json_tables *t, const struct view *v, const struct examined *e)
 {
@@ -126,6 +142,7 @@ put_signal(struct json_tables *t, const struct view *v, const struct examined *e
     json_uint(j, "number", s->number);
     json_string(j, "name", phrase_signal(v->arena, s->number));
     json_int(j, "code", s->code);
+    put_crash(t, v, e);
     json_memory_put_abort(t, v, e);
     if (s->has_address)
         json_memory_put_place(t, "place", v, e, s->address);

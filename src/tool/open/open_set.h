@@ -52,4 +52,12 @@ int examine_open(const struct examine_request *w, struct memory_answer *answer,
                  struct examined *ret, int *ret_file);
 void examine_close(struct examined *e);
 
+/* --- crash_stack.c: the stack of the thread that died. */
+
+/* Append the frames of E's thread that died to the locations of P, its profile, so that they are
+ * symbolised with the others, and set E->crash. Does nothing if no signal ended or
+ * stopped the process.
+ * CHOICE has the places of P's files. */
+void crash_stack_add(struct examined *e, struct profile *p, const struct symbol_choice *choice);
+
 #endif

@@ -65,9 +65,8 @@ is_valid(const struct symbol_choice *choice)
     return true;
 }
 
-/* Return the directories of CHOICE, or NULL. */
-static struct debug_dirs *
-open_dirs(const struct symbol_choice *choice)
+struct debug_dirs *
+symbolise_dirs(const struct symbol_choice *choice)
 {
     if (choice == NULL || choice->debug_dirs.count == 0)
         return NULL;
@@ -88,7 +87,7 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
         p->sysroot = arena_strdup(&p->arena, choice->sysroot);
     if (style_shows_progress())
         options.progress = symbolise_show_progress;
-    options.debug_dirs = open_dirs(choice);
+    options.debug_dirs = symbolise_dirs(choice);
     options.module_cache = choice != NULL ? choice->module_cache : NULL;
     rc = symbol_resolve(p, &options, &err);
     debug_dirs_free(options.debug_dirs);
@@ -103,7 +102,7 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
 void
 symbolise_types(struct profile *p, const struct symbol_choice *choice)
 {
-    struct symbol_options options = {.debug_dirs = open_dirs(choice),
+    struct symbol_options options = {.debug_dirs = symbolise_dirs(choice),
                                      .module_cache = choice != NULL ? choice->module_cache : NULL};
 
     symbol_types(p, &options);
@@ -114,7 +113,7 @@ void
 symbolise_structures(struct profile *p, const struct symbol_choice *choice, const uint32_t *names,
                      size_t count)
 {
-    struct symbol_options options = {.debug_dirs = open_dirs(choice)};
+    struct symbol_options options = {.debug_dirs = symbolise_dirs(choice)};
 
     symbol_structures(p, &options, names, count);
     debug_dirs_free(options.debug_dirs);

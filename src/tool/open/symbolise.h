@@ -22,6 +22,9 @@ void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
                           const uint32_t *names, size_t count);
 
+/* Return the user's directories of debug files in CHOICE, or NULL. Free by debug_dirs_free. */
+struct debug_dirs *symbolise_dirs(const struct symbol_choice *choice);
+
 /* Return true if PATH, the value of --OPTION, is a directory; otherwise print an error. */
 bool symbolise_is_directory(const char *option, const char *path);
 

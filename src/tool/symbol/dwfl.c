@@ -1,7 +1,7 @@
 /* dwfl.c: open a module's ELF file, find its debug information, and look up frames.
  *
- * Besides debuginfo.c, debug_dirs.c, function_start.c and symbol_table.c, this is the only user of
- * elfutils. It follows these rules:
+ * Besides debuginfo.c, debug_dirs.c, function_start.c, symbol_table.c and thread_stack.c, this is
+ * the only user of elfutils. It follows these rules:
  *
  * The right file or none. A recorded build id must equal the file's, because names from a rebuilt
  * program are plausible and wrong. Places are searched in this order: the recorded path (below the
@@ -429,6 +429,16 @@ dwfl_open_file(const char *root, const char *path, const struct profile_module *
         return NULL;
     }
     return o;
+}
+
+void
+object_report(const struct object *o, Dwfl *dwfl, uint64_t bias)
+{
+    struct stat st;
+    int fd = dwfl_open_elf(o->root, o->path, &st);
+
+    if (fd >= 0 && dwfl_report_elf(dwfl, o->path, o->path, fd, bias, true) == NULL)
+        close(fd);
 }
 
 /* Return the path where distributions install the debug file of the build id ID. */

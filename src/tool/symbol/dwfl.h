@@ -23,7 +23,8 @@ struct object_failure {
 
 struct object;
 struct debuginfo;
-struct Elf; // Defined by libelf.
+struct Elf;  // Defined by libelf.
+struct Dwfl; // Defined by libdwfl.
 
 /* Set a function that is called with ARG before and after each query to a debuginfod server; NULL =
  * none. */
@@ -61,6 +62,10 @@ struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
 
 /* Return the file itself, without separate debug files; NULL if it cannot be read. */
 struct Elf *object_elf(struct object *o);
+
+/* Report O's file to DWFL as a module that was loaded with the difference BIAS between its
+ * addresses in the process and in the file. */
+void object_report(const struct object *o, struct Dwfl *dwfl, uint64_t bias);
 
 /* Close O, which may be NULL. Invalidates all results from O. */
 void object_close(struct object *o);

@@ -541,11 +541,10 @@ put_hints(struct text_view *v)
 {
     const struct profile *p = v->base.p;
     const bool leaks = counters_live_blocks(&v->base.stacks->total) > 0;
+    const bool crashed = p->process.end_kind == END_KILLED && phrase_is_crash(p->process.end_value);
     const char *more = "", *views;
-    const char *others = leaks && p->has_history ? "; leaks; timeline"
-                         : leaks                 ? "; leaks"
-                         : p->has_history        ? "; timeline"
-                                                 : "";
+    const char *others = arena_printf(v->base.arena, "%s%s%s", crashed ? "; core CORE" : "",
+                                      leaks ? "; leaks" : "", p->has_history ? "; timeline" : "");
 
     for (size_t i = 1; i < p->heap_count && *more == '\0'; i++)
         if (p->heaps[i].made > 0)

@@ -97,25 +97,6 @@ put_corrupted(struct text_view *v, const struct examined *e)
     }
 }
 
-/* Write the location of the first thread if it is known; it is the last location of the profile. */
-static void
-put_where(struct text_view *v, const struct examined *e)
-{
-    const struct profile *p = v->base.p;
-    uint32_t last = (uint32_t)p->location_count - 1;
-    const struct profile_location *l = &p->locations[last];
-    struct arena *a = v->base.arena;
-
-    if (!e->memory.signal.has_address || e->memory.thread_count == 0 ||
-        l->address != e->memory.threads[0].pc)
-        return;
-    for (uint32_t i = 0; i < l->frame_count; i++)
-        text_line(v, ATTR_PLAIN,
-                  arena_printf(a, "    in %s  %s",
-                               frame_name(p, l->first_frame + i, last, a),
-                               phrase_place(p, l->first_frame + i, text_is_wide(v), a)));
-}
-
 /* Write the block B, what has HAPPENED to it, and its stack. */
 static void
 text_core_put_culprit(struct text_view *v, const struct examined *e, const struct ended_block *b,
@@ -154,12 +135,15 @@ static void
 put_end(struct text_view *v, const struct examined *e)
 {
     const struct memory_signal *s = &e->memory.signal;
+    struct stack stack;
 
     if (s->number == 0)
         return;
     text_line(v, ATTR_WARNING,
               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
-    put_where(v, e);
+    memory_view_crash(&v->base, e, &stack);
+    if (stack.depth > 0)
+        text_stack(v, &stack, stack.depth, 0);
     text_core_put_abort(v, e);
     if (s->has_address)
         text_core_place(v, e, s->address);

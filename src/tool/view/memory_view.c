@@ -128,6 +128,24 @@ memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,
     return node != 0;
 }
 
+void
+memory_view_crash(const struct view *v, const struct examined *e, struct stack *ret)
+{
+    const struct profile_location *first = v->p->locations + e->crash.first_location;
+    uint32_t depth = 0, *frames, *locations;
+
+    for (uint32_t i = 0; i < e->crash.location_count; i++)
+        depth += first[i].frame_count;
+    frames = arena_array(v->arena, depth, sizeof *frames);
+    locations = arena_array(v->arena, depth, sizeof *locations);
+    *ret = (struct stack){.frames = frames, .locations = locations, .depth = depth};
+    for (uint32_t i = 0; i < e->crash.location_count; i++)
+        for (uint32_t k = 0; k < first[i].frame_count; k++) {
+            *frames++ = first[i].first_frame + k;
+            *locations++ = e->crash.first_location + i;
+        }
+}
+
 const struct stack *
 memory_view_shown(const struct view *v, const struct memory_view *m, const struct block *b)
 {

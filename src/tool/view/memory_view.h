@@ -57,6 +57,9 @@ void memory_view_search(const struct examined *e, struct arena *arena, struct me
 void memory_view_build(const struct view *v, const struct examined *e,
                        const struct memory_answer *answer, struct memory_view *ret);
 
+/* Set *RET to the stack of the thread that died in E's memory; its depth is 0 if it is unknown. */
+void memory_view_crash(const struct view *v, const struct examined *e, struct stack *ret);
+
 /* Set *RET to the stack of SITE, an id of the file, as V shows it; the whole stack if no block of
  * SITE is live. Return false if SITE is unknown. */
 bool memory_view_stack(const struct view *v, const struct examined *e, uint32_t site,

@@ -2,6 +2,7 @@
 #include "view/phrases.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 #include "analyse/frame_name.h"
@@ -47,6 +48,17 @@ phrase_signal(struct arena *arena, uint32_t number)
 
     return name != NULL ? arena_printf(arena, "SIG%s", name)
                         : arena_printf(arena, "signal %u", number);
+}
+
+bool
+phrase_is_crash(uint32_t number)
+{
+    static const int errors[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
+
+    for (size_t i = 0; i < countof(errors); i++)
+        if ((uint32_t)errors[i] == number)
+            return true;
+    return false;
 }
 
 const char *

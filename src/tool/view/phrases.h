@@ -27,6 +27,9 @@ const char *phrase_short_lived(const struct counters *c);
 /* Return the name of a signal: "SIGSEGV", or "signal 99". */
 const char *phrase_signal(struct arena *arena, uint32_t number);
 
+/* Return true if the signal NUMBER reports an error of the program that it ends. */
+bool phrase_is_crash(uint32_t number);
+
 /* Return the end of PR that a signal caused: ", killed by SIGSEGV"; "" if there was none. */
 const char *phrase_end(struct arena *arena, const struct profile_process *pr);
 

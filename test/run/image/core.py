@@ -270,7 +270,7 @@ def crashes():
     sizes()
     aborts()
     wanted = {
-        "null": ["Killed by SIGSEGV: it touched 0x10\n", "    in main ", "a null pointer"],
+        "null": ["Killed by SIGSEGV: it touched 0x10\n", "      main ", "a null pointer"],
         "freed": ["is the beginning of a block that was freed\n",
                   "was allocated by\n      use_freed "],
         "behind": ["behind the end of a block of 132,072 bytes\n", "\n      read_behind "],
@@ -279,14 +279,18 @@ def crashes():
         "trimmed": [" is the start of a freed, unmapped block\n",
                     "was allocated by\n      trimmed "],
         "illegal": ["Killed by SIGILL at the instruction 0x", " is in "],
-        "divide": ["Killed by SIGFPE at the instruction 0x", "in fault "],
+        "divide": ["Killed by SIGFPE at the instruction 0x", "      fault "],
         "trap": ["Killed by SIGTRAP, or dumped by a debugger, at a breakpoint\n"],
-        "step": ["Killed by SIGTRAP at the instruction 0x", "in fault "],
+        "step": ["Killed by SIGTRAP at the instruction 0x", "      fault "],
         "overflow": ["Ended itself by SIGABRT", "word in front of 1 block has been written over",
                      "of 24 bytes, which ends 8 bytes before it, allocated by\n      overflow "],
-        "recursion": ["    in recursion ", "the stack overflowed"],
+        "call": ["Killed by SIGSEGV: it touched 0x40\n      0x40\n      jump "],
+        "recursion": ["      recursion ", "frame above, ", " times more\n", "the stack overflowed"],
         "threads": ["\n      first ", "\n      second ", "sizes: 1 x1024"],
     }
+    crash_stacks = {"null": ["main"], "freed": ["use_freed", "main"], "call": ["jump", "main"],
+                    "illegal": ["fault", "main"], "divide": ["fault", "main"],
+                    "overflow": ["overflow", "main"]}
     ended_by = {"overflow": "SIGABRT", "threads": "SIGABRT", "illegal": "SIGILL",
                 "divide": "SIGFPE", "step": "SIGTRAP", "trap": "SIGTRAP"}
     for what, texts in wanted.items():
@@ -295,6 +299,10 @@ def crashes():
         signal = document(dump)["memory"]["signal"]
         tell(signal["name"] == ended_by.get(what, "SIGSEGV"), what + ": the signal, in JSON",
              signal)
+        if what in crash_stacks:
+            own = [f["function"] for f in signal["stack"]
+                   if (f["file"] or "").endswith("core_blocks.c")]
+            tell(own == crash_stacks[what], what + ": the stack of the thread that died", own)
         for part_ in texts:
             tell(part_ in text, "%s: says '%s'" % (what, part_.strip()), text)
     dump = "dump_freed/" + os.listdir("dump_freed")[0]

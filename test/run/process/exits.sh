@@ -28,6 +28,12 @@ end = json.load(sys.stdin)["process"]["end"]
 print(*[end.get(key) for key in ("how", "status", "signal", "name")])')"
     same "$mode: the end in the report" "$said" \
         "$("$HEAPTAP" report $mode.heaptap | sed -n '2s/.*\(killed[^·]*[^· ]\) ·.*/\1/p')"
+    case $mode in
+    abort | segv) next=1 ;;
+    *) next=0 ;;
+    esac
+    same "$mode: the report suggests heaptap core" $next \
+        "$("$HEAPTAP" report $mode.heaptap | grep -c '^More: .*; core CORE')"
 done
 
 # The kernel kills a program whose control group has no memory left.
