@@ -41,6 +41,15 @@ limits_are_given(const struct limits *l)
     return false;
 }
 
+bool
+limits_exceeded(const struct limit_results *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        if (results->v[i].exceeded)
+            return true;
+    return false;
+}
+
 const char *
 limit_name(enum limit_of what)
 {
@@ -59,21 +68,21 @@ limit_metric(enum limit_of what)
     return kinds[what].metric;
 }
 
-/* Set *RET to the totals of P's unsuppressed live blocks. Returns 0, or HEAPTAP_USAGE as
- * stacks_build. */
+/* Set *RET to P's unsuppressed live blocks. Returns 0, or HEAPTAP_USAGE as stacks_build. */
 static int
 find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
-           struct totals *ret, struct err *err)
+           struct leaks *ret, struct err *err)
 {
     struct suppressions suppressions = {0};
-    struct leaks leaks;
-    int rc;
 
     suppress_add_builtin(&suppressions, arena);
-    rc = leaks_find(p, options, &suppressions, arena, &leaks, err);
-    if (rc == 0)
-        *ret = (struct totals){leaks.stacks.total, leaks.stacks.errors};
-    return rc;
+    return leaks_find(p, options, &suppressions, arena, ret, err);
+}
+
+static struct totals
+totals_of(const struct leaks *leaks)
+{
+    return (struct totals){leaks->stacks.total, leaks->stacks.errors};
 }
 
 /* Return the amount of WHAT in the totals T of P. */
@@ -161,6 +170,8 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
     *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct totals a = {d->before, d->before_errors}, b = {d->after, d->after_errors};
+        struct diff_side from = *before, to = *after;
+        struct leaks leaks_a, leaks_b;
         struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
         bool known = false;
         int rc;
@@ -173,18 +184,27 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
         if (rc == 0 && known)
             rc = check_range(j.of, after->p, options->filter != NULL, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(before->p, options, arena, &a, err);
+            rc = find_leaks(before->p, options, arena, &leaks_a, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(after->p, options, arena, &b, err);
+            rc = find_leaks(after->p, options, arena, &leaks_b, err);
         if (rc != 0)
             return rc;
         if (!known)
             continue;
+        if (i == LIMIT_LEAKS) {
+            a = totals_of(&leaks_a);
+            b = totals_of(&leaks_b);
+            from.stacks = &leaks_a.stacks;
+            to.stacks = &leaks_b.stacks;
+        }
         j.before = limit_check_value_of(j.of, &a, before->p);
         j.value = limit_check_value_of(j.of, &b, after->p);
         j.allowed = allowed_by(&j.limit, j.before);
         set_bounds(&j, &a, &b, before->p);
         limit_check_add(ret, j);
+        if (ret->v[ret->count - 1].exceeded && i != LIMIT_CORRUPTION)
+            limit_cause_of_growth(kinds[i].metric, &from, &to, arena,
+                                  &ret->v[ret->count - 1].cause);
     }
     return 0;
 }
@@ -198,6 +218,7 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
     *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
         struct totals t = {p->totals, p->errors};
+        struct leaks leaks;
         struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
         int rc;
 
@@ -205,9 +226,11 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
             continue;
         rc = check_range(j.of, p, false, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(p, &all, arena, &t, err);
+            rc = find_leaks(p, &all, arena, &leaks, err);
         if (rc != 0)
             return rc;
+        if (i == LIMIT_LEAKS)
+            t = totals_of(&leaks);
         j.value = limit_check_value_of(j.of, &t, p);
         j.allowed = allowed_by(&j.limit, 0);
         j.least = j.most = j.value;
@@ -220,4 +243,28 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
         limit_check_add(ret, j);
     }
     return 0;
+}
+
+void
+limit_check_causes(const struct profile *p, struct arena *arena, struct limit_results *results)
+{
+    const struct stacks_options all = {0};
+    struct err err;
+
+    for (size_t i = 0; i < results->count; i++) {
+        struct limit_result *j = &results->v[i];
+        struct stacks stacks;
+        struct leaks leaks;
+        bool is_leaks = j->of == LIMIT_LEAKS;
+        int rc;
+
+        if (!j->exceeded || j->of == LIMIT_CORRUPTION)
+            continue;
+        rc = is_leaks ? find_leaks(p, &all, arena, &leaks, &err)
+                      : stacks_build(p, &all, arena, &stacks, &err);
+        if (rc == 0)
+            limit_cause_of_value(kinds[j->of].metric,
+                                 &(struct diff_side){p, is_leaks ? &leaks.stacks : &stacks}, arena,
+                                 &j->cause);
+    }
 }

@@ -43,6 +43,12 @@ bool limit_is_bytes(enum limit_of what);
  * whole run. */
 enum metric limit_metric(enum limit_of what);
 
+/* The function of user code that has the largest part of a value, or of its growth. */
+struct limit_cause {
+    const char *function; // NULL = unknown.
+    int64_t amount;       // May exceed the growth, if other functions shrank.
+};
+
 /* A limit and the growth compared with it. */
 struct limit_result {
     enum limit_of of;
@@ -56,12 +62,16 @@ struct limit_result {
     // Upper bound of the growth from BEFORE. It is more than the difference for estimates.
     int64_t most;
     bool exceeded;   // The lower bound exceeds the limit.
+    struct limit_cause cause; // Set if the limit is exceeded.
 };
 
 struct limit_results {
     struct limit_result v[LIMIT_KINDS];
     size_t count;
 };
+
+/* Return true if a limit in RESULTS is exceeded. */
+bool limits_exceeded(const struct limit_results *results);
 
 /* Compare the limits L with the growth D from BEFORE to AFTER, whose stacks OPTIONS selected.
  * Temporary data is from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a limited quantity is
@@ -71,8 +81,23 @@ int limit_check_growth(const struct limits *l, const struct diff *d, const struc
                        struct arena *arena, struct limit_results *ret, struct err *err);
 
 /* Compare the limits L with the totals of P. Requires P to be symbolised if leaks are limited.
- * Percentages have no meaning here. Returns as limit_check_growth. */
+ * Finds no causes. Percentages have no meaning here. Returns as limit_check_growth. */
 int limit_check_profile(const struct limits *l, const struct profile *p, struct arena *arena,
                         struct limit_results *ret, struct err *err);
+
+/* Find the causes of the exceeded limits in RESULTS of P, which must be symbolised. */
+void limit_check_causes(const struct profile *p, struct arena *arena,
+                        struct limit_results *results);
+
+/* --- limit_cause.c: the function behind an exceeded limit. */
+
+/* Set *RET to the function whose METRIC grew most from BEFORE to AFTER. */
+void limit_cause_of_growth(enum metric metric, const struct diff_side *before,
+                           const struct diff_side *after, struct arena *arena,
+                           struct limit_cause *ret);
+
+/* Set *RET to the function with the largest METRIC in SIDE. */
+void limit_cause_of_value(enum metric metric, const struct diff_side *side, struct arena *arena,
+                          struct limit_cause *ret);
 
 #endif

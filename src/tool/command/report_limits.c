@@ -2,10 +2,13 @@
  * test's log shows the cause. */
 #include "command/report_limits.h"
 
+#include "symbol/demangle.h"
 #include "view/messages.h"
 #include "view/phrases.h"
 #include "view/style.h"
 #include "view/table.h"
+
+enum { CAUSE_WIDTH = 48 };
 
 static const char *
 report_limits_amount(struct arena *arena, enum limit_of of, int64_t value)
@@ -34,6 +37,19 @@ limit_text(struct arena *arena, const struct limit_result *j, int64_t value, con
     return arena_printf(arena, "more than the %s that --%s allows", limit, option);
 }
 
+/* Return the function behind J, with its amount, to end the line. */
+static const char *
+report_limits_cause(struct arena *arena, const struct limit_result *j, bool is_growth)
+{
+    const struct limit_cause *c = &j->cause;
+
+    if (c->function == NULL)
+        return "";
+    return arena_printf(arena, "; most in %s: %s%s",
+                        symbol_shorten(arena, c->function, CAUSE_WIDTH), is_growth ? "+" : "",
+                        report_limits_amount(arena, j->of, c->amount));
+}
+
 static void
 report_limits_report_growth(const struct limit_result *j, const char *option, struct arena *arena)
 {
@@ -44,9 +60,10 @@ report_limits_report_growth(const struct limit_result *j, const char *option, st
     if (j->before > 0)
         grew = arena_printf(arena, "%s (%s)", grew, style_percent(arena, growth, j->before));
     if (j->exceeded)
-        message_error("%s grew by %s, %s: from %s to %s", name, grew, limit,
+        message_error("%s grew by %s, %s: from %s to %s%s", name, grew, limit,
                       report_limits_amount(arena, j->of, j->before),
-                      report_limits_amount(arena, j->of, j->value));
+                      report_limits_amount(arena, j->of, j->value),
+                      report_limits_cause(arena, j, true));
     else
         message_hint(
             "%s grew by %s, %s; but the error of the numbers permits as little as %s, so this "
@@ -61,7 +78,8 @@ report_value(const struct limit_result *j, const char *option, const char *who, 
     const char *limit = limit_text(arena, j, j->value, option), *name = limit_name(j->of);
 
     if (j->exceeded)
-        message_error("%s: %s: %s, %s", who, name, value, limit);
+        message_error("%s: %s: %s, %s%s", who, name, value, limit,
+                      report_limits_cause(arena, j, false));
     else
         message_hint("%s: %s: %s, %s; but the samples permit as little as %s, so this is no "
                      "failure", who,

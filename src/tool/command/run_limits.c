@@ -54,8 +54,8 @@ view_of(const struct limit_results *j)
 /* Report the limits in J that P exceeds. P is the process NUMBER, called NAME, which is from
  * ARENA. */
 static void
-run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
-                 const struct limit_results *j, const char *name, struct arena *arena)
+run_limits_apply(struct run_limits *r, struct profile *p, size_t number,
+                 struct limit_results *j, const char *name, struct arena *arena)
 {
     const char *gap = loss_gap(arena, &p->losses, p->may_lag);
     bool exceeded;
@@ -71,6 +71,8 @@ run_limits_apply(struct run_limits *r, const struct profile *p, size_t number,
         r->unknown = true;
         return;
     }
+    if (limits_exceeded(j) && (p->symbolised || symbolise_quietly(p, NULL) == 0))
+        limit_check_causes(p, arena, j);
     exceeded = report_limits(j, "fail-on", name);
     if (exceeded && !r->exceeded) {
         r->exceeded = true;

@@ -191,6 +191,11 @@ put_limits(struct json *j, const struct limit_results *checked)
         json_int(j, "growth", counters_difference(one->value, one->before));
         json_int(j, "allowed", one->allowed);
         json_bool(j, "exceeded", one->exceeded);
+        json_known(j, "cause", one->cause.function != NULL ? one->cause.function : "");
+        if (one->cause.function != NULL)
+            json_int(j, "cause_growth", one->cause.amount);
+        else
+            json_string(j, "cause_growth", NULL);
         json_end(j);
     }
     json_end(j);

@@ -53,6 +53,32 @@ gives "no limit" 0 "" heaptap diff base.heaptap new.heaptap
 gives "not named" 1 "inuse grew by 20.5 KiB, more than the 5 % that --fail-over allows" \
     heaptap diff --fail-over 5% base.heaptap new.heaptap
 check "not named: also the peak" grep -q "peak grew by 20.5 KiB" err
+same "not named: the function behind each" 2 "$(grep -c '; most in copy: +20.5 KiB$' err)"
+cat >sources.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+static void *xmalloc(size_t size) { return malloc(size); }
+static __attribute__((noinline)) void *steady(void) { return xmalloc(5000); }
+static __attribute__((noinline)) void *shrinks(int old) { return xmalloc(old ? 900 : 100); }
+static __attribute__((noinline)) void *grows(int old) { return xmalloc(old ? 100 : 1000); }
+int main(int c, char **v)
+{
+    int old = strcmp(v[1], "old") == 0;
+    return !steady() + !shrinks(old) + !grows(old);
+}
+END
+gcc -g -w -o sources sources.c
+heaptap run --quiet -o old.heaptap -- ./sources old
+heaptap run --quiet -o young.heaptap -- ./sources young
+gives "a function grew by more than all" 1 "; most in grows: +900 B" \
+    heaptap diff --fail-over inuse=99 old.heaptap young.heaptap
+same "the function behind it, in JSON" "grows 900" \
+    "$(heaptap diff --json --fail-over inuse=99 old.heaptap young.heaptap 2>/dev/null | python3 -c '
+import json, sys
+limit = json.load(sys.stdin)["limits"][0]
+print(limit["cause"], limit["cause_growth"])')"
+gives "run: the largest, steady or not" 99 "; most in steady: 4.9 KiB" \
+    heaptap run --quiet -o new2.heaptap --fail-on inuse=1 -- ./sources young
 same "not named: a line each" 2 "$(wc -l <err)"
 gives "a size not named" 0 "" heaptap diff --fail-over 1M base.heaptap new.heaptap
 gives "the metric asked for" 0 "" heaptap diff --alloc --fail-over 0 base.heaptap new.heaptap
@@ -374,6 +400,8 @@ gives "run: beyond" 99 "): leaks: 21,000 bytes, more than the 20,999 bytes that 
 gives "run: each limit" 99 "): allocations: 1,000, more than the 999 that" \
     forgets --fail-on leaks,allocations=999 -- ./tests
 same "run: a line each, and the command to look" "2 1" "$(grep -c allows err) $(grep -c ^hint: err)"
+gives "run: the function behind it" 99 "that --fail-on allows; most in copy: 20.5 KiB" \
+    forgets --fail-on leaks=20999 -- ./tests
 gives "run: not packed" 99 "): leaks: 20.5 KiB" forgets --no-pack --fail-on leaks -- ./tests
 gives "run: also of children" 99 "tests (pid" \
     forgets --only tests --fail-on leaks -- sh -c './tests; :'
