@@ -44,7 +44,7 @@ text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count, co
                            sampling_error(a, total, &leaks->stacks.errors, METRIC_INUSE)));
     text_incomplete(v);
     text_frames_kept(v);
-    text_line(v, ATTR_DIM, "Whether anything still points to these blocks has not been checked.");
+    text_unchecked(v);
 }
 
 void

@@ -3,6 +3,8 @@
  * Sites without any sample are missing, so one line gives the upper bound for such a site. */
 #include "text/text_view.h"
 
+#include <inttypes.h>
+
 #include "analyse/interval.h"
 #include "view/phrases.h"
 #include "view/table.h"
@@ -131,6 +133,18 @@ text_losses(struct text_view *v, size_t count)
             if (more[k] != NULL)
                 text_wrapped(v, ATTR_DIM, "    ", more[k]);
     }
+}
+
+void
+text_unchecked(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+
+    text_line(v, ATTR_DIM, "Whether anything still points to these blocks has not been checked.");
+    if (!p->process.ended && p->merged_processes == 0 && p->process.pid != 0)
+        text_line(v, ATTR_DIM, arena_printf(v->base.arena,
+                                            "`heaptap core --pid %" PRIu32 " --leaks` checks it.",
+                                            profile_pid_here(p)));
 }
 
 void

@@ -464,8 +464,7 @@ text_timeline_put_rows(struct text_view *v, const struct timeline *t)
                       a, "\xe2\x80\xa6 %s; --limit shows more",
                       style_plural(a, (int64_t)(t->growing - t->row_count), "more growing stack")));
     if (t->growing > 0 && timeline_is_level(t->by))
-        text_line(v, ATTR_DIM,
-                  "Whether anything still points to these blocks has not been checked.");
+        text_unchecked(v);
 }
 
 void

@@ -86,6 +86,10 @@ void text_recorder(struct text_view *v);
 /* Write lines above all numbers if the file could not grow. */
 void text_incomplete(struct text_view *v);
 
+/* State that pointers to live blocks were not searched for and, if the process runs, the command
+ * that does so. */
+void text_unchecked(struct text_view *v);
+
 /* Write a line for each nonzero loss among the first COUNT of loss_fields. */
 void text_losses(struct text_view *v, size_t count);
 

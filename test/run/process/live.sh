@@ -240,7 +240,12 @@ for program in holds holds_static; do
     same "$program: leaks PID" 12345 "$("$HEAPTAP" leaks --json "$pid" |
         jq '.leaks.live_bytes[0]')"
     check "$program: html PID" "$HEAPTAP" html --json "$pid"
+    "$HEAPTAP" leaks "$pid" >holds.txt
+    check "$program: leaks PID names the command that searches for pointers" \
+        grep -q "^.heaptap core --pid $pid --leaks. checks it" holds.txt
     exec 9>&-
     wait $runner
+    same "$program: leaks of an ended process do not" 0 \
+        "$("$HEAPTAP" leaks holds.heaptap | grep -c "core --pid")"
 done
 finish
