@@ -38,6 +38,8 @@
  *                         last in late(), after which this thread makes 7 more; prints a line with
  *                         the address, thread and time of each, then "ready", and waits for a line
  *   core_blocks pool      makes 10 objects of 64 bytes in a heaptap heap; then it aborts
+ *   core_blocks chunks    makes a heaptap heap in 3 kept blocks of 1000 bytes, with an object in
+ *                         each; then it aborts
  *   core_blocks sizes     keeps blocks of 1 and 24 bytes in small(), of 3000, 4001 and 5000 in
  *                         large(), of 5001 in single(), which has freed one of 9000, and of 777
  *                         five times in equal(); then it aborts
@@ -591,6 +593,21 @@ pool(void)
     abort();
 }
 
+static void
+chunks(void)
+{
+    struct heaptap_heap *heap = heaptap_heap_create("chunks", 0);
+
+    for (int i = 0; i < 3; i++) {
+        char *chunk = malloc(1000);
+
+        heaptap_backing(heap, chunk, 1000);
+        heaptap_alloc(heap, chunk, 1, 64);
+        keep(chunk);
+    }
+    abort();
+}
+
 int
 main(int count, char **arguments)
 {
@@ -644,6 +661,8 @@ main(int count, char **arguments)
         births();
     } else if (strcmp(what, "pool") == 0) {
         pool();
+    } else if (strcmp(what, "chunks") == 0) {
+        chunks();
     } else if (strcmp(what, "child") == 0) {
         child();
     }

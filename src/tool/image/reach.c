@@ -102,15 +102,6 @@ part_lost(struct search *s)
     free(pointed);
 }
 
-static void
-reach_sum_up(const struct blocks *b, struct reached *r)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        r->sums[r->of[i]].blocks++;
-        r->sums[r->of[i]].bytes += b->v[i].size_bytes;
-    }
-}
-
 /* Search from the RANGES mapped past malloc if MAPPED, else from all other ranges and the
  * registers. */
 static void
@@ -152,6 +143,5 @@ reach_find(const struct examined *e, struct arena *arena, struct reached *ret)
     begin_at(&s, ranges, count, false, ret);
     begin_at(&s, ranges, count, true, ret);
     part_lost(&s);
-    reach_sum_up(b, ret);
     free(s.stack);
 }

@@ -16,9 +16,6 @@ enum reach {
 
 struct reached {
     uint8_t *of; // By block: enum reach.
-    struct {
-        uint64_t blocks, bytes;
-    } sums[REACH_KINDS];
     uint64_t scanned_bytes; // Size of all roots, without registers.
 };
 

@@ -300,11 +300,11 @@ json_memory_put_pointers(struct json_tables *t, const struct view *v, const stru
 }
 
 static void
-json_memory_put_sum(struct json *j, const char *key, uint64_t blocks, uint64_t bytes)
+json_memory_put_sum(struct json *j, const char *key, const struct block_sum *sum)
 {
     json_object_line(j, key);
-    json_uint(j, "blocks", blocks);
-    json_uint(j, "bytes", bytes);
+    json_uint(j, "blocks", sum->blocks);
+    json_uint(j, "bytes", sum->bytes);
     json_end(j);
 }
 
@@ -319,16 +319,16 @@ json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t
 
     json_object(j, "reachability");
     for (size_t i = REACH_KINDS; i-- > 0;)
-        json_memory_put_sum(j, keys[i], m->answer->reached.sums[i].blocks,
-                            m->answer->reached.sums[i].bytes);
+        json_memory_put_sum(j, keys[i], &m->reached[i]);
+    json_memory_put_sum(j, "others", &m->others);
     json_uint(j, "scanned_bytes", m->answer->reached.scanned_bytes);
     json_array(j, "stacks");
     for (size_t i = 0; i < m->lost_count && i < limit; i++) {
         const struct lost *l = &m->lost[i];
 
         json_object(j, NULL);
-        json_memory_put_sum(j, "lost", l->none.blocks, l->none.bytes);
-        json_memory_put_sum(j, "lost_through_others", l->through.blocks, l->through.bytes);
+        json_memory_put_sum(j, "lost", &l->none);
+        json_memory_put_sum(j, "lost_through_others", &l->through);
         json_address(j, "first_address", l->first);
         json_stack(t, "stack", l->stack);
         json_end(j);

@@ -174,14 +174,13 @@ static void
 text_memory_put_sum(struct text_view *v, const struct memory_view *m, enum reach how,
                     enum attr attr, const char *words)
 {
-    uint64_t blocks = m->answer->reached.sums[how].blocks;
-    uint64_t bytes = m->answer->reached.sums[how].bytes;
+    const struct block_sum *sum = &m->reached[how];
     struct arena *a = v->base.arena;
 
-    if (blocks > 0 || how == REACH_NONE)
+    if (sum->blocks > 0 || how == REACH_NONE)
         text_line(v, attr,
-                  arena_printf(a, "  %12s in %s %s", style_bytes(a, (int64_t)bytes),
-                               style_plural(a, (int64_t)blocks, "block"), words));
+                  arena_printf(a, "  %12s in %s %s", style_bytes(a, (int64_t)sum->bytes),
+                               style_plural(a, (int64_t)sum->blocks, "block"), words));
 }
 
 static void
@@ -217,6 +216,12 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
     text_memory_put_sum(v, m, REACH_MAPPED, ATTR_PLAIN,
                         "kept only by memory that the program mapped without malloc");
     text_memory_put_sum(v, m, REACH_YES, ATTR_PLAIN, "can be reached");
+    if (m->others.blocks > 0 && v->base.filter == NULL &&
+        v->base.tags.heap == NULL && v->base.tags.label == NULL)
+        text_line(v, ATTR_DIM,
+                  arena_printf(v->base.arena, "  %12s in %s of its own heaps besides",
+                               style_bytes(v->base.arena, (int64_t)m->others.bytes),
+                               style_plural(v->base.arena, (int64_t)m->others.blocks, "chunk")));
     for (; shown < m->lost_count && shown < limit_of(v); shown++)
         put_lost(v, &m->lost[shown]);
     if (shown < m->lost_count)

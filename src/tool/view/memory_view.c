@@ -69,12 +69,22 @@ by_lost_bytes(const void *a, const void *b)
 }
 
 static void
+add_block(struct block_sum *sum, const struct block *b)
+{
+    sum->blocks++;
+    sum->bytes += b->size_bytes;
+}
+
+static void
 list_lost(const struct view *v, struct memory_view *m)
 {
     const struct blocks *b = &m->e->blocks;
     size_t kept = 0;
 
     m->lost = arena_array(v->arena, v->stacks->count + 1, sizeof *m->lost);
+    for (size_t i = 0; i < b->count; i++)
+        add_block(m->stacks.stack_of[i] != 0 ? &m->reached[m->answer->reached.of[i]] : &m->others,
+                  &b->v[i]);
     for (size_t i = 0; i < b->count; i++) {
         struct lost *l = &m->lost[m->stacks.stack_of[i] ? m->stacks.stack_of[i] - 1 : 0];
         uint8_t how = m->answer->reached.of[i];
@@ -84,13 +94,7 @@ list_lost(const struct view *v, struct memory_view *m)
         if (l->in_all++ == 0)
             l->first = b->v[i].address;
         l->stack = &v->stacks->v[m->stacks.stack_of[i] - 1];
-        if (how == REACH_NONE) {
-            l->none.blocks++;
-            l->none.bytes += b->v[i].size_bytes;
-        } else {
-            l->through.blocks++;
-            l->through.bytes += b->v[i].size_bytes;
-        }
+        add_block(how == REACH_NONE ? &l->none : &l->through, &b->v[i]);
     }
     for (size_t i = 0; i < v->stacks->count; i++)
         if (m->lost[i].in_all > 0)

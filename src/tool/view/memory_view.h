@@ -31,12 +31,14 @@ struct memory_answer {
     struct checked checked;
 };
 
+struct block_sum {
+    uint64_t blocks, bytes;
+};
+
 /* Unreachable blocks of a stack. */
 struct lost {
     const struct stack *stack;
-    struct {
-        uint64_t blocks, bytes;
-    } none, through;         // By enum reach.
+    struct block_sum none, through; // By enum reach.
     uint64_t first, in_all;  // Address of the first lost block, and number of lost blocks.
 };
 
@@ -48,6 +50,9 @@ struct memory_view {
     size_t block_count;
     struct lost *lost; // LEAKS, most bytes first.
     size_t lost_count;
+    // LEAKS: sums over the blocks that the view shows, and over all others. Without filters, the
+    // others are chunks of the program's heaps.
+    struct block_sum reached[REACH_KINDS], others;
 };
 
 /* Answer RET->question about RET->address in E. Memory is from ARENA. */

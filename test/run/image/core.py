@@ -263,11 +263,26 @@ def sizes():
              *[t["live_bytes"] for t in totals])
 
 
+def chunks():
+    """Test the sums of lost and reached blocks in a program whose heaps are inside blocks of
+    malloc."""
+    dump = dumps.crash(library, "dump_chunks", "chunks.heaptap", [BLOCKS, "chunks"])
+    found = json.loads(run("core", "--json", "--leaks", dump).stdout)
+    reached = found["reachability"]
+    tell((reached["others"], reached["reached"]["blocks"], reached["lost"]["blocks"]) ==
+         ({"blocks": 3, "bytes": 3000}, found["totals"]["live_blocks"], 0) and
+         found["memory"]["blocks"] == 3 + reached["reached"]["blocks"],
+         "chunks of the program's heaps are no blocks that can be reached", reached)
+    tell("2.9 KiB in 3 chunks of its own heaps besides" in shown("--leaks", dump),
+         "chunks of the program's heaps, in text", shown("--leaks", dump))
+
+
 def crashes():
     if not dumps.kernel_dumps():
         print("ok - crashes # SKIP the kernel writes dumps elsewhere")
         return
     sizes()
+    chunks()
     aborts()
     wanted = {
         "null": ["Killed by SIGSEGV: it touched 0x10\n", "      main ", "a null pointer"],
@@ -318,6 +333,14 @@ def crashes():
     dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
     tell("Objects of its own heaps are not among them: `heaptap report pool.heaptap`" in
          shown(dump), "a dump notes that it lacks objects of the program's heaps", shown(dump))
+    found = json.loads(run("core", "--json", "--leaks", dump).stdout)
+    reached = found["reachability"]
+    blocks = sum(reached[key]["blocks"] for key in ("reached", "reached_from_mapped_memory",
+                                                    "lost", "lost_through_others"))
+    tell(blocks == found["memory"]["blocks"] - reached["others"]["blocks"] and
+         blocks == document(dump)["totals"]["live_blocks"],
+         "the sums by reachability are those of the live blocks", reached,
+         found["memory"]["blocks"])
     text = shown("dump_null/" + os.listdir("dump_null")[0])
     tell("Objects of its own heaps" not in text, "nothing of heaps without heaps", text)
     for way in ({"HEAPTAP_RESERVE": "4000000"}, {"HEAPTAP_SAMPLE_COUNT": "3"},
