@@ -107,6 +107,12 @@ process_value(uint32_t type)
     return 0;
 }
 
+uint64_t
+process_stack_start(void)
+{
+    return 0;
+}
+
 int
 sys_getpid(void)
 {

@@ -16,9 +16,9 @@ A CHECK is "WHAT FIELD=VALUE...", one result line each. WHAT is
                      empty); the only field is count
 
 FIELD is a counter of the report, or "sites" for the number of sites, "depth" for the maximum depth
-of their stacks, or "doubtful" for the number of stacks marked as truncated or guessed. VALUE is a
-number or LOW..HIGH; FIELD>=LOW is also possible. The comparison of names ignores a function's
-parameters and namespaces."""
+of their stacks, or "doubtful" for the number of stacks marked as truncated, guessed or broken.
+VALUE is a number or LOW..HIGH; FIELD>=LOW is also possible. The comparison of names ignores a
+function's parameters and namespaces."""
 import os
 import re
 import sys
@@ -77,7 +77,7 @@ def value(report, what, field):
     if field == "depth":
         return max((len(site["stack"]) for site in sites), default=0)
     if field == "doubtful":
-        return sum(site["truncated"] or site["guessed"] for site in sites)
+        return sum(site["truncated"] or site["guessed"] or site["broken"] for site in sites)
     return sum(site[field] for site in sites)
 
 

@@ -16,13 +16,13 @@
  * Values equal `heaptap report --tree --json`. A node's total covers all stacks through it, and its
  * self value the stacks that end there. A recursive function is a chain of nodes, and start-up code
  * is omitted. The node of sites without a stack has the function `functions.other`. Stacks whose
- * outer frames a limit of the recorder has cut begin at a node `functions.truncated`.
+ * outer frames are missing begin at a node `functions.truncated`.
  *
  * `width` is the drawn size: the larger of before and after, summed over stacks; negative values
  * count as 0. Therefore a picture of differences shows everything, no node is narrower than its
  * children together, and shrinkage within a period takes no space. */
 import {PairMap} from './pair_map.js';
-import {SITE_TRUNCATED} from './profile.js';
+import {SITE_BROKEN, SITE_TRUNCATED} from './profile.js';
 import {START_MAYBE, START_NONE, START_UP, addUp, cached, outermost, preorder, shapeOf, usefulDepth,
     usefulStart} from './shape.js';
 
@@ -89,12 +89,14 @@ function makeSkeleton(shape) {
     return finishSkeleton(nodes, site);
 }
 
-/** Return a predicate of site numbers: a limit of the recorder has cut the stack. Frames that were
- * cut on request are not a loss. */
+/** Return a predicate of site numbers: the outer frames of the stack are missing, because a limit
+ * of the recorder has cut them or its walk broke off. Frames that were cut on request are not a
+ * loss. */
 function isCut({report, sites}) {
     const asked = report.process?.frames_kept;
+    const lost = asked ? SITE_BROKEN : SITE_BROKEN | SITE_TRUNCATED;
 
-    return (i) => !asked && (sites.flags[i] & SITE_TRUNCATED) !== 0;
+    return (i) => (sites.flags[i] & lost) !== 0;
 }
 
 /** Return a skeleton of the pairs (parent, function) in NODES; the first pair is the root. */

@@ -28,6 +28,7 @@ export const LOSSES = [
     ['frames_without_module', 'code address without a name: too many libraries',
         'code addresses without a name: too many libraries'],
     ['unwind_failures', 'allocation whose stack broke off', 'allocations whose stack broke off'],
+    ['ends_without_table', '… of them at a frame without unwind tables'],
     ['unknown_frees', 'free of a block that was not live (foreign, older or freed twice)',
         'frees of blocks that were not live (foreign, older or freed twice)'],
     ['double_frees', '… of them freed twice'],

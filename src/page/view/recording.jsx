@@ -10,7 +10,7 @@ import {bytes, count, duration, moment, percent, plural} from './units.js';
 
 /* The bytes of the allocations that a loss counts. */
 const LOST_BYTES = {other_site_events: 'other_site_bytes', shortened_stacks: 'shortened_bytes',
-    truncated_stacks: 'truncated_bytes'};
+    truncated_stacks: 'truncated_bytes', unwind_failures: 'broken_bytes'};
 
 function Losses({losses, totals}) {
     const rows = lossesIn(LOSSES, losses).map(({name, text}) => {

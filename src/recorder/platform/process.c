@@ -45,6 +45,7 @@ struct entry {
 
 static uint64_t values[TYPES]; // Atomic.
 static uint32_t known;         // Atomic.
+static uint64_t stack_start;   // Atomic: address of argc.
 // The loaded libc; its segments are NULL if the search found none.
 static struct unwind_object libc;
 
@@ -89,10 +90,24 @@ process_environment(void)
     return e != NULL ? e : process_first_environment();
 }
 
+/* Note the address of argc. ENVIRONMENT is the environment on the stack. The words below it are the
+ * pointers to the arguments, in reverse, and argc. A loader that was started as a command may leave
+ * an argc that counts its own arguments, so its value is not compared with their number. */
+static void
+note_stack_start(char **environment)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)environment - 2; // Skip the 0 between.
+
+    // A program may have set some of the pointers to 0.
+    while (*word == 0 || *word > INT32_MAX)
+        word--;
+    store_relaxed(&stack_start, (uint64_t)(uintptr_t)word);
+}
+
 static bool
 take_from_stack(void)
 {
-    char **e = process_environment();
+    char **first = process_environment(), **e = first;
 
     if (e == NULL)
         return false;
@@ -103,6 +118,7 @@ take_from_stack(void)
         !is_vector((const struct entry *)(const void *)e))
         return false;
     process_take((const struct entry *)(const void *)e, ENTRIES_MAX);
+    note_stack_start(first);
     return true;
 }
 
@@ -193,10 +209,14 @@ process_libc_function(const char *name)
 COLD void
 process_learn(void)
 {
+    char **e;
+
     if (load_acquire(&known))
         return;
     if (!take_from_stack() && !take_from_kernel())
         take_rights();
+    if (load_relaxed(&stack_start) == 0 && (e = process_first_environment()) != NULL)
+        note_stack_start(e);
     find_clock();
     find_libc();
     unwind_begin(&(struct unwind_process){
@@ -208,6 +228,12 @@ process_learn(void)
                                              : NULL,
     });
     store_release(&known, 1u);
+}
+
+uint64_t
+process_stack_start(void)
+{
+    return load_relaxed(&stack_start);
 }
 
 uint64_t

@@ -21,6 +21,10 @@ char **process_environment(void);
 /* Return the environment that the kernel passed; NULL in a static program. Async-signal-safe. */
 char **process_first_environment(void);
 
+/* Return the address at which the kernel put argc: the start of the main thread's stack. Returns 0
+ * if it is not known. Call after process_learn. Async-signal-safe. */
+uint64_t process_stack_start(void);
+
 /* Read all these facts, find libc and the kernel's clock function, and start the unwinder.
  * Async-signal-safe. */
 void process_learn(void);

@@ -46,6 +46,10 @@ enum {
     RED_ZONE_BYTES = 128,
     PAGE_BYTES = BOUNDS_PAGE_BYTES,
     OVERFLOW_BYTES = 1 << 20, // Maximum distance of an overflow below the stack.
+    // Bytes of stack that the start of a process or thread uses: _start, the dynamic linker's first
+    // instructions, and musl's functions between _start or clone and the program's code. Less than
+    // the frames of glibc's __libc_start_main.
+    START_BYTES = 128,
     // Maximum distance upwards that a frame may reach on a stack other than the thread's own.
     FRAME_BYTES = 512 * PAGE_BYTES,
     WALK_PAGES = 4096, // Maximum number of pages to prove in one walk.
@@ -122,6 +126,20 @@ note_growth(void)
         growth_bytes = limit < STACK_GROWTH_MAX ? limit : STACK_GROWTH_MAX;
 }
 
+/* Store the size and alignment of the program's thread-local variables. */
+static void
+note_tls(void)
+{
+    const Elf64_Phdr *s = (const Elf64_Phdr *)(uintptr_t)process_value(AT_PHDR);
+
+    for (uint64_t i = 0; s != NULL && i < process_value(AT_PHNUM); i++) {
+        if (s[i].p_type == PT_TLS) {
+            stack_state()->tls_bytes = s[i].p_memsz;
+            stack_state()->tls_align = s[i].p_align;
+        }
+    }
+}
+
 void
 bounds_process_begins(void)
 {
@@ -130,6 +148,21 @@ bounds_process_begins(void)
     stack_state()->stack_top = round_down(process_value(AT_RANDOM), 8);
     stack_state()->stack_limit =
         stack_state()->stack_top > growth_bytes ? stack_state()->stack_top - growth_bytes : 0;
+    stack_state()->stack_start = process_stack_start();
+    note_tls();
+}
+
+/* glibc's code that starts a thread has unwind tables. musl's has none. Its stack begins below the
+ * thread-local variables, which end at the thread control block, and below the padding that aligns
+ * them. */
+COLD bool
+bounds_is_outermost(const struct thread *t, uint64_t slot)
+{
+    const struct stack_state *s = stack_state();
+
+    if (t->thread_pointer == 0)
+        return s->stack_start - slot < START_BYTES;
+    return t->thread_pointer - s->tls_bytes - slot < START_BYTES + 4 * s->tls_align;
 }
 
 static bool

@@ -29,6 +29,10 @@ bounds_is_live(const struct thread *t, uint64_t here, uint64_t address)
     return here >= t->stack_low && address >= here && address < t->stack_high;
 }
 
+/* Return true if little more than the code that starts a process or thread fits between the return
+ * address at SLOT and the start of T's stack. A stack that ends there is whole. */
+bool bounds_is_outermost(const struct thread *t, uint64_t slot);
+
 /* The memory that one walk may read. */
 struct bounds {
     struct thread *t;

@@ -81,6 +81,7 @@ stack_target_of(uint32_t node, uint32_t frames, uint32_t stamp)
 enum outcome {
     JOINED,   // The walk met the memo at `join`.
     COMPLETE, // The walk reached the outermost frame.
+    NO_TABLE, // The walk reached code without unwind tables, and no guess leads out of it.
     BROKEN,
     TOO_DEEP,
     NOT_HERE, // Only walk_full can walk this stack.
@@ -146,9 +147,10 @@ same_cfa(const struct thread *t, const struct stack_frame *f)
 /* Rule for code without unwind information: follow the frame pointer if its value is plausible. */
 static const struct unwind_rule guess = {.kind = RULE_RBP, .cfa_offset = 16, .rbp_words = -2};
 
-/* Return the outcome after the step out of the last walked frame by RULE left the stack. In a
- * loaded object without unwind information the stack ends there (the dynamic linker's first
- * instructions). Anywhere else the walk has failed. */
+/* Return the outcome after the step out of the last walked frame by RULE left the stack. If code
+ * without unwind tables belongs to a loaded object, the stack ends there. If it is not whole, the
+ * flag of a guess remains, and states why the callers are unknown. Anywhere else the walk has
+ * failed. */
 static COLD enum outcome
 breaks_off(const struct walk *w, const struct unwind_rule *rule)
 {
@@ -156,6 +158,8 @@ breaks_off(const struct walk *w, const struct unwind_rule *rule)
 
     if (rule != &guess || last->frame >> DISK_ADDRESS_BITS == 0)
         return BROKEN;
+    if (!walk_is_whole(w->t, w->slot, last->frame & DISK_ADDRESS_MASK))
+        return NO_TABLE;
     last->flags = 0;
     return COMPLETE;
 }
@@ -409,7 +413,7 @@ root_of(enum outcome outcome)
 {
     if (outcome == COMPLETE)
         return DISK_NODE_ROOT;
-    return outcome == BROKEN ? DISK_NODE_BROKEN : DISK_NODE_TRUNCATED;
+    return outcome == TOO_DEEP ? DISK_NODE_TRUNCATED : DISK_NODE_BROKEN;
 }
 
 /* Return the parent for nodes of C frames under ROOT. There is none in a thread whose stacks get
@@ -732,10 +736,10 @@ walk_again(struct walk *w, struct arch_caller caller)
 /* Store the whole stack of W as a variant stack with KEY, if it is short: coroutines alternate, and
  * each replacement of the memo costs more. Return its target, or NULL. */
 static COLD struct stack_target *
-pass_whole(struct walk *w, struct arch_caller caller, uint32_t key)
+pass_whole(struct walk *w, struct arch_caller caller, uint32_t key, uint32_t root)
 {
     w->join = w->t->memo;
-    return stack_pass(w, caller, key, parent_at(w->t, DISK_NODE_ROOT), DISK_NODE_ROOT);
+    return stack_pass(w, caller, key, parent_at(w->t, root), root);
 }
 
 /* Walk the stack that called from CALLER. Store it as a variant stack with KEY, or in the memo.
@@ -765,8 +769,8 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
     if (needs_full(t, outcome))
         return walk_uncached(t, caller);
     bump_by(&t->disk->frames_unwound, walked_count(&w));
-    if (unlikely(t->is_coroutine) && outcome == COMPLETE &&
-        (whole = pass_whole(&w, caller, key)) != NULL)
+    if (unlikely(t->is_coroutine) && (outcome == COMPLETE || outcome == NO_TABLE) &&
+        (whole = pass_whole(&w, caller, key, root_of(outcome))) != NULL)
         return whole;
     if (likely(outcome == JOINED)) {
         struct stack_target *target =
@@ -777,7 +781,7 @@ walk_to_target(struct thread *t, struct arch_caller caller, uint32_t key)
         parent = rejoin(&w);
     } else {
         memo_forget(t);
-        if (outcome == COMPLETE)
+        if (outcome == COMPLETE || outcome == NO_TABLE)
             bump(&t->disk->full_unwinds);
         t->memo_root = root_of(outcome);
         parent = parent_at(t, t->memo_root);

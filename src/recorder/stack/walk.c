@@ -24,6 +24,7 @@
 #include "stack/bounds.h"
 #include "stack/path_ids.h"
 #include "stack/stack_state.h"
+#include "unwind/function.h"
 
 /* Step by the frame pointer if no table covers the code. Return false if the frame pointer is
  * implausible. */
@@ -42,7 +43,12 @@ guess_step(struct unwind_registers *r, const struct unwind_bounds *b)
     return true;
 }
 
-enum outcome { WALK_ON, WALK_ENDS, WALK_BREAKS };
+enum outcome {
+    WALK_ON,
+    WALK_ENDS,
+    WALK_LACKS_TABLE, // The stack ends in code without unwind tables, and no guess leads out of it.
+    WALK_BREAKS,
+};
 
 /* State of a walk outwards. The walk's first frame is the function that began it. */
 struct walk {
@@ -57,17 +63,30 @@ struct walk {
     struct rule_entry entry;         // Scratch for rules outside the cache.
 };
 
-/* Guess the caller, because no table covers R's pc. If the guess fails in a loaded object, the
- * stack ends here (see breaks_off in stack.c). */
+/* No call pushes the address at which a function starts: makecontext stored it, as the start of a
+ * coroutine. */
+COLD bool
+walk_is_whole(const struct thread *t, uint64_t slot, uint64_t ra)
+{
+    return bounds_is_outermost(t, slot) || unwind_function(ra) == ra;
+}
+
+/* Guess the caller, because no table covers R's pc. If the guess fails, the stack ends here (see
+ * breaks_off in stack.c). */
 static enum outcome
-step_blindly(struct unwind_registers *r, const struct unwind_bounds *b, bool *ret_guessed)
+step_blindly(const struct thread *t, struct unwind_registers *r, const struct unwind_bounds *b,
+             bool *ret_guessed)
 {
     struct unwind_object o;
 
     *ret_guessed = guess_step(r, b);
     if (*ret_guessed)
         return WALK_ON;
-    return unwind_find_object(unwind_lookup(r), &o) ? WALK_ENDS : WALK_BREAKS;
+    if (unwind_find_object(unwind_lookup(r), &o))
+        return walk_is_whole(t, r->r[UNWIND_RSP] - 8, r->r[UNWIND_PC]) ? WALK_ENDS
+                                                                       : WALK_LACKS_TABLE;
+    *ret_guessed = true; // The flag states why the callers are unknown.
+    return WALK_BREAKS;
 }
 
 /* Like step_blindly, with the bounds for a guess. */
@@ -78,7 +97,7 @@ step_without_table(struct bounds *bounds, struct unwind_registers *r, bool *ret_
 
     if (!bounds_at(bounds, r->r[UNWIND_RSP], r->exact, true, &b))
         return WALK_BREAKS;
-    return step_blindly(r, &b, ret_guessed);
+    return step_blindly(bounds->t, r, &b, ret_guessed);
 }
 
 /* Step outwards by the tables. Set *RET_GUESSED if this step was a guess. UNCERTAIN: an earlier
@@ -260,7 +279,7 @@ walk_outwards(struct walk *w, uint32_t *ret_count)
         f->flags = w->r.exact ? DISK_NODE_EXACT : 0;
         w->needs_more |= e->rule.kind == RULE_FULL || e->rule.kind == RULE_SIGNAL;
         outcome = step_out(w, &e->rule, &guessed);
-        f->flags |= guessed ? DISK_NODE_GUESSED : 0;
+        f->flags |= guessed || outcome == WALK_LACKS_TABLE ? DISK_NODE_GUESSED : 0;
     } while (outcome == WALK_ON && count < stack_state()->depth_max);
     *ret_count = count;
     return outcome;
@@ -300,7 +319,7 @@ walk_full(struct thread *t, struct arch_caller caller)
     }
     bump_by(&t->disk->frames_unwound, count);
     t->walked_end = outcome != WALK_BREAKS ? end_of_pages(&w, caller.slot, count) : 0;
-    if (outcome == WALK_BREAKS)
+    if (outcome == WALK_BREAKS || outcome == WALK_LACKS_TABLE)
         parent = DISK_NODE_BROKEN;
     else if (outcome == WALK_ON)
         parent = DISK_NODE_TRUNCATED;

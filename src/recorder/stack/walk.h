@@ -10,6 +10,10 @@
  * end in `walked_end`. */
 uint32_t walk_full(struct thread *t, struct arch_caller caller);
 
+/* Return true if T's stack is whole although it ends in code without unwind tables, with the return
+ * address RA at SLOT. Other stacks that end in such code lack their callers. */
+bool walk_is_whole(const struct thread *t, uint64_t slot, uint64_t ra);
+
 enum walk_between {
     WALK_UNKNOWN, // The walk does not reach that far.
     WALK_CALLS,   // END contains the return address of a caller: the call is in progress.

@@ -32,7 +32,8 @@ const char *frame_place(const struct profile *p, uint32_t location, struct arena
  * 0). */
 #define FRAME_NAME_OTHER "[other stacks]"
 
-/* Name of the caller of all stacks whose outer frames a limit of the recorder has cut. */
+/* Name of the caller of all stacks whose outer frames are missing, because a limit of the recorder
+ * has cut them or the walk broke off. */
 #define FRAME_NAME_TRUNCATED "[truncated stacks]"
 #define FRAME_NAME_CALLERLESS "[callers not recorded]"
 

@@ -804,7 +804,8 @@ stack_root(const struct profile *p, const struct stack *s)
         return FRAME_NAME_OTHER;
     if (s->flags & NODE_CALLERLESS)
         return FRAME_NAME_CALLERLESS;
-    if ((s->flags & NODE_SHORTENED) || ((s->flags & NODE_TRUNCATED) && p->frames_kept == 0))
+    if ((s->flags & (NODE_SHORTENED | NODE_BROKEN)) ||
+        ((s->flags & NODE_TRUNCATED) && p->frames_kept == 0))
         return FRAME_NAME_TRUNCATED;
     return NULL;
 }

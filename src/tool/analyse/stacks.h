@@ -121,8 +121,8 @@ uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
 /* Return the name to show as the outermost caller of S: FRAME_NAME_OTHER if S has no frames,
  * FRAME_NAME_CALLERLESS if its callers were not recorded, FRAME_NAME_TRUNCATED if a limit of the
- * recorder has cut its outer frames, NULL for others. Frames that were cut on request (frames_kept)
- * do not count. */
+ * recorder has cut its outer frames or its walk broke off, NULL for others. Frames that were cut on
+ * request (frames_kept) do not count. */
 const char *stack_root(const struct profile *p, const struct stack *s);
 
 /* Set *RET to the sum over the stacks of S that have a stack_root. Their callers are missing, so

@@ -57,6 +57,22 @@ void size_totals_bars(const struct size_totals *bins, struct bin_bar ret[BIN_BAR
 /* Return true if B, made from P, keeps the invariants above. Only reads; see util/ensure.h. */
 bool size_totals_are_valid(const struct profile *p, const struct size_totals *b);
 
+/* --- tableless_files.c: files in whose code stacks end, because it has no unwind tables. */
+
+struct tableless_file {
+    const char *path;
+    uint64_t allocations; // With a stack that ends there.
+};
+
+struct tableless_files {
+    struct tableless_file *v; // Most allocations first.
+    size_t count;
+};
+
+/* Build the rows of P's files. Code that belongs to no file has no row. From ARENA. */
+void tableless_files_build(const struct profile *p, struct arena *arena,
+                           struct tableless_files *ret);
+
 /* --- stack_functions.c: a stack as a list of functions, for tables by function.
  *
  * Frames with one key of group_function_key (group.h) are one function. Ids are dense, so that

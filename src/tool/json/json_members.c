@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analyse/interval.h"
+#include "analyse/totals.h"
 #include "view/phrases.h"
 #include "view/table.h"
 
@@ -284,6 +285,21 @@ json_head(struct json *j, const char *format, const struct profile *p,
     json_extent(j, p);
 }
 
+static void
+json_tableless_files(struct json *j, const struct profile *p)
+{
+    struct arena scratch = {0};
+    struct tableless_files files = {0};
+
+    if (p->losses.ends_without_table != 0)
+        tableless_files_build(p, &scratch, &files);
+    json_array(j, "files_without_tables");
+    for (size_t i = 0; i < files.count; i++)
+        json_string(j, NULL, files.v[i].path);
+    json_end(j);
+    arena_release(&scratch);
+}
+
 void
 json_losses(struct json *j, const struct profile *p)
 {
@@ -293,10 +309,13 @@ json_losses(struct json *j, const struct profile *p)
     json_uint(j, "other_site_bytes", p->losses.other_site_bytes);
     json_uint(j, "shortened_bytes", p->losses.shortened_bytes);
     json_uint(j, "truncated_bytes", p->losses.truncated_bytes);
+    json_uint(j, "broken_bytes", p->losses.broken_bytes);
+    json_tableless_files(j, p);
     json_bool(j, "file_failed", p->losses.file_failed);
     json_bool(j, "inclusive_is_lower_bound",
               p->losses.other_site_events != 0 || p->losses.shortened_stacks != 0 ||
-                  p->losses.truncated_stacks != 0 || p->has_callerless);
+                  p->losses.truncated_stacks != 0 || p->losses.unwind_failures != 0 ||
+                  p->has_callerless);
     json_end(j);
 }
 

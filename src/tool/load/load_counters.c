@@ -348,8 +348,12 @@ count_uncertain(struct profile *p, const struct profile_site *site, uint32_t fla
     }
     if (flags & NODE_GUESSED)
         p->losses.guessed_frames += allocations;
-    if (flags & NODE_BROKEN)
+    if (flags & NODE_BROKEN) {
         p->losses.unwind_failures += allocations;
+        p->losses.broken_bytes += bytes;
+    }
+    if (flags & NODE_NO_TABLE)
+        p->losses.ends_without_table += allocations;
 }
 
 void
@@ -360,8 +364,8 @@ loader_count_uncertain(struct profile *p)
     uint8_t *path_flags = NULL;
     uint32_t any = 0;
 
-    static_assert((NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN | NODE_SHORTENED | NODE_OTHER) <=
-                      UINT8_MAX,
+    static_assert((NODE_GUESSED | NODE_TRUNCATED | NODE_BROKEN | NODE_SHORTENED | NODE_OTHER |
+                   NODE_NO_TABLE) <= UINT8_MAX,
                   "all flags in a byte");
     for (size_t i = 2; i < p->node_count; i++)
         any |= p->nodes[i].flags;

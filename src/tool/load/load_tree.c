@@ -241,8 +241,12 @@ load_frame(struct loader *l, size_t i, const struct disk_node *d)
 
     if (is_shortened_root(d) || is_short_root(d))
         return true;
-    if (d->parent == DISK_NODE_TRUNCATED || d->parent == DISK_NODE_BROKEN) {
-        flags |= d->parent == DISK_NODE_TRUNCATED ? NODE_TRUNCATED : NODE_BROKEN;
+    if (d->parent == DISK_NODE_TRUNCATED) {
+        flags |= NODE_TRUNCATED;
+        parent = 1;
+    } else if (d->parent == DISK_NODE_BROKEN) {
+        // The guess from this frame has found no caller.
+        flags = NODE_BROKEN | (flags & NODE_GUESSED ? NODE_NO_TABLE : 0);
         parent = 1;
     } else if (d->parent < i && l->node_of[d->parent] == 0 &&
                (root = root_flags(l, d->parent)) != 0) {

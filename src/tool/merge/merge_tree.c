@@ -329,7 +329,9 @@ node_at(struct merge *m, uint32_t parent, uint32_t location, uint32_t flags)
     // in the map.
     static_assert(NODE_SHORTENED == NODE_OTHER << 2, "the key");
     key = (uint64_t)(flags | (flags & NODE_SHORTENED) >> 2) << 60;
-    key |= flags & NODE_CALLERLESS ? UINT64_C(1) << 31 : 0; // There are fewer locations.
+    // There are fewer locations than 2^30.
+    key |= flags & NODE_CALLERLESS ? UINT64_C(1) << 31 : 0;
+    key |= flags & NODE_NO_TABLE ? UINT64_C(1) << 30 : 0;
     known = map_put(&m->nodes, key | (uint64_t)parent << 32 | location, &is_new);
     if (is_new && p->node_count >= NODES_MAX)
         *known = NODE_OTHER_ID;

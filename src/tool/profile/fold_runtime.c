@@ -20,7 +20,7 @@
 #include "util/path.h"
 
 enum { END_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_BROKEN |
-                 NODE_CALLERLESS };
+                 NODE_CALLERLESS | NODE_NO_TABLE };
 
 static bool
 is_runtime(const struct profile *p, uint32_t node)

@@ -422,6 +422,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->guessed_frames += l->guessed_frames;
     sum->frames_without_module += l->frames_without_module;
     sum->unwind_failures += l->unwind_failures;
+    sum->ends_without_table += l->ends_without_table;
     sum->unknown_frees += l->unknown_frees;
     sum->double_frees += l->double_frees;
     sum->unrecorded_frees += l->unrecorded_frees;
@@ -433,6 +434,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->other_site_bytes += l->other_site_bytes;
     sum->shortened_bytes += l->shortened_bytes;
     sum->truncated_bytes += l->truncated_bytes;
+    sum->broken_bytes += l->broken_bytes;
     sum->runtime_left_out = sum->runtime_left_out || l->runtime_left_out;
     sum->file_failed = sum->file_failed || l->file_failed;
     sum->reserved = sum->reserved || l->reserved;

@@ -286,6 +286,7 @@ enum profile_node_flags {
     NODE_SHORTENED = 1 << 4, // With NODE_TRUNCATED: cut because the bounded tree was nearly full.
     NODE_OTHER = 1 << 2, // Represents stacks that did not fit into the bounded tree.
     NODE_CALLERLESS = 1 << 5, // Outermost frame of a short stack, whose callers were not recorded.
+    NODE_NO_TABLE = 1 << 6, // With NODE_BROKEN: the frame's code has no unwind tables.
 };
 
 struct profile_node {
@@ -582,6 +583,7 @@ struct profile_losses {
     uint64_t guessed_frames;        // Allocations with a frame found without unwind information.
     uint64_t frames_without_module; // Code addresses whose module could not be stored.
     uint64_t unwind_failures;       // Allocations whose stack walk broke off.
+    uint64_t ends_without_table;    // Those whose walk broke off at code without unwind tables.
     // Frees of blocks that are not in the ledger: foreign, double or unrecorded.
     uint64_t unknown_frees;
     uint64_t double_frees;       // Unknown frees whose block had been freed before.
@@ -592,9 +594,9 @@ struct profile_losses {
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Counter values at snapshots that found no room.
     uint64_t damaged_blocks;     // Annotated blocks with an overflow.
-    // Bytes of the allocations with the site "other", with innermost frames only, and with a stack
-    // deeper than the recorder follows.
-    uint64_t other_site_bytes, shortened_bytes, truncated_bytes;
+    // Bytes of the allocations with the site "other", with innermost frames only, with a stack
+    // deeper than the recorder follows, and with a stack whose walk broke off.
+    uint64_t other_site_bytes, shortened_bytes, truncated_bytes, broken_bytes;
     bool runtime_left_out; // Some stacks with named frames lack the runtime's frames (--native).
     bool file_failed; // The file could not grow: events after that are lost once the process ends.
     bool reserved;    // The recorder's memory was limited by --reserve.

@@ -18,7 +18,7 @@
 
 enum {
     NODE_FLAGS = NODE_GUESSED | NODE_TRUNCATED | NODE_SHORTENED | NODE_OTHER | NODE_BROKEN |
-                 NODE_CALLERLESS
+                 NODE_CALLERLESS | NODE_NO_TABLE
 };
 
 static bool

@@ -107,7 +107,7 @@ disk_node_of(const struct profile *p, const struct profile_node *n, const uint32
                   : n->flags & NODE_TRUNCATED ? (uint32_t)DISK_NODE_TRUNCATED
                   : n->flags & NODE_BROKEN    ? (uint32_t)DISK_NODE_BROKEN
                                               : disk_node_id(n->parent),
-        .flags = (n->flags & NODE_GUESSED ? (uint32_t)DISK_NODE_GUESSED : 0) |
+        .flags = (n->flags & (NODE_GUESSED | NODE_NO_TABLE) ? (uint32_t)DISK_NODE_GUESSED : 0) |
                  (l->exact ? (uint32_t)DISK_NODE_EXACT : 0) |
                  (l->runtime ? (uint32_t)DISK_NODE_RUNTIME : 0),
     };

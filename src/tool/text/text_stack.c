@@ -190,6 +190,10 @@ text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_
     else if (s->flags & NODE_TRUNCATED)
         text_note(v, v->base.p->frames_kept ? "\xe2\x80\xa6 whose callers were not asked for"
                                             : "\xe2\x80\xa6 and deeper than the recorder follows");
+    else if (s->flags & NODE_NO_TABLE)
+        text_note(v, "\xe2\x80\xa6 whose callers are unknown: this code has no unwind tables");
+    else if (s->flags & NODE_BROKEN)
+        text_note(v, "\xe2\x80\xa6 whose callers are unknown: the stack broke off");
     if (s->flags & NODE_GUESSED)
         text_note(v, "a frame was found without unwind information: its callers are a guess");
 }

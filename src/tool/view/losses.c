@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analyse/totals.h"
 #include "view/style.h"
 
 // clang-format off
@@ -22,6 +23,10 @@ static const char room[] = "a larger --max-memory, --reserve or ulimit -v gives 
 
 /* Replaces the remedy of a lack of memory if the user limited it by --reserve. */
 static const char room_of_reserve[] = "the memory of --reserve was used up, so reserve more";
+
+/* Follows the files that have code without unwind tables. */
+static const char without_table[] = "compile it with -fasynchronous-unwind-tables, or add .cfi "
+                                    "directives to assembly";
 
 const struct loss_field loss_fields[] = {
     FIELD(events, "event lost", "events lost"),
@@ -50,7 +55,8 @@ const struct loss_field loss_fields[] = {
           "allocations with a guessed frame (no unwind information)"),
     FIELD(frames_without_module, "code address without a name: too many libraries",
           "code addresses without a name: too many libraries"),
-    FIELD(unwind_failures, "allocation whose stack broke off", "allocations whose stack broke off"),
+    STACKS(unwind_failures, broken_bytes, "whose stack broke off", NULL),
+    CAUSE(ends_without_table, "of them at a frame without unwind tables", without_table),
     FIELD(unknown_frees, "free of a block that was not live (foreign, older or freed twice)",
           "frees of blocks that were not live (foreign, older or freed twice)"),
     FIELD(double_frees, "of them freed twice", "of them freed twice"),
@@ -67,7 +73,7 @@ const struct loss_field loss_fields[] = {
 };
 const size_t loss_field_count = countof(loss_fields);
 const size_t loss_cause_end = 6;
-const size_t loss_stack_field_count = 15;
+const size_t loss_stack_field_count = 16;
 
 const char loss_of_file[] =
     "its file could not grow, so not all is counted; no number is exact";
@@ -117,9 +123,31 @@ remedy_of(const struct profile_losses *losses, const struct loss_field *field)
                                                                        : field->remedy;
 }
 
+/* Return the files of P in which stacks end, and the remedy. */
+static const char *
+remedy_of_table(struct arena *arena, const struct profile *p)
+{
+    enum { SHOWN = 3 };
+    struct tableless_files files;
+    const char *names = "";
+
+    tableless_files_build(p, arena, &files);
+    for (size_t i = 0; i < files.count && i < SHOWN; i++)
+        names = arena_printf(arena, "%s%s%s (%s)", names, i > 0 ? ", " : "", files.v[i].path,
+                             style_count(arena, (int64_t)files.v[i].allocations));
+    if (files.count > SHOWN)
+        names = arena_printf(arena, "%s and %s", names,
+                             style_plural(arena, (int64_t)(files.count - SHOWN), "more file"));
+    if (files.count == 0)
+        return "in code that no file contains, such as a compiler's at run time";
+    return arena_printf(arena, "in %s: %s", names, without_table);
+}
+
 const char *
 loss_field_remedy(struct arena *arena, const struct profile *p, const struct loss_field *field)
 {
+    if (field->remedy == without_table)
+        return remedy_of_table(arena, p);
     if (p->losses.reserved)
         return remedy_of(&p->losses, field);
     if (field->remedy != room || p->recorder.limit_bytes == 0)

@@ -53,6 +53,31 @@ same "100,000 frames: exit status" 0 "$status"
 KNOWN_PREFIX="100,000 frames: "
 known deep.heaptap "total allocations=3 allocated_bytes=30" "losses truncated_stacks=3 events=0"
 
+record no_tables.heaptap "$PROG/no_tables"
+same "no unwind tables: exit status" 0 "$status"
+KNOWN_PREFIX="no unwind tables: "
+known no_tables.heaptap "stack:bottom,call_without_table allocations=100 depth=2 sites=1" \
+    "leaf:in_context allocations=5 depth=2 sites=1" "whole:in_thread allocations=3 sites=1" \
+    "losses unwind_failures=100 ends_without_table=100 broken_bytes=1000 guessed_frames=0"
+"$HEAPTAP" report --full no_tables.heaptap >no_tables.txt
+check "no unwind tables: the report has their number" \
+    grep -q '^  100 of them at a frame without unwind tables$' no_tables.txt
+check "no unwind tables: the report has the file" \
+    grep -q '^    in .*/no_tables (100): ' no_tables.txt
+check "no unwind tables: their stacks end with the reason" \
+    grep -q '^  *… whose callers are unknown: this code has no unwind tables$' no_tables.txt
+same "no unwind tables: JSON has the file" "['$PROG/no_tables'] True" "$(python3 -c '
+import json
+losses = json.load(open("no_tables.heaptap.json"))["losses"]
+print(losses["files_without_tables"], losses["inclusive_is_lower_bound"])')"
+"$HEAPTAP" export --format collapsed -o no_tables.txt no_tables.heaptap
+check "no unwind tables: an export has the root of truncated stacks" \
+    grep -q '^\[truncated stacks\];call_without_table' no_tables.txt
+record no_tables.2.heaptap "$PROG/no_tables"
+"$HEAPTAP" merge -o no_tables.sum.heaptap no_tables.heaptap no_tables.2.heaptap >merge.log 2>&1
+KNOWN_PREFIX="no unwind tables, merged: "
+known no_tables.sum.heaptap "losses unwind_failures=200 ends_without_table=200 broken_bytes=2000"
+
 # jit KIND NAME...: check that the counts are the same whatever the map of names contains. A frame
 # is found if code keeps a frame pointer; otherwise, the stack is marked as doubtful.
 jit() {
@@ -63,7 +88,7 @@ jit() {
     KNOWN_PREFIX="jit, $kind: "
     known jit.heaptap "leaf:get allocations=400 doubtful=3" \
         "leaf:again allocations=100 doubtful=1" \
-        "losses events=0 guessed_frames=500" "${@:3}"
+        "losses events=0 guessed_frames=200 ends_without_table=300" "${@:3}"
     map_of=$(python3 -c 'import json; print(json.load(open("jit.heaptap.json"))["process"]["pid"])')
     if [ -n "$name" ]; then
         known jit.heaptap "stack:get,jit_framed,call,run,main allocations=100 sites=1" \
