@@ -25,6 +25,13 @@ struct unrecorded_failure {
     char cause[184]; // Cause and remedy, NUL-terminated.
 };
 
+/* A process whose program has its own malloc. The recorder gets no event from the process, unless
+ * that malloc calls the recorder's. So a process without a profile was not recorded. */
+struct unrecorded_own_malloc {
+    uint32_t pid;
+    char name[60]; // As above, perhaps shortened.
+};
+
 struct unrecorded_counts {
     uint64_t session_id;
     uint64_t only_pid; // The one process to record, if the user excluded its children; 0 = all.
@@ -34,6 +41,8 @@ struct unrecorded_counts {
     char first[64];    // Name of the first of these, NUL-terminated; "" = unknown.
     char only[1024];   // Patterns of program names to record, separated by commas; "" = all.
     struct unrecorded_failure first_failure;
+    uint64_t own_mallocs; // Number of processes with their own malloc; the list has the first ones.
+    struct unrecorded_own_malloc own_malloc[32];
 };
 static_assert(sizeof(struct unrecorded_counts) <= UNRECORDED_BYTES, "one mapping");
 

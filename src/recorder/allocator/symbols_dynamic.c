@@ -288,6 +288,16 @@ symbols_last(void)
     return load_acquire(&last);
 }
 
+bool
+symbols_program_defines(const char *name)
+{
+    const struct symbols_name n = symbols_name(name, NULL);
+    const struct link_map *program = symbols_first();
+    struct symbols o;
+
+    return program != symbols_own() && symbols_read(program, &o) && symbols_find(&o, &n) != 0;
+}
+
 /* Return the protection of the page of ADDRESS in O; -1 if its headers do not show it. */
 static int
 protection_at(const struct unwind_object *o, uint64_t address)

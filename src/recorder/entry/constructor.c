@@ -9,6 +9,7 @@
 #include "access/counted_blocks.h"
 #include "account/account_state.h"
 #include "account/file.h"
+#include "allocator/symbols.h"
 #include "base/atomics.h"
 #include "entry/entry.h"
 #include "event/reentry.h"
@@ -36,8 +37,9 @@ process_begins(void)
                           // exist.
     announce_recorder();
     identity_own();
-    if (!dormant_here()) // Else a second recorder is in the process and counts the program.
-        unrecorded_start();
+    // If dormant, a second recorder is in the process and counts the program.
+    if (!dormant_here() && unrecorded_start() && symbols_program_defines("malloc"))
+        unrecorded_add_own_malloc();
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL)) {

@@ -67,7 +67,7 @@ unrecorded_map(const char *path)
         store_release(&counts, mapped);
 }
 
-COLD void
+COLD bool
 unrecorded_start(void)
 {
     const char *where = host_environment(ENVIRONMENT_UNRECORDED);
@@ -78,7 +78,7 @@ unrecorded_start(void)
 
     has_started = true;
     if (where == NULL || session == NULL)
-        return;
+        return false;
     session_id = parse_hex(&session);
     for (; *where != '\0' && *where != ':'; where++)
         fmt_char(&file, *where);
@@ -88,6 +88,7 @@ unrecorded_start(void)
         unrecorded_map(path);
     if (early_cause != NULL)
         unrecorded_add_failed(early_cause, early_is_selected);
+    return load_acquire(&counts) != NULL;
 }
 
 COLD void
@@ -107,24 +108,50 @@ unrecorded_is_selected(const struct unrecorded_counts *c, const char *name)
            (c->only[0] == '\0' || selection_is_named(c->only, name));
 }
 
+/* Store the name of this process's executable in NAME. */
+static COLD void
+put_own_name(struct fmt *name)
+{
+    static char path[4096]; // Static, because the stack may be small.
+    const char *slash;
+
+    host_executable(path, sizeof path);
+    slash = strrchr(path, '/');
+    fmt_str(name, slash != NULL ? slash + 1 : path);
+}
+
+COLD void
+unrecorded_add_own_malloc(void)
+{
+    struct unrecorded_counts *c = load_acquire(&counts);
+    struct unrecorded_own_malloc own = {.pid = (uint32_t)identity_pid()};
+    struct fmt name = fmt_init(own.name, sizeof own.name);
+    uint64_t i;
+
+    if (c == NULL)
+        return;
+    put_own_name(&name);
+    if (!unrecorded_is_selected(c, own.name))
+        return;
+    i = add_relaxed(&c->own_mallocs, UINT64_C(1));
+    if (i < countof(c->own_malloc))
+        memcpy(&c->own_malloc[i], &own, sizeof own);
+}
+
 COLD void
 unrecorded_add_failed(const char *cause, bool is_selected)
 {
     static struct unrecorded_failure failure; // Static, because the stack may be small.
-    static char path[4096];
     struct unrecorded_counts *c = load_acquire(&counts);
     struct fmt name = fmt_init(failure.name, sizeof failure.name);
     struct fmt text = fmt_init(failure.cause, sizeof failure.cause);
-    const char *slash;
 
     if (!has_started) {
         early_cause = cause;
         early_is_selected = is_selected;
         return;
     }
-    host_executable(path, sizeof path);
-    slash = strrchr(path, '/');
-    fmt_str(&name, slash != NULL ? slash + 1 : path);
+    put_own_name(&name);
     fmt_str(&text, cause);
     failure.session_id = session_id;
     if (c == NULL && is_selected && socket_name[0] != '\0')

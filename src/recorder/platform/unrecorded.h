@@ -5,8 +5,11 @@
 
 #include "base/base.h"
 
-/* Map the counts. Call once, when the library is loaded. */
-void unrecorded_start(void);
+/* Map the counts. Return true if they are mapped. Call once, when the library is loaded. */
+bool unrecorded_start(void);
+
+/* Note that this program has its own malloc: it is recorded only if it calls the recorder's. */
+void unrecorded_add_own_malloc(void);
 
 /* Count this process, which was forked and may make no system call, so it is not recorded. */
 void unrecorded_add_forked(void);

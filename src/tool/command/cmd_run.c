@@ -522,7 +522,7 @@ cmd_run_finish(struct outcome *o, const char *program)
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);
     run_unrecorded_receive(&o->run);
-    run_limits_unrecorded(&o->limits, o->run.unrecorded);
+    run_limits_unrecorded(&o->limits, o->run.unrecorded, o->processes, o->count);
     conclude(o);
     if (o->most != o->first)
         profile_free(o->most);

@@ -4,6 +4,7 @@
 
 #include "analyse/limit_check.h"
 #include "format/unrecorded_counts.h"
+#include "launch/run.h"
 
 /* Print one line on stderr for each entry of J that exceeds, or may exceed, its limit of --OPTION.
  * If WHO is NULL, lines state by how much each value grew. Otherwise lines state the value itself,
@@ -43,9 +44,11 @@ int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
  * caller's number of the process. */
 void run_limits_check(struct run_limits *r, struct profile *p, size_t number);
 
-/* Print the numbers of processes that C counts: those executed without the recorder, and those
- * whose recorder could not start, make the gate fail. C is NULL without limits. */
-void run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c);
+/* Print the numbers of processes that C counts: those executed without the recorder, those whose
+ * recorder could not start, and those with their own malloc that are not among the COUNT recorded
+ * PROCESSES make the gate fail. C is NULL without limits. */
+void run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
+                           const struct run_process *processes, size_t count);
 
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Prints
  * nothing if no limit was exceeded. */

@@ -172,8 +172,51 @@ report_forked(int64_t count, struct arena *arena)
                     count > 1 ? "them" : "it");
 }
 
+/* Return true if one of the COUNT recorded PROCESSES is OWN, a process with its own malloc called
+ * NAME. A pid does not suffice: a process may have left a profile before it executed OWN. */
+static bool
+own_malloc_is_recorded(const struct unrecorded_own_malloc *own, const char *name,
+                       const struct run_process *processes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (processes[i].pid == own->pid && processes[i].executable != NULL &&
+            strncmp(path_basename(processes[i].executable), name, sizeof own->name - 1) == 0)
+            return true;
+    return false;
+}
+
+/* Report the processes that C lists with their own malloc and that are not among the COUNT recorded
+ * PROCESSES. Returns true if there are any. */
+static bool
+report_own_malloc(const struct unrecorded_counts *c, const struct run_process *processes,
+                  size_t count, struct arena *arena)
+{
+    uint64_t listed = __atomic_load_n(&c->own_mallocs, __ATOMIC_RELAXED);
+    const char *first = "";
+    int64_t missing = 0;
+
+    for (size_t i = 0; i < listed && i < countof(c->own_malloc); i++) {
+        const struct unrecorded_own_malloc *own = &c->own_malloc[i];
+        const char *name =
+            arena_strndup(arena, own->name, strnlen(own->name, sizeof own->name - 1));
+
+        if (own_malloc_is_recorded(own, name, processes, count))
+            continue;
+        if (missing++ == 0)
+            first = arena_printf(arena, "%s (pid %u)", name, own->pid);
+    }
+    if (missing != 0)
+        report_not_recorded(missing, first, strlen(first),
+                            "not recorded: a malloc linked into the program precedes the "
+                            "recorder's; link it with libheaptap.a in front of that malloc, or "
+                            "choose the programs to judge by --only",
+                            arena);
+    return missing != 0;
+}
+
 void
-run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c)
+run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
+                      const struct run_process *processes, size_t count)
 {
     struct arena arena = {0};
     int64_t forked;
@@ -186,6 +229,7 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c)
         report_forked(forked, &arena);
     r->unknown |= report_executed(c, &arena);
     r->unknown |= report_failed(c, &arena);
+    r->unknown |= report_own_malloc(c, processes, count, &arena);
     arena_release(&arena);
 }
 

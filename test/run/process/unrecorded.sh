@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # unrecorded.sh: `run --fail-on` and processes without a recorder: programs executed with another
-# environment, forked children under --reserve, and children whose recorder cannot start.
+# environment, forked children under --reserve, children whose recorder cannot start, and programs
+# with their own malloc.
 # If it fails, a gate passes a leak that it has not seen, fails a program that it has seen, or
 # changes the arguments of a program.
 . "$SRCDIR/test/run/lib.subr"
@@ -164,6 +165,36 @@ gate "two failures" 99 "limited and other programs, in all 2: --fail-on cannot j
     -- sh -c './limited size; ./limited size'
 gate "--only: a failure of another program" 0 "" --only limited -- ./limited size ./only_leaks
 gate "--no-children: a failure of a child" 0 "" --no-children -- ./limited size ./only_leaks
+
+# A malloc in the program precedes the recorder's, unless it passes the calls on.
+cat >own.c <<'END'
+#include <stddef.h>
+static char pool[1 << 25];
+static size_t used;
+void *malloc(size_t size) { used += (size + 15) & ~(size_t)15; return pool + used; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *p, size_t size) { return malloc(size); }
+void free(void *p) { }
+int main(void) { void *volatile p = malloc(2000000); return p == NULL; }
+END
+sed -e 's/^#include.*/#define _GNU_SOURCE\n#include <dlfcn.h>\n&/' -e '/^void \*calloc/d' \
+    -e '/^void \*realloc/d' -e '/^void free/d' -e '/^static/d' -e 's/(2000000)/(1000)/' \
+    -e 's/{ used .*}/{ return ((void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"))(size); }/' \
+    own.c >passes_on.c
+gcc -w -fno-builtin -o own own.c && gcc -w -fno-builtin -o passes_on passes_on.c
+gate "its own malloc: the program itself" 99 \
+    "--fail-on cannot judge it: not recorded: a malloc linked into the program" -- ./own
+gate "its own malloc: a child" 99 \
+    "--fail-on cannot judge it: not recorded: a malloc linked into the program" -- sh -c './own; :'
+check "its own malloc: the message names the process" \
+    grep -q '^heaptap: own (pid [0-9]*): ' gate.err
+same "its own malloc: one line" 1 "$(wc -l <gate.err)"
+gate "its own malloc: after an exec" 99 "own (pid " -- sh -c 'exec ./own'
+gate "its own malloc: two" 99 "and other programs, in all 2: --fail-on cannot judge them" \
+    -- sh -c './own; ./own; :'
+gate "its own malloc: --only another program" 0 "" --only sh -- sh -c './own; :'
+gate "its own malloc: --no-children" 0 "" --no-children -- sh -c './own; :'
+gate "a malloc that passes calls on" 0 "" -- sh -c './passes_on; :'
 if [ "$(id -u)" != 0 ]; then
     echo "ok - another user # SKIP needs root"
 elif ! ./limited user /bin/sh -c "test -r $LIBHEAPTAP"; then
