@@ -76,7 +76,7 @@ static const struct {
     {EEXIST, "the file exists and is never overwritten; choose another name with -o"},
     {EMFILE, "too many open files; raise the limit with ulimit -n"},
     {ENFILE, "too many open files in the system; close some programs"},
-    {ENAMETOOLONG, "the file's name is too long; choose a shorter one with -o"},
+    {ENAMETOOLONG, "the file's whole path is too long; choose a shorter one with -o"},
     {ENOMEM, "no memory; raise the limits (ulimit -v, -d and -l) or free some memory"},
     {EAGAIN, "the limit on locked memory is too low; raise it with ulimit -l"},
     {ELIBBAD, "a sanitizer has taken malloc's place; run a build without it"},
@@ -315,7 +315,14 @@ output_open(char *ret_path, size_t path_bytes)
         bool numbered;
 
         if (pattern[0] != '/') {
-            if (sys_getcwd(ret_path, path_bytes) < 0 || ret_path[0] != '/')
+            int length = sys_getcwd(ret_path, path_bytes);
+
+            if (length == -ENAMETOOLONG || length == -ERANGE) {
+                f = fmt_init(ret_path, path_bytes);
+                fmt_str(&f, pattern);
+                return -ENAMETOOLONG;
+            }
+            if (length < 0 || ret_path[0] != '/')
                 return -ENOENT;
             f.length = strlen(ret_path);
             fmt_char(&f, '/');

@@ -31,6 +31,9 @@
 
 enum { NUMBERS_TRIED = 100000, STARTING_S = 10 };
 
+/* The longest process id of Linux, and the longest name of a program that the recorder writes. */
+enum { PID_LONGEST = 4194304, PROGRAM_LONGEST = 63 };
+
 /* Return PATH with every % doubled, as a pattern for the recorder. */
 static const char *
 escape(struct arena *arena, const char *path)
@@ -177,11 +180,25 @@ others_problem(const char *path)
                                          : NULL;
 }
 
+/* Warn if profiles of other processes may have a path that the kernel does not accept. */
+static void
+warn_of_long_names(const struct destination *d)
+{
+    const char *path = others_path(d, d->pattern, PID_LONGEST);
+    const char *name = expanded_by(d, PROFILE_DEFAULT_NAME, "", PID_LONGEST);
+
+    if (strlen(path) + 1 + strlen(name) + PROGRAM_LONGEST >= PATH_MAX)
+        message_warning("the profile's whole path is so long that other processes may be unable to "
+                        "create theirs beside it; choose a shorter path with -o");
+}
+
 int
 destination_check_others(const struct destination *d, struct err *err)
 {
     const char *path, *problem;
 
+    if (d->has_others)
+        warn_of_long_names(d);
     if (!d->has_others || strstr(d->pattern, "%p") != NULL)
         return 0;
     path = others_path(d, d->pattern, 0);
@@ -296,17 +313,60 @@ choose_number(struct destination *d, struct err *err)
                    pattern);
 }
 
+/* Store the current directory in CWD of SIZE bytes, for a profile at the relative path WANTED. */
+static int
+find_current(const char *wanted, char *cwd, size_t size, struct err *err)
+{
+    if (getcwd(cwd, size) != NULL)
+        return 0;
+    if (errno == ERANGE || errno == ENAMETOOLONG)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the profile cannot be created at %s: the path of the working directory is "
+                       "longer than the %d bytes that the kernel accepts; choose an absolute path "
+                       "with -o",
+                       wanted, PATH_MAX - 1);
+    return err_errno(err, HEAPTAP_BAD_INPUT,
+                     "the profile cannot be created at %s, choose an absolute path with -o: cannot "
+                     "determine the working directory",
+                     wanted);
+}
+
+int
+destination_check_length(const char *path, struct err *err)
+{
+    char cwd[PATH_MAX] = "";
+    size_t length = strlen(path);
+    int rc;
+
+    if (path[0] != '/') {
+        if ((rc = find_current(path, cwd, sizeof cwd, err)) < 0)
+            return rc;
+        length += strlen(cwd) + 1;
+    }
+    if (length < PATH_MAX)
+        return 0;
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "the profile cannot be created at %s: its whole path has %zu bytes, and the "
+                   "kernel accepts %d; choose a shorter path with -o",
+                   path, length, PATH_MAX - 1);
+}
+
 /* Set d->pattern to the user's pattern, made absolute. */
 static int
 make_absolute(struct destination *d, struct err *err)
 {
-    char cwd[4096];
+    const char *path = expanded_by(d, d->wanted, d->program, PID_LONGEST);
+    char cwd[PATH_MAX];
+    int rc;
 
     d->pattern = d->wanted;
-    if (d->wanted[0] == '/')
-        return 0;
-    if (getcwd(cwd, sizeof cwd) == NULL)
-        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot determine the current directory");
+    if (!d->has_others)
+        path = arena_printf(d->arena, "%s/%s", path,
+                            destination_name(d, PROFILE_DEFAULT_NAME, d->program, PID_LONGEST));
+    if ((rc = destination_check_length(path, err)) < 0 || d->wanted[0] == '/')
+        return rc;
+    if ((rc = find_current(d->wanted, cwd, sizeof cwd, err)) < 0)
+        return rc;
     d->pattern = arena_printf(d->arena, "%s/%s", escape(d->arena, cwd), d->wanted);
     return 0;
 }

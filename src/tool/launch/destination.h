@@ -28,8 +28,13 @@ struct destination {
 int destination_choose(struct destination *d, const char *output, const char *path,
                        struct arena *arena, struct err *err);
 
+/* Check the length of PATH, absolute or relative to the working directory, for the kernel's limit.
+ * Returns 0, or HEAPTAP_BAD_INPUT with ERR set if no file can be created at PATH. */
+int destination_check_length(const char *path, struct err *err);
+
 /* Check the directory for profiles of other processes, if there is one and its name does not depend
- * on the first process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable. */
+ * on the first process's id. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it is unusable.
+ * Prints a warning if names in it may become too long. */
 int destination_check_others(const struct destination *d, struct err *err);
 
 /* Return the directory for profiles of other processes if it already contains profiles of another

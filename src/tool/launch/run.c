@@ -63,6 +63,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         (rc = adapters_choose(&options->adapters, loaded, r->library, &r->arena, &r->adapters,
                               &r->hint, err)) < 0 ||
         (rc = hook_check(&r->hooks.list, loaded, &r->arena, err)) < 0 ||
+        (options->output != NULL && (rc = destination_check_length(options->output, err)) < 0) ||
         // overwrite_make_room removes existing profiles, so it follows all checks that may refuse.
         (options->force && (rc = overwrite_make_room(options->output, &r->arena, err)) < 0) ||
         (rc = destination_choose(&r->to, options->output, loaded, &r->arena, err)) < 0)
