@@ -53,6 +53,20 @@ close_side(struct side *s)
     arena_release(&s->names);
 }
 
+/* Rules of --fail-over if no metric is chosen. */
+static const struct limit_rules default_rules = {
+    .option = "fail-over",
+    .names = (1u << LIMIT_KINDS) - 1,
+    .unnamed = 1u << LIMIT_PEAK | 1u << LIMIT_INUSE,
+    .percents = true,
+};
+
+static const char *
+cmd_diff_offered(const char *name, size_t i)
+{
+    return strcmp(name, "fail-over") == 0 ? limits_offered(&default_rules, i) : NULL;
+}
+
 /* Parse the limits of --fail-over. A limit without a name applies to the selected metric. */
 static int
 cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
@@ -62,10 +76,7 @@ cmd_diff_read_limits(const struct diff_options *o, struct limits *ret)
         [METRIC_ALLOC] = LIMIT_ALLOC, [METRIC_TEMPORARY] = LIMIT_TEMPORARY,
         [METRIC_COUNT] = LIMIT_COUNT,
     };
-    struct limit_rules rules = {.option = "fail-over",
-                                .names = (1u << LIMIT_KINDS) - 1,
-                                .unnamed = 1u << LIMIT_PEAK | 1u << LIMIT_INUSE,
-                                .percents = true};
+    struct limit_rules rules = default_rules;
     struct err err = {""};
     int rc;
 
@@ -359,6 +370,7 @@ const struct command command_diff = {
         "heaptap diff --by function --alloc a.heaptap b.heaptap\tfunctions that churn more\n"
         "heaptap diff --flamegraph diff.svg a.heaptap b.heaptap\tthe same as a picture\n",
     .options = options,
+    .offered = cmd_diff_offered,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,
     .min_arguments = 2,

@@ -593,6 +593,10 @@ cmd_run(const void *values, int count, char **arguments)
 static const char *
 cmd_run_offered(const char *name, size_t i)
 {
+    if (strcmp(name, "fail-on") == 0)
+        return run_limits_offered(i);
+    if (strcmp(name, "hook") == 0)
+        return hook_kinds_offered(i);
     return strcmp(name, "language") == 0 ? adapters_name(i) : NULL;
 }
 

@@ -40,6 +40,9 @@ struct run_limits {
 /* Parse TEXT, the option's value; NULL = not given. Returns 0, or HEAPTAP_USAGE with ERR set. */
 int run_limits_parse(struct run_limits *r, const char *text, struct err *err);
 
+/* Return the Ith name of a limit that the option takes; NULL after the last one. */
+const char *run_limits_offered(size_t i);
+
 /* Compare P with the limits, if its process has ended, and print exceeded limits. NUMBER is the
  * caller's number of the process. */
 void run_limits_check(struct run_limits *r, struct profile *p, size_t number);

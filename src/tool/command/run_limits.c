@@ -17,12 +17,17 @@
 #include "view/style.h"
 #include "view/table.h"
 
+static const struct limit_rules rules = {.option = "fail-on", .names = (1u << LIMIT_KINDS) - 1};
+
+const char *
+run_limits_offered(size_t i)
+{
+    return limits_offered(&rules, i);
+}
+
 int
 run_limits_parse(struct run_limits *r, const char *text, struct err *err)
 {
-    static const struct limit_rules rules = {.option = "fail-on",
-                                             .names = (1u << LIMIT_KINDS) - 1};
-
     return text ? limits_parse(text, &rules, &r->limits, err) : 0;
 }
 

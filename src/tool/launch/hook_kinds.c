@@ -237,6 +237,12 @@ is_impossible(const char *symbol)
 }
 
 const char *
+hook_kinds_offered(size_t i)
+{
+    return i < countof(presets) ? presets[i].name : i == countof(presets) ? "list" : NULL;
+}
+
+const char *
 hook_kinds_preset_of(const char *symbol)
 {
     for (size_t i = 0; i < countof(presets); i++)

@@ -30,6 +30,10 @@ bool hook_kinds_is_question(const char *text);
 /* Append the list of kinds and presets to OUT. */
 void hook_kinds_explain(struct strbuf *out);
 
+/* Return the Ith value that --hook takes without SYMBOL=: the presets, then "list"; NULL after the
+ * last one. */
+const char *hook_kinds_offered(size_t i);
+
 /* Return the name of the preset with SYMBOL; NULL = none. */
 const char *hook_kinds_preset_of(const char *symbol);
 

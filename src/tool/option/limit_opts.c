@@ -27,6 +27,15 @@ may_be_named(const struct limit_rules *rules, size_t i)
     return (rules->names >> names[i].of & 1) != 0;
 }
 
+const char *
+limits_offered(const struct limit_rules *rules, size_t i)
+{
+    for (size_t k = 0; k < countof(names); k++)
+        if (may_be_named(rules, k) && i-- == 0)
+            return names[k].name;
+    return NULL;
+}
+
 static int
 unknown_name(const struct limit_rules *rules, const char *word, struct err *err)
 {

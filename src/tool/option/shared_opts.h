@@ -28,6 +28,9 @@ struct limit_rules {
 int limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
                  struct err *err);
 
+/* Return the Ith name that RULES permits; NULL after the last one. */
+const char *limits_offered(const struct limit_rules *rules, size_t i);
+
 /* --- metric_opts.c: choose the metric, in the same way for all commands that have one. */
 
 /* Values of the options. Zero before parsing, except metric, which is -1. */

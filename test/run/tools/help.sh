@@ -132,6 +132,9 @@ offers() {
 }
 
 formats=$("$HEAPTAP" export --list | awk '/^[a-z]/ { print $1 }' | paste -s -d ' ')
+limits="peak leaks inuse alloc allocations temporary corruption count"
+hooks=$({ "$HEAPTAP" run --hook list | sed -n '/^Presets/,$s/^  \([a-z]\+\) .*/\1/p'; echo list; } |
+    sort | paste -s -d ' ')
 bash_completion() {
     "$HEAPTAP" generate completion bash >bash.completion || return 1
     local c option
@@ -160,6 +163,11 @@ bash_completion() {
         [ "$(offers heaptap export -f col)" = collapsed ] &&
         [ "$(offers heaptap export --format = '' | tr '\n' ' ')" = "$formats " ] &&
         [ "$(offers heaptap run --language '' | sort | tr '\n' ' ')" = "ecl gc lua python " ] &&
+        [ "$(offers heaptap run --hook '' | sort | tr '\n' ' ')" = "$hooks " ] &&
+        [ "$(offers heaptap run --hook = mi)" = mimalloc ] &&
+        [ "$(offers heaptap run --fail-on '' | tr '\n' ' ')" = "$limits " ] &&
+        [ "$(offers heaptap diff --fail-over '' | tr '\n' ' ')" = "$limits " ] &&
+        [ "$(offers heaptap diff --fail-over = le)" = leaks ] &&
         [ -z "$(offers heaptap run ./program --)" ] &&
         [ "$(offers heaptap run ./program old.h)" = old.heaptap ] &&
         [ "$(offers heaptap run -o to --quiet ./program man)" = man ] &&
@@ -174,7 +182,9 @@ check "bash completion" bash_completion
 zsh_completion() {
     "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap &&
         grep -qF ":FORMAT:($formats)'" _heaptap &&
-        grep -E "'--language=.*:NAME:\(lua ecl gc python\)'" _heaptap
+        grep -E "'--language=.*:NAME:\(lua ecl gc python\)'" _heaptap &&
+        grep -E "'--hook=.*:SYMBOL=KIND:\(jemalloc .*list\)'" _heaptap &&
+        grep -cF ":LIMITS:($limits)'" _heaptap | grep -x 2
 }
 if command -v zsh >/dev/null; then
     check "zsh completion" zsh_completion
