@@ -70,6 +70,12 @@ test('a column of lower bounds is marked', () => {
     assert.equal(inclusiveTitle({report: report(true)}, 'total'), 'total ≥');
     const profile = {report: report(false), before: report(true)};
     assert.equal(inclusiveTitle(profile, 'total growth', '?'), 'total growth ?');
+    const sampled = {process: {callers_period: 64}, losses: {}};
+    assert.equal(inclusiveTitle({report: sampled}, 'total'), 'total ~');
+    assert.equal(inclusiveTitle({report: report(false), before: sampled}, 'total before'),
+        'total before ~');
+    sampled.losses.inclusive_is_lower_bound = true;
+    assert.equal(inclusiveTitle({report: sampled}, 'total'), 'total ~ ≥');
 });
 
 test('builds of a program in two directories are the same program', () => {

@@ -18,6 +18,7 @@ const WORDS = [
     ['short-lived', 'freed before its thread had allocated 16 more blocks'],
     ['self', 'of blocks that this function asked for itself'],
     ['total', 'with all that it called; a stack counts once, however often it recurses'],
+    ['total ~', 'an estimate: not all allocations were recorded with their callers'],
     ['total ≥', 'a lower bound: the callers of some stacks are not known'],
     ['held by', 'the innermost function of the program’s own code, outside of libraries'],
     ['#12', 'the number of a stack, the same in all views of heaptap']];

@@ -18,11 +18,14 @@ export function fixed(value, digits) {
     return (Math.sign(value) * (below + below % 2) / 10 ** digits).toFixed(digits);
 }
 
-/* Return the TITLE of a column of values with callees. ≥ marks lower bounds, if the callers of some
- * stacks of PROFILE are not known; ? marks differences of such values. */
+/* Return the TITLE of a column of values with callees. ~ marks estimates, if callers were sampled.
+ * ≥ marks lower bounds, if the callers of some stacks of PROFILE are not known; ? marks differences
+ * of such values. */
 export function inclusiveTitle({report, before}, title, mark = '≥') {
-    const cut = [report, before].some((one) => one?.losses?.inclusive_is_lower_bound);
-    return cut ? `${title} ${mark}` : title;
+    const sides = [report, before];
+    const cut = sides.some((one) => one?.losses?.inclusive_is_lower_bound);
+    const sampled = sides.some((one) => one?.process?.callers_period);
+    return title + (sampled ? ' ~' : '') + (cut ? ` ${mark}` : '');
 }
 
 export function bytes(value) {

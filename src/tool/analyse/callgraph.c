@@ -11,6 +11,9 @@
  *
  * Pairs of caller and callee alone, which mprof recorded, would give F 20.
  *
+ * An amount is an estimate if it depends on callers that were sampled (stack_errors_add). If a
+ * function or a call repeats on a stack, its innermost place decides.
+ *
  * The cost is the sum of all stack depths, so arcs need a fast lookup. A caller's frame is a place
  * in its code that nearly always calls the same function, so each frame caches its last arc. */
 #include "analyse/callgraph.h"
@@ -98,13 +101,45 @@ callgraph_is_first(size_t *stamp, size_t number)
     return first;
 }
 
+/* Return true if FUNCTION is NODE, or is in the cycle NODE. */
+static bool
+is_at_node(const struct callgraph *g, uint32_t function, uint32_t node)
+{
+    bool is_cycle = g->function_count != 0 && node >= g->function_count;
+
+    return is_cycle ? g->nodes[function].cycle == node : function == node;
+}
+
+/* Add the errors of the stack NUMBER to *SUM, for NODE, which is at I of IDS, its functions. For an
+ * arc to NODE, CALLER is the caller, and its frame decides; otherwise CALLGRAPH_NONE. */
 static void
-count_call(struct builder *b, size_t number, uint32_t arc)
+callgraph_add_errors(struct builder *b, struct errors **sum, size_t number, const uint32_t *ids,
+                     uint32_t i, uint32_t node, uint32_t caller)
+{
+    const struct stack *s = &b->stacks->v[number];
+    bool is_arc = caller != CALLGRAPH_NONE;
+    uint32_t k = 0;
+
+    if (s->errors == NULL && !b->stacks->has_callerless)
+        return;
+    while (b->functions->p->has_shares && k < s->site_depth && k < i &&
+           !(is_at_node(b->ret, ids[k], node) && (!is_arc || ids[k + 1] == caller)))
+        k++;
+    if (!b->functions->p->has_shares || k == s->site_depth)
+        k = i;
+    stack_errors_add(sum, b->stacks, s, k + is_arc, b->arena);
+}
+
+/* Count the stack NUMBER for ARC, whose callee is at I of IDS, its functions. */
+static void
+count_call(struct builder *b, size_t number, uint32_t arc, const uint32_t *ids, size_t i)
 {
     struct callgraph_arc *a = &b->ret->arcs[arc];
 
-    if (callgraph_is_first(&b->arc_seen[arc], number))
+    if (callgraph_is_first(&b->arc_seen[arc], number)) {
         amount_add(&a->amount, &b->amounts[number]);
+        callgraph_add_errors(b, &a->errors, number, ids, (uint32_t)i, a->callee, a->caller);
+    }
     if (callgraph_is_first(&b->called[a->callee], number))
         amount_add(&b->ret->nodes[a->callee].called, &b->amounts[number]);
 }
@@ -122,16 +157,21 @@ count_stack(struct builder *b, size_t number)
 
         ensure_node(b, ids[i]);
         n = &b->ret->nodes[ids[i]];
-        if (callgraph_is_first(&b->seen[ids[i]], number))
+        if (callgraph_is_first(&b->seen[ids[i]], number)) {
             amount_add(&n->inclusive, amount);
-        else
+            callgraph_add_errors(b, &n->inclusive_errors, number, ids, (uint32_t)i, ids[i],
+                                 CALLGRAPH_NONE);
+        } else {
             n->recursive = counters_sum(n->recursive, amount->calls);
+        }
         if (depth - 1 - i < n->depth)
             n->depth = (uint32_t)(depth - 1 - i);
         if (i + 1 < depth && ids[i + 1] != ids[i])
-            count_call(b, number, arc_at(b, s, i + 1, ids[i + 1], ids[i]));
+            count_call(b, number, arc_at(b, s, i + 1, ids[i + 1], ids[i]), ids, i);
     }
     amount_add(&b->ret->nodes[ids[0]].self, amount);
+    callgraph_add_errors(b, &b->ret->nodes[ids[0]].self_errors, number, ids, 0, ids[0],
+                         CALLGRAPH_NONE);
     amount_add(&b->ret->total, amount);
 }
 
@@ -208,6 +248,8 @@ make_cycles(struct builder *b)
         }
         g->nodes[i].cycle = *cycle;
         amount_add(&g->nodes[*cycle].self, &g->nodes[i].self);
+        if (g->nodes[i].self_errors != NULL)
+            errors_add(errors_of(&g->nodes[*cycle].self_errors, b->arena), g->nodes[i].self_errors);
         if (g->nodes[i].depth < g->nodes[*cycle].depth)
             g->nodes[*cycle].depth = g->nodes[i].depth;
     }
@@ -227,13 +269,16 @@ count_cycles(struct builder *b, size_t number)
 
         if (cycle == CALLGRAPH_NONE)
             continue;
-        if (callgraph_is_first(&b->seen[cycle], number))
+        if (callgraph_is_first(&b->seen[cycle], number)) {
             amount_add(&b->ret->nodes[cycle].inclusive, &b->amounts[number]);
+            callgraph_add_errors(b, &b->ret->nodes[cycle].inclusive_errors, number, ids,
+                                 (uint32_t)i, cycle, CALLGRAPH_NONE);
+        }
         if (i + 1 == depth || b->ret->nodes[ids[i + 1]].cycle == cycle)
             continue;
         arc = b->ret->arcs[arc_at(b, s, i + 1, ids[i + 1], ids[i])].enters;
         if (arc != CALLGRAPH_NONE)
-            count_call(b, number, arc);
+            count_call(b, number, arc, ids, i);
     }
 }
 

@@ -22,11 +22,13 @@ struct callgraph_arc {
     // the caller's.
     uint32_t enters;
     struct amount amount;
+    struct errors *errors; // NULL = exact.
 };
 
 /* A function, or a cycle as a whole: two or more functions that call each other. */
 struct callgraph_node {
     struct amount self, inclusive;
+    struct errors *self_errors, *inclusive_errors; // NULL = exact.
     struct amount called; // Sum over the stacks with a call from another function.
     // Recursive calls, each times its stack's allocations. For a cycle: calls between its
     // functions.

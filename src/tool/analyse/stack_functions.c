@@ -165,6 +165,30 @@ amount_sum(const struct amount *a)
     return sum;
 }
 
+struct counters
+amount_counters(const struct amount *a, enum metric metric)
+{
+    struct counters c = COUNTERS_ZERO;
+    int64_t sum = amount_sum(a);
+
+    switch (metric) {
+    case METRIC_INUSE:
+    case METRIC_ALLOC:
+        c.allocated_bytes = sum;
+        break;
+    case METRIC_PEAK:
+        c.peak_bytes = sum;
+        break;
+    case METRIC_TEMPORARY:
+        c.temporary = sum;
+        break;
+    default:
+        c.allocations = sum;
+        break;
+    }
+    return c;
+}
+
 void
 amount_add(struct amount *sum, const struct amount *a)
 {

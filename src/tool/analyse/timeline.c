@@ -151,6 +151,12 @@ timeline_is_freed(const struct timeline_row *row)
     return timeline_last(row) != row->rough[TREND_POINTS - 1];
 }
 
+bool
+timeline_ends_live(const struct timeline *t, const struct profile *p)
+{
+    return t->by == TIMELINE_LIVE && t->points[t->point_count - 1].snapshots > p->snapshot_count;
+}
+
 /* Return the value of ROW at ELAPSED_NS, on the line between the points around it. */
 static double
 value_between(const struct timeline *t, const struct timeline_row *row, uint64_t elapsed_ns)

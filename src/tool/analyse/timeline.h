@@ -16,6 +16,15 @@ timeline_is_level(enum timeline_by by)
     return by == TIMELINE_LIVE || by == TIMELINE_GROWTH;
 }
 
+/* Return the metric that BY shows over time. */
+static inline enum metric
+timeline_metric(enum timeline_by by)
+{
+    return timeline_is_level(by)       ? METRIC_INUSE
+           : by == TIMELINE_ALLOCATED ? METRIC_ALLOC
+                                       : METRIC_COUNT;
+}
+
 /* Trend of a stack's live bytes, or of its allocation rate. */
 enum timeline_trend {
     TREND_UNKNOWN, // Too few snapshots.
@@ -117,6 +126,9 @@ int64_t timeline_last(const struct timeline_row *row);
 /* Return true if timeline_last returns the last but one value of ROW, because the blocks were freed
  * only when the program ended. */
 bool timeline_is_freed(const struct timeline_row *row);
+
+/* Return true if the last value of each row is the live bytes of P, the profile, at the end. */
+bool timeline_ends_live(const struct timeline *t, const struct profile *p);
 
 /* Return true if P can show growth: it has a history, and ran long enough to separate growth from
  * start-up. */

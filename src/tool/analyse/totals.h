@@ -127,6 +127,10 @@ struct amount {
 /* Return the sum over the size classes. */
 int64_t amount_sum(const struct amount *a);
 
+/* Return counters with A, an amount of METRIC, and nothing else: for functions that return the
+ * errors of counters. */
+struct counters amount_counters(const struct amount *a, enum metric metric);
+
 /* Add A to SUM, class by class. */
 void amount_add(struct amount *sum, const struct amount *a);
 

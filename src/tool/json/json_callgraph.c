@@ -11,10 +11,25 @@ json_name(struct json *j, const struct callgraph *g, uint32_t node)
     json_uint(j, "index", g->nodes[node].index);
 }
 
+/* Write the interval of A, which has the errors E, to "bytes_low" and "bytes_high" with PREFIX. In
+ * a cut profile, write "estimated". */
 static void
-json_arcs(struct json *j, const char *key, const struct callgraph *g, const uint32_t *arcs,
+json_amount_errors(struct json *j, const struct graph_view *gv, const char *prefix,
+                   const struct amount *a, const struct errors *e)
+{
+    struct counters c = amount_counters(a, gv->metric);
+
+    if (profile_has_errors(gv->g->functions->p))
+        json_metric_errors(j, prefix, "bytes", &c, e, gv->metric);
+    json_estimated(j, gv->g->functions->p, prefix, e);
+}
+
+static void
+json_arcs(struct json *j, const char *key, const struct graph_view *gv, const uint32_t *arcs,
           size_t count, bool up)
 {
+    const struct callgraph *g = gv->g;
+
     json_array(j, key);
     for (size_t i = 0; i < count; i++) {
         const struct callgraph_arc *a = &g->arcs[arcs[i]];
@@ -22,6 +37,7 @@ json_arcs(struct json *j, const char *key, const struct callgraph *g, const uint
         json_object_line(j, NULL);
         json_name(j, g, up ? a->caller : a->callee);
         json_int(j, "bytes", amount_sum(&a->amount));
+        json_amount_errors(j, gv, "", &a->amount, a->errors);
         json_int(j, "calls", a->amount.calls);
         json_classes(j, "bytes_by_class", &a->amount);
         json_end(j);
@@ -30,20 +46,23 @@ json_arcs(struct json *j, const char *key, const struct callgraph *g, const uint
 }
 
 static void
-json_node(struct json *j, const struct callgraph *g, const struct callgraph_node *n)
+json_node(struct json *j, const struct graph_view *gv, const struct callgraph_node *n)
 {
     json_int(j, "self_bytes", amount_sum(&n->self));
+    json_amount_errors(j, gv, "self_", &n->self, n->self_errors);
     json_int(j, "inclusive_bytes", amount_sum(&n->inclusive));
+    json_amount_errors(j, gv, "inclusive_", &n->inclusive, n->inclusive_errors);
     json_int(j, "calls", n->called.calls);
     json_int(j, "recursive_calls", n->recursive);
     json_classes(j, "self_by_class", &n->self);
     json_classes(j, "inclusive_by_class", &n->inclusive);
-    json_arcs(j, "ancestors", g, g->callers + n->first_caller, n->caller_count, true);
+    json_arcs(j, "ancestors", gv, gv->g->callers + n->first_caller, n->caller_count, true);
 }
 
 static void
-json_function(struct json *j, const struct callgraph *g, uint32_t node)
+json_function(struct json *j, const struct graph_view *gv, uint32_t node)
 {
+    const struct callgraph *g = gv->g;
     const struct callgraph_node *n = &g->nodes[node];
 
     json_object(j, NULL);
@@ -53,20 +72,21 @@ json_function(struct json *j, const struct callgraph *g, uint32_t node)
         json_string(j, "cycle", NULL);
     else
         json_uint(j, "cycle", g->nodes[n->cycle].number);
-    json_node(j, g, n);
-    json_arcs(j, "descendants", g, g->callees + n->first_callee, n->callee_count, false);
+    json_node(j, gv, n);
+    json_arcs(j, "descendants", gv, g->callees + n->first_callee, n->callee_count, false);
     json_end(j);
 }
 
 static void
-json_cycle(struct json *j, const struct callgraph *g, uint32_t node)
+json_cycle(struct json *j, const struct graph_view *gv, uint32_t node)
 {
+    const struct callgraph *g = gv->g;
     const struct callgraph_node *n = &g->nodes[node];
 
     json_object(j, NULL);
     json_uint(j, "cycle", n->number);
     json_uint(j, "index", n->index);
-    json_node(j, g, n);
+    json_node(j, gv, n);
     json_array(j, "functions");
     for (size_t i = 0; i < g->entry_count; i++)
         if (g->nodes[g->entries[i]].cycle == node)
@@ -88,12 +108,12 @@ json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv
     json_array(j, "callgraph");
     for (size_t i = 0; i < gv->count; i++)
         if (gv->nodes[i] < g->function_count)
-            json_function(j, g, gv->nodes[i]);
+            json_function(j, gv, gv->nodes[i]);
     json_end(j);
     json_array(j, "cycles");
     for (size_t i = 0; i < gv->count; i++)
         if (gv->nodes[i] >= g->function_count)
-            json_cycle(j, g, gv->nodes[i]);
+            json_cycle(j, gv, gv->nodes[i]);
     json_end(j);
     json_end(j);
 }

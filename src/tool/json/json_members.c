@@ -68,6 +68,17 @@ json_counters(struct json *j, const struct counters *c)
     json_of_whole(j, "size_max", c, (int64_t)c->size_max);
 }
 
+void
+json_estimated(struct json *j, const struct profile *p, const char *prefix, const struct errors *e)
+{
+    char name[64];
+
+    if (!profile_has_unbounded(p))
+        return;
+    snprintf(name, sizeof name, "%sestimated", prefix);
+    json_bool(j, name, errors_or_none(e)->unbounded);
+}
+
 static void
 json_limit(struct json *j, const char *prefix, const char *key, const char *end, double limit)
 {
@@ -75,6 +86,16 @@ json_limit(struct json *j, const char *prefix, const char *key, const char *end,
 
     snprintf(name, sizeof name, "%s%s%s", prefix, key, end);
     json_int(j, name, interval_rounded(limit));
+}
+
+void
+json_metric_errors(struct json *j, const char *prefix, const char *key, const struct counters *c,
+                   const struct errors *e, enum metric metric)
+{
+    struct interval r = interval_of_metric(c, e, metric);
+
+    json_limit(j, prefix, key, "_low", r.low);
+    json_limit(j, prefix, key, "_high", r.high);
 }
 
 void

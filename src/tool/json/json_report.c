@@ -306,6 +306,8 @@ json_report_put_node(struct json_tables *t, const struct tree_node *node, uint32
         json_errors(j, "", &node->inclusive, node->inclusive_errors);
         json_errors(j, "self_", &node->self, node->self_errors);
     }
+    json_estimated(j, t->p, "", node->inclusive_errors);
+    json_estimated(j, t->p, "self_", node->self_errors);
 }
 
 static void

@@ -15,6 +15,8 @@ json_line(struct json *j, const struct profile *p, const struct source_line *lin
         json_errors(j, "", &line->inclusive, line->inclusive_errors);
         json_errors(j, "self_", &line->self, line->self_errors);
     }
+    json_estimated(j, p, "", line->inclusive_errors);
+    json_estimated(j, p, "self_", line->self_errors);
     json_end(j);
 }
 

@@ -114,6 +114,7 @@ site(struct json_tables *t, const struct stack *s)
     json_counters(j, &s->counters);
     if (profile_has_errors(t->p))
         json_errors(j, "", &s->counters, s->errors);
+    json_estimated(j, t->p, "", s->errors);
     site_tags(t, s);
     json_flags(j, s->flags);
     json_stack(t, "stack", s);

@@ -129,6 +129,15 @@ void json_self(struct json *j, const struct counters *c);
 void json_errors(struct json *j, const char *prefix, const struct counters *c,
                  const struct errors *e);
 
+/* Write the interval of METRIC as KEY "_low" and "_high" with PREFIX. */
+void json_metric_errors(struct json *j, const char *prefix, const char *key,
+                        const struct counters *c, const struct errors *e, enum metric metric);
+
+/* If P is cut and callers were sampled, write "estimated" with PREFIX: whether the counters with
+ * the errors E depend on callers. */
+void json_estimated(struct json *j, const struct profile *p, const char *prefix,
+                    const struct errors *e);
+
 /* Write a snapshot on a separate line, with its "kind" from enum profile_snapshot_kind. */
 void json_snapshot(struct json *j, const struct profile_snapshot *s);
 extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];

@@ -31,12 +31,29 @@ json_values(struct json *j, const struct timeline *t, const struct timeline_row 
     json_end(j);
 }
 
+/* Write whether ROW is an estimate, and the interval of its last value if that is known. */
+static void
+json_timeline_put_error(struct json *j, const struct profile *p, const struct timeline *t,
+                        const struct timeline_row *row)
+{
+    const struct counters *c = &row->stack->counters;
+    const struct errors *e = row->stack->errors;
+
+    if (!profile_has_errors(p))
+        return;
+    json_bool(j, "estimated", sampling_is_estimate(c, e, timeline_metric(t->by)));
+    if (timeline_ends_live(t, p))
+        json_metric_errors(j, "", "last", c, e, METRIC_INUSE);
+}
+
 static void
 json_timeline_put_row(struct json_tables *tables, const struct timeline *t,
                       const struct timeline_row *row)
 {
     struct json *j = tables->j;
 
+    if (row->stack)
+        json_timeline_put_error(j, tables->p, t, row);
     json_string(j, "trend", timeline_trend_name(row->trend));
     json_double(j, "per_minute", row->per_minute);
     json_values(j, t, row);

@@ -173,6 +173,7 @@ errors_add(struct errors *sum, const struct errors *e)
     if (e == NULL)
         return;
     errors_add_site(sum, e);
+    sum->unbounded |= e->unbounded;
     for (int i = 0; i < SHARES; i++) {
         sum->callerless[i] += e->callerless[i];
         sum->callerless_in[i] += e->callerless_in[i];

@@ -171,6 +171,8 @@ struct share {
 };
 
 struct errors {
+    // The counters depend on sampled callers, in a cut profile, where no interval is known.
+    bool unbounded;
     uint32_t group;              // The open group of `shares`; 0 = none.
     struct share shares[SHARES]; // All zero unless callers were sampled.
     // Amounts of all blocks whose callers are unknown, and of those that the sum has. The others
@@ -702,7 +704,8 @@ struct profile {
     bool has_history; // Counters at the snapshots are known, so time_slice.h can cut the profile.
     struct profile_change *changes; // Unordered; several counters of the file may share a row.
     size_t change_count;
-    // If cut: counters are partial, and errors, bins and unknown frees are empty.
+    // If cut: counters are partial, bins and unknown frees are empty, and of the errors only
+    // `unbounded` is set.
     enum profile_extent extent;
     struct profile_point from, to; // EXTENT_AT and EXTENT_PEAK use only `to`.
     struct profile_type *types; // Types of the sizes that occur, by size, then most likely first.
@@ -815,6 +818,14 @@ static inline bool
 profile_has_errors(const struct profile *p)
 {
     return (profile_is_estimate(p) || p->has_shares) && p->extent == EXTENT_WHOLE;
+}
+
+/* Return true if some numbers of P are estimates whose error bounds are not known, which struct
+ * errors marks as such. */
+static inline bool
+profile_has_unbounded(const struct profile *p)
+{
+    return p->has_shares && p->extent != EXTENT_WHOLE;
 }
 
 /* Return the pid of P's process in our namespace; it may have ended. */

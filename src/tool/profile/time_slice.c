@@ -387,13 +387,29 @@ counters_at_end(const struct counters *c)
                                                  c->freed_bytes});
 }
 
+/* Keep of the errors of P's sites only whether the counters depend on sampled callers. Shares at a
+ * moment follow the shares of the whole run, so the whole run's error bounds do not apply. */
+static void
+forget_bounds(struct profile *p)
+{
+    for (size_t i = 0; i < p->site_error_capacity; i++) {
+        struct errors *e = &p->site_errors[i];
+        const struct share *s = &e->shares[SHARE_ALLOCATIONS];
+
+        *e = (struct errors){.unbounded = e->group != 0 && (s->whole > 0 || s->unit > 0)};
+    }
+    if (!p->has_shares) {
+        p->site_errors = NULL;
+        p->site_error_capacity = 0;
+    }
+}
+
 static void
 empty(struct profile *p)
 {
     p->totals = COUNTERS_PARTIAL;
     p->errors = (struct errors){0};
-    p->site_errors = NULL;
-    p->site_error_capacity = 0;
+    forget_bounds(p);
     p->peak_elapsed_ns = 0;
     p->peak_error_bytes = 0;
     p->bin_count = 0;

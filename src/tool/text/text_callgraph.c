@@ -9,6 +9,7 @@
  *
  * Callers are above the function, callees below. The percentage and the bar of the function's line
  * refer to the total, the others to the function. A cycle lists its functions in place of callees.
+ * Estimates add a column "error" after the first one.
  * Where names have too little room, bars are shortened first; then the column "called" is left out.
  *
  * Lines are collected before they are written, to determine the widths of columns. */
@@ -25,6 +26,7 @@ enum { BAR = 8, ARC_INDENT = 2, INDEX_WIDTH = 7, NODE_NAME_MIN = 8, NAME_AND_IND
 struct line {
     const char *index;                          // "[1]"; NULL = a caller or callee.
     const char *bytes, *percent, *called;       // "" = unknown.
+    const char *error;                          // "" = exact.
     // Amount that the bar shows, relative to `whole`; NULL = no bar.
     const struct amount *amount;
     int64_t whole;
@@ -69,15 +71,17 @@ text_callgraph_percent(struct arena *a, int64_t part, int64_t whole)
     return arena_printf(a, "%.1f", whole > 0 ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
-/* Return a line with AMOUNT, relative to WHOLE. */
+/* Return a line with AMOUNT, which has the errors E, relative to WHOLE. */
 static struct line
-amount_line(const struct lines *l, const struct amount *amount, const struct amount *whole,
-            const char *called, uint32_t node, const char *name)
+amount_line(const struct lines *l, const struct amount *amount, const struct errors *e,
+            const struct amount *whole, const char *called, uint32_t node, const char *name)
 {
     struct arena *a = l->v->base.arena;
+    struct counters c = amount_counters(amount, l->gv->metric);
 
     return (struct line){
         .bytes = text_short(a, amount_sum(amount), l->gv->metric),
+        .error = sampling_mark(a, &c, e, l->gv->metric),
         .percent = text_callgraph_percent(a, amount_sum(amount), amount_sum(whole)),
         .amount = amount,
         .whole = amount_sum(whole),
@@ -110,6 +114,7 @@ add_rest(struct lines *l, size_t shown, size_t count, const char *noun)
     if (shown < count)
         text_callgraph_add_line(l, &(struct line){
                         .bytes = "",
+                        .error = "",
                         .percent = "",
                         .called = "",
                         .node = CALLGRAPH_NONE,
@@ -127,7 +132,7 @@ add_callers(struct lines *l, const struct callgraph_node *n)
     for (uint32_t i = 0; i < n->caller_count && i < l->gv->arcs; i++) {
         const struct callgraph_arc *a = &g->arcs[g->callers[n->first_caller + i]];
         struct line line =
-            amount_line(l, &a->amount, &n->inclusive,
+            amount_line(l, &a->amount, a->errors, &n->inclusive,
                         ratio(l->v->base.arena, a->amount.calls, g->nodes[a->caller].calls_out),
                         a->caller, NULL);
 
@@ -144,7 +149,7 @@ add_callees(struct lines *l, const struct callgraph_node *n)
     for (uint32_t i = 0; i < n->callee_count && i < l->gv->arcs; i++) {
         const struct callgraph_arc *a = &g->arcs[g->callees[n->first_callee + i]];
         struct line line =
-            amount_line(l, &a->amount, &n->inclusive,
+            amount_line(l, &a->amount, a->errors, &n->inclusive,
                         ratio(l->v->base.arena, a->amount.calls, g->nodes[a->callee].calls_in),
                         a->callee, NULL);
 
@@ -165,7 +170,7 @@ text_callgraph_add_members(struct lines *l, uint32_t cycle)
 
         if (n->cycle != cycle || count++ >= l->gv->arcs)
             continue;
-        line = amount_line(l, &n->inclusive, &g->nodes[cycle].inclusive,
+        line = amount_line(l, &n->inclusive, n->inclusive_errors, &g->nodes[cycle].inclusive,
                            called_text(l->v->base.arena, n), g->entries[i], NULL);
         text_callgraph_add_line(l, &line);
     }
@@ -178,13 +183,15 @@ text_callgraph_add_entry(struct lines *l, uint32_t node)
     const struct callgraph_node *n = &l->gv->g->nodes[node];
     struct arena *a = l->v->base.arena;
     struct line line =
-        amount_line(l, &n->inclusive, &l->gv->g->total, called_text(a, n), node, NULL);
+        amount_line(l, &n->inclusive, n->inclusive_errors, &l->gv->g->total, called_text(a, n),
+                    node, NULL);
 
     add_callers(l, n);
     line.index = arena_printf(a, "[%" PRIu32 "]", n->index);
     text_callgraph_add_line(l, &line);
     if (amount_sum(&n->self) != 0) {
-        line = amount_line(l, &n->self, &n->inclusive, "", CALLGRAPH_NONE, "(itself)");
+        line = amount_line(l, &n->self, n->self_errors, &n->inclusive, "", CALLGRAPH_NONE,
+                           "(itself)");
         text_callgraph_add_line(l, &line);
     }
     if (n->number)
@@ -195,14 +202,14 @@ text_callgraph_add_entry(struct lines *l, uint32_t node)
 
 struct line_widths {
     size_t bytes, bar;
-    size_t called; // 0 = no column.
+    size_t error, called; // 0 = no column.
 };
 
 static size_t
 before_name(const struct line_widths *w, size_t indent)
 {
-    return INDEX_WIDTH + w->bytes + 7 + 2 + w->bar + (w->called > 0 ? 2 + w->called : 0) + indent +
-           2;
+    return INDEX_WIDTH + w->bytes + (w->error > 0 ? 2 + w->error : 0) + 7 + 2 + w->bar +
+           (w->called > 0 ? 2 + w->called : 0) + indent + 2;
 }
 
 /* Shorten the bar until a name fits into WIDTH. Return false if even no bar leaves no room. */
@@ -223,15 +230,29 @@ text_callgraph_measure(const struct lines *l)
 
     for (size_t i = 0; i < l->count; i++) {
         size_t bytes = style_width(l->items[i].bytes), called = style_width(l->items[i].called);
+        size_t error = style_width(l->items[i].error);
 
         w.bytes = bytes > w.bytes ? bytes : w.bytes;
         w.called = called > w.called ? called : w.called;
+        w.error = error > w.error ? error : w.error;
     }
+    if (w.error > 0 && w.error < strlen("error"))
+        w.error = strlen("error");
     if (!fit_bar(&w, l->v->style.width)) {
         w.called = 0;
         fit_bar(&w, l->v->style.width);
     }
     return w;
+}
+
+/* Write ERROR in its column, if there is one. */
+static void
+text_callgraph_put_error(struct text_view *v, const char *error, const struct line_widths *w)
+{
+    if (w->error == 0)
+        return;
+    strbuf_str(v->out, "  ");
+    style_left(v->out, error, w->error);
 }
 
 static void
@@ -253,6 +274,7 @@ text_callgraph_put_line(const struct lines *l, const struct line *line, const st
     style_attr(&v->style, v->out, line->index ? ATTR_BOLD : ATTR_DIM);
     style_left(v->out, line->index ? line->index : "", INDEX_WIDTH);
     style_right(v->out, line->bytes, w->bytes);
+    text_callgraph_put_error(v, line->error, w);
     style_right(v->out, line->percent, 7);
     strbuf_str(v->out, "  ");
     style_left(v->out,
@@ -277,6 +299,7 @@ text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
     style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, "index", INDEX_WIDTH);
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
+    text_callgraph_put_error(v, "error", w);
     style_right(v->out, "%", 7);
     style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 2);
     if (w->called > 0) {

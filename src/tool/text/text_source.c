@@ -121,7 +121,7 @@ text_source_measure(struct shown_file *s, uint32_t last_line)
     line_numbers(s, NULL, last_line, numbers);
     if (style_width(numbers[LINE]) > s->widths[LINE])
         s->widths[LINE] = style_width(numbers[LINE]);
-    if (!profile_has_errors(s->v->base.p))
+    if (!profile_has_errors(s->v->base.p) && !profile_has_unbounded(s->v->base.p))
         s->widths[ERROR] = 0;
 }
 

@@ -21,6 +21,7 @@
 
 #include "profile/collector.h"
 #include "text/text_view.h"
+#include "view/phrases.h"
 
 enum {
     HEIGHT = 8, // Number of lines of the chart.
@@ -388,6 +389,29 @@ text_timeline_row_text(struct arena *a, const struct timeline *t, const struct t
                         text_timeline_amount(a, t, timeline_end(t, row, TREND_POINTS - 1)));
 }
 
+static bool
+is_estimate_row(const struct timeline *t, const struct timeline_row *row)
+{
+    return sampling_is_estimate(&row->stack->counters, row->stack->errors, timeline_metric(t->by));
+}
+
+/* Return the mark after the amounts of ROW: the error of the last amount, or " ~" if it is not
+ * known; "" if the amounts are exact. */
+static const char *
+text_timeline_mark(const struct text_view *v, const struct timeline *t,
+                   const struct timeline_row *row)
+{
+    struct arena *a = v->base.arena;
+
+    if (!is_estimate_row(t, row))
+        return "";
+    return timeline_ends_live(t, v->base.p) && !timeline_is_freed(row)
+               ? arena_printf(a, " %s",
+                              sampling_mark(a, &row->stack->counters, row->stack->errors,
+                                            METRIC_INUSE))
+               : " ~";
+}
+
 /* Return true if the line of ROW would be empty: its blocks were allocated and freed between two
  * snapshots. */
 static bool
@@ -399,13 +423,30 @@ is_empty_row(const struct timeline *t, const struct timeline_row *row)
     return timeline_last(row) == 0;
 }
 
+/* Write the meaning of the marks, if a row has one. */
+static void
+put_marks(struct text_view *v, const struct timeline *t)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->row_count; i++)
+        any |= !is_empty_row(t, &t->rows[i]) && is_estimate_row(t, &t->rows[i]);
+    if (any)
+        text_wrapped(v, ATTR_DIM, "",
+                     "\xc2\xb1, few: the error of the live bytes at the end; ~: an estimate whose "
+                     "error is not known");
+}
+
 static void
 text_timeline_put_row(struct text_view *v, const struct timeline *t, const struct timeline_row *row)
 {
     struct arena *a = v->base.arena;
     const char *number = arena_printf(a, "#%-2" PRIu32 " ", row->stack->number);
     size_t room = style_room(&v->style, style_width(number) + 8 + SPARK + 2);
-    const char *amounts = style_cut_end(a, text_timeline_row_text(a, t, row), room);
+    const char *amounts = style_cut_end(a,
+                                        arena_printf(a, "%s%s", text_timeline_row_text(a, t, row),
+                                                     text_timeline_mark(v, t, row)),
+                                        room);
     size_t used = style_width(amounts) > AMOUNTS_WIDTH ? style_width(amounts) : AMOUNTS_WIDTH;
 
     strbuf_char(v->out, '\n');
@@ -456,6 +497,7 @@ text_timeline_put_rows(struct text_view *v, const struct timeline *t)
         if (!is_empty_row(t, &t->rows[i]))
             text_timeline_put_row(v, t, &t->rows[i]);
     strbuf_char(v->out, '\n');
+    put_marks(v, t);
     if (t->total.trend == TREND_UNKNOWN)
         text_line(v, ATTR_WARNING, "Too few snapshots to determine growth.");
     if (t->growing > t->row_count)

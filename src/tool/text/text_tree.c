@@ -147,7 +147,8 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                           .tree = &tree,
                           .metric = metric,
                           .has_self = direction == TREE_TOP_DOWN,
-                          .has_errors = profile_has_errors(v->base.p)};
+                          .has_errors = profile_has_errors(v->base.p) ||
+                                        profile_has_unbounded(v->base.p)};
 
     tree_build(v->base.p, v->base.stacks, direction, metric, v->base.arena, &tree);
     all = text_tree_count_rows(&t, 0);

@@ -121,6 +121,13 @@ group_table_has_errors(const struct view *v, enum group_by by)
     return profile_has_errors(v->p) && by != BY_THREAD && by != BY_SIZE;
 }
 
+/* Return true if some rows are estimates with unknown errors, and marked as such. */
+static bool
+group_table_has_unbounded(const struct view *v, enum group_by by)
+{
+    return profile_has_unbounded(v->p) && by != BY_THREAD && by != BY_SIZE;
+}
+
 /* Return the function that shortens the name of a row. */
 static text_fit_fn *
 identity_fit(enum group_by by)
@@ -162,6 +169,7 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     const char *const names[] = {"function", "function", "line", "file",   "module", "thread",
                                  "size",     "type",     "heap", "labels", v->label};
     bool both = has_callees(by), errors = group_table_has_errors(v, by);
+    bool unbounded = group_table_has_unbounded(v, by), marks = errors || unbounded;
     const char *inclusive = both ? "inclusive" : NULL;
     struct counters truncated;
     size_t n = 0;
@@ -170,12 +178,12 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
         inclusive = "inclusive \xe2\x89\xa5"; // A lower bound.
 
     c[n++] = (struct column){.kind = kind, .title = title};
-    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = errors ? "error" : NULL, .dim = true};
+    c[n++] = (struct column){.kind = COLUMN_TEXT, .title = marks ? "error" : NULL, .dim = true};
     c[n++] = (struct column){.kind = COLUMN_PERCENT, .title = "%"};
     c[n++] = (struct column){.kind = kind, .title = inclusive, .dim = true};
     // Samples make both numbers uncertain alike, sampled callers only this one.
     c[n++] = (struct column){.kind = COLUMN_TEXT,
-                             .title = both && errors && v->p->has_shares ? "error" : NULL,
+                             .title = both && marks && v->p->has_shares ? "error" : NULL,
                              .dim = true};
     c[n++] = (struct column){
         .kind = COLUMN_COUNT, .title = metric == METRIC_COUNT ? NULL : "calls", .dim = true};
@@ -192,10 +200,14 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
     n = add_counter_columns(c, n, inclusive_keys, countof(inclusive_keys));
     if (errors)
         n = add_counter_columns(c, n, inclusive_error_keys, countof(inclusive_error_keys));
+    if (unbounded)
+        c[n++] = (struct column){.kind = COLUMN_FLAG, .key = "estimated"};
     if (both)
         n = add_counter_columns(c, n, self_keys, countof(self_keys));
     if (both && errors)
         n = add_counter_columns(c, n, self_error_keys, countof(self_error_keys));
+    if (both && unbounded)
+        c[n++] = (struct column){.kind = COLUMN_FLAG, .key = "self_estimated"};
     return n;
 }
 
@@ -478,7 +490,8 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
                  enum metric metric, bool full, struct table *ret)
 {
     struct column columns[TABLE_COLUMNS_MAX];
-    bool errors = group_table_has_errors(v, by);
+    bool errors = group_table_has_errors(v, by), unbounded = group_table_has_unbounded(v, by);
+    bool marks = errors || unbounded;
     size_t n = group_columns(v, groups, by, metric, columns);
 
     n = identity_columns(by, columns, n);
@@ -488,12 +501,12 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         bool has_frame = r->frame != GROUP_NO_FRAME;
 
         table_number(ret, metric_value(&r->self, metric));
-        table_string(ret, errors ? sampling_mark(v->arena, &r->self, r->self_errors, metric) : "");
+        table_string(ret, marks ? sampling_mark(v->arena, &r->self, r->self_errors, metric) : "");
         table_percent(ret, metric_value(&r->self, metric), group_whole(v, by, metric));
         table_number(ret, metric_value(&r->inclusive, metric));
-        table_string(ret, errors ? sampling_mark(v->arena, &r->inclusive, r->inclusive_errors,
-                                                 metric)
-                                 : "");
+        table_string(ret, marks ? sampling_mark(v->arena, &r->inclusive, r->inclusive_errors,
+                                                metric)
+                                : "");
         table_number(ret, r->self.allocations);
         if (by == BY_TYPE)
             table_string(ret, verdict_names[r->site->verdict]);
@@ -506,10 +519,14 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
         add_counter_cells(ret, &r->inclusive);
         if (errors)
             add_error_cells(ret, &r->inclusive, r->inclusive_errors);
+        if (unbounded)
+            table_flag(ret, errors_or_none(r->inclusive_errors)->unbounded);
         if (has_callees(by))
             add_counter_cells(ret, &r->self);
         if (has_callees(by) && errors)
             add_error_cells(ret, &r->self, r->self_errors);
+        if (has_callees(by) && unbounded)
+            table_flag(ret, errors_or_none(r->self_errors)->unbounded);
         identity_cells(v, by, r, ret);
     }
 }

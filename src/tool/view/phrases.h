@@ -155,12 +155,16 @@ const char *sampling_how(struct arena *arena, const struct profile *p);
 /* Return the time that P's counters cover, if P is cut: "As it was at 1 min 4 s (loaded)". */
 const char *sampling_extent(struct arena *arena, const struct profile *p);
 
-/* Return "± 3 %", or "few" if there are too few samples to trust the number; "" for exact
- * numbers. */
+/* Return "± 3 %", "few" if there are too few samples to trust the number, or "~" if its error is
+ * not known; "" for exact numbers. */
 const char *sampling_mark(struct arena *arena, const struct counters *c, const struct errors *e,
                           enum metric metric);
 
-/* Return " ± 3 %" or, with few samples, " (few: 1.2 MiB–3.4 MiB)"; "" for exact numbers. */
+/* Return true if METRIC of C, with the errors E, is an estimate. */
+bool sampling_is_estimate(const struct counters *c, const struct errors *e, enum metric metric);
+
+/* Return " ± 3 %" or, with few samples, " (few: 1.2 MiB–3.4 MiB)"; " ~" if the error is not known;
+ * "" for exact numbers. */
 const char *sampling_error(struct arena *arena, const struct counters *c, const struct errors *e,
                            enum metric metric);
 

@@ -1,7 +1,8 @@
 /* sampling.c: words for estimates.
  *
  * The rule: a number from enough samples is shown with its error. A number from few samples is
- * shown with its interval, because readers would trust the number alone. */
+ * shown with its interval, because readers would trust the number alone. A value of callers at a
+ * moment, whose error is not known, is marked as an estimate. */
 #include "view/phrases.h"
 
 #include "analyse/interval.h"
@@ -95,11 +96,21 @@ sampling_error(struct arena *arena, const struct counters *c, const struct error
 
     if (*mark == '\0')
         return "";
+    if (errors_or_none(e)->unbounded)
+        return arena_printf(arena, " %s", mark);
     if (!interval_is_rough(i, (double)metric_value(c, metric)))
         return arena_printf(arena, " %s", mark);
     return arena_printf(arena, " (%s: %s\xe2\x80\x93%s)", mark,
                         text(arena, interval_rounded(i.low)),
                         text(arena, interval_rounded(i.high)));
+}
+
+bool
+sampling_is_estimate(const struct counters *c, const struct errors *e, enum metric metric)
+{
+    struct interval i = interval_of_metric(c, e, metric);
+
+    return errors_or_none(e)->unbounded || i.high > i.low;
 }
 
 const char *
@@ -109,6 +120,8 @@ sampling_mark(struct arena *arena, const struct counters *c, const struct errors
     double value = (double)metric_value(c, metric);
     struct interval i = interval_of_metric(c, e, metric);
 
+    if (errors_or_none(e)->unbounded)
+        return value != 0 ? "~" : "";
     if (i.high <= i.low)
         return "";
     if (interval_is_rough(i, value))

@@ -57,6 +57,13 @@ table_string(struct table *t, const char *text)
     add_cell(t, (struct cell){.text = text});
 }
 
+void
+table_flag(struct table *t, bool flag)
+{
+    ENSURE(next_kind(t) == COLUMN_FLAG);
+    add_cell(t, (struct cell){.number = flag});
+}
+
 size_t
 table_rows(const struct table *t)
 {
@@ -92,6 +99,8 @@ cell_text(const struct table *t, size_t row, size_t column)
         return arena_printf(t->arena, "%.1f %%", c->percent);
     case COLUMN_TEXT:
         return c->text ? style_clean(t->arena, c->text) : "?";
+    case COLUMN_FLAG:
+        break;
     }
     return "";
 }
@@ -269,6 +278,9 @@ json_cell(const struct column *column, const struct cell *c, struct json *j)
         break;
     case COLUMN_TEXT:
         json_string(j, column->key, c->text);
+        break;
+    case COLUMN_FLAG:
+        json_bool(j, column->key, c->number != 0);
         break;
     }
 }

@@ -15,6 +15,7 @@ enum column_kind {
     COLUMN_COUNT,   // integer; "1,234"
     COLUMN_PERCENT, // number from 0 to 100; "45.2 %"
     COLUMN_TEXT,    // text; NULL is null in JSON, "?" in text
+    COLUMN_FLAG,    // boolean; for JSON only
 };
 
 /* Shorten TEXT, which is wider than its column, to about WIDTH columns, from ARENA. If the result
@@ -30,7 +31,7 @@ struct column {
 };
 
 struct cell {
-    int64_t number;   // COLUMN_BYTES, COLUMN_COUNT
+    int64_t number;   // COLUMN_BYTES, COLUMN_COUNT, COLUMN_FLAG
     double percent;   // COLUMN_PERCENT
     const char *text; // COLUMN_TEXT; borrowed.
 };
@@ -57,6 +58,7 @@ void table_begin(struct table *t, struct arena *arena, const struct column *colu
 void table_number(struct table *t, int64_t number);
 void table_percent(struct table *t, int64_t part, int64_t whole);
 void table_string(struct table *t, const char *text);
+void table_flag(struct table *t, bool flag);
 
 size_t table_rows(const struct table *t);
 

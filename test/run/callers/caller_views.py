@@ -3,12 +3,15 @@
     caller_views.py leaks HEAPTAP CALLED     limits of leaks, whose total depends on no caller
     caller_views.py marks HEAPTAP CALLED     marks of estimates by size, in diff and in sessions
     caller_views.py rare HEAPTAP CALLED      callers of sites without any whole stack
-    caller_views.py history HEAPTAP CALLED.. changes between snapshots
+    caller_views.py graph HEAPTAP CALLED     intervals in the call graph
+    caller_views.py moment HEAPTAP CALLED    estimates at a moment, which have no intervals
+    caller_views.py history HEAPTAP CALLED.. changes between snapshots, and the timeline
     caller_views.py script HEAPTAP SCRIPT    functions of a Lua script
     caller_views.py types HEAPTAP CALLED     types that were guessed by size
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -133,6 +136,68 @@ def types(called):
     tell("one of 0 of" not in text, "types: none is guessed from no type", text)
 
 
+def line_of(shown, name):
+    """The line of function NAME among its callers and callees."""
+    return [line for line in shown.splitlines() if line.startswith("[") and name in line][0]
+
+
+def graph(called):
+    """caller_0 allocates 540,000 of the bytes of make_block, which allocates all of them."""
+    path = record("graph.heaptap", "1/16", [called, "shares"])
+    exact = record("exact.heaptap", None, [called, "shares"])
+    found = {row["function"].split("(")[0]: row
+             for row in view("callgraph", "--json", path)["callgraph"]}
+    bytes_made = found["make_block"]["self_bytes"]
+    same("callgraph: a site is exact", [bytes_made] * 3, bounds(found["make_block"], "self_bytes"))
+    same("callgraph: with its callees as well", [bytes_made] * 3,
+         bounds(found["make_block"], "inclusive_bytes"))
+    rows = (("a caller", found["caller_0"], "inclusive_bytes"),
+            ("the call from it", [row for row in found["make_block"]["ancestors"]
+                                  if row["function"] == "caller_0"][0], "bytes"),
+            ("the call to the site", found["caller_0"]["descendants"][0], "bytes"))
+    for name, row, key in rows:
+        low, some, high = bounds(row, key)
+        tell(low < some < high and low <= 540000 <= high, f"callgraph: {name} has an interval",
+             [low, some, high])
+    shown = text("callgraph", "--function", "caller_0", path)
+    tell("±" in line_of(shown, "caller_0"), "callgraph: a caller has its error", shown)
+    shown = text("callgraph", "--function", "make_block", path)
+    tell("±" not in line_of(shown, "make_block"), "callgraph: a site has none", shown)
+    tell(" error " not in text("callgraph", exact), "callgraph: no column in an exact recording")
+    same("callgraph: no interval either", [],
+         [key for row in view("callgraph", "--json", exact)["callgraph"] for key in row
+          if key.endswith("_low")])
+
+
+def moment(called):
+    path = record("moment.heaptap", "1/16", [called, "shares"])
+    exact = record("exact.heaptap", None, [called, "shares"])
+    for at in "end", "peak":
+        found = {row["function"].split("(")[0]: row
+                 for row in view("report", "--at", at, "--by", "function", "--json",
+                                 path)["rows"]}
+        same(f"at {at}: a site is exact", [False, False],
+             [found["make_block"][key] for key in ("estimated", "self_estimated")])
+        same(f"at {at}: a caller is an estimate", [True, False],
+             [found["caller_0"][key] for key in ("estimated", "self_estimated")])
+        shown = text("report", "--at", at, "--by", "function", "-n", "50", path)
+        marked = {line.split()[-2].split("(")[0] for line in shown.splitlines() if " ~ " in line}
+        tell("caller_0" in marked and "main" in marked and "~: an estimate" in shown,
+             f"at {at}: estimates have a mark", shown)
+        tell("make_block" not in marked, f"at {at}: exact numbers have none", shown)
+    site = view("report", "--at", "end", "--json", path)["sites"]
+    same("at a moment: stacks are estimates", True, any(site["estimated"]))
+    row = [row for row in view("callgraph", "--at", "end", "--json", path)["callgraph"]
+           if row["function"] == "caller_0"][0]
+    same("at a moment: so is the call graph", [True, False],
+         [row["inclusive_estimated"], row["self_estimated"]])
+    same("at a moment: and its calls", [True], [arc["estimated"] for arc in row["descendants"]])
+    for view_of in ("report", "--tree"), ("report", "--full"), ("leaks",), ("callgraph",):
+        tell(" ~" in text(*view_of, "--at", "end", path), f"at a moment: {view_of[-1]} marks them")
+    shown = text("report", "--at", "end", "--by", "function", exact)
+    tell("~" not in shown and "error" not in shown, "at a moment: an exact recording has no marks")
+
+
 def history(*command):
     """Parts of a change are counts as well, and add up to the counters of their part."""
     path = record("history.heaptap", "1/8", list(command))
@@ -148,6 +213,21 @@ def history(*command):
              if tuple(a) != b]
     same("history: each part adds up", [], wrong)
     tell(len(set(changes["point"])) > 2, "history: there are snapshots")
+    rows = view("timeline", "--json", "-n", "1000", path)["rows"]
+    last = [(row["last_low"], row["values"][-1], row["last_high"]) for row in rows]
+    same("timeline: estimates are the rows with an interval", [],
+         [row for row, (low, _, high) in zip(rows, last) if row["estimated"] != (low < high)])
+    same("timeline: intervals hold the estimates", [],
+         [each for each in last if not each[0] <= each[1] <= each[2]])
+    same("timeline: there are estimates and exact rows", {False, True},
+         {row["estimated"] for row in rows})
+    for by, kinds in ("live", {"~", "few", None}), ("calls", {"~", None}):
+        shown = text("timeline", "--by", by, "-n", "1000", path)
+        found = [re.search(r" (~|few|±)( |$)", line) for line in shown.splitlines()
+                 if line.startswith("#")]
+        tell({each and each.group(1) for each in found} - {"±"} == kinds,
+             f"timeline by {by}: estimates have a mark", shown)
+        tell("~: an estimate whose" in shown, f"timeline by {by}: and a legend")
 
 
 def script(path):

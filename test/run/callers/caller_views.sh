@@ -11,6 +11,8 @@ py() {
 py leaks "$HEAPTAP" "$called"
 py marks "$HEAPTAP" "$called"
 py rare "$HEAPTAP" "$called"
+py graph "$HEAPTAP" "$called"
+py moment "$HEAPTAP" "$called"
 py types "$HEAPTAP" "$called"
 
 # No format can mark values of callers as estimates.
