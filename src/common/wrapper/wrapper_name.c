@@ -1,9 +1,11 @@
 /* wrapper_name.c: the names of allocation wrappers.
  *
  * The table lists functions that only obtain memory for their caller, occur in many programs, and
- * have names with no other meaning. Every function of the C++ library qualifies:
- * `vector::_M_realloc_insert` allocates, but readers look for the user code that called it. The
- * allocators of a single program do not belong here, unless their names identify them as such.
+ * have names with no other meaning. Every function of the C++ library qualifies, and so does every
+ * function of Rust's library: `vector::_M_realloc_insert` allocates, but readers look for the user
+ * code that called it. Of other libraries, allocation functions and the inner parts of containers
+ * qualify. The allocators of a single program do not belong here, unless their names identify them
+ * as such.
  *
  * Some names are wrappers by convention: zmalloc, git__strdup, PyMem_RawMalloc,
  * ztrymalloc_usable_internal. One of their words is a function of malloc's family behind at most a
@@ -12,8 +14,19 @@
  * matrix_calloc and table_realloc belong to a program, and its reader looks for them. A plain
  * "alloc" belongs to the family only behind a qualifier, as in ggc_internal_alloc.
  *
- * Freestanding: the recorder decides by symbols, the tools by demangled names. Both decisions need
- * not agree (format.md 4.3.1). */
+ * Rust's names have three forms. Those of an impl begin with its type or with both type and trait:
+ *
+ *     alloc::vec::Vec<T,A>::push               legacy mangling; a path
+ *     <alloc::vec::Vec<u64>>::push             v0; the path of the type
+ *     <u8 as alloc::vec::SpecFromElem>::from   a trait of the library, implemented for any type
+ *
+ * A trait of core (Clone, Iterator) decides only for types without a path (u8): programs implement
+ * these traits for their own types.
+ *
+ * Freestanding: the recorder decides by symbols, the tools by demangled names. Symbols are compared
+ * with the same table, component by component, because demangling needs memory. A symbol of Rust's
+ * v0 mangling names the crate of its code, which decides alone. Both decisions need not agree
+ * (format.md 4.3.1). */
 #include "wrapper/wrapper_name.h"
 
 #include <string.h>
@@ -100,7 +113,7 @@ static const char *const wrappers[] = {
     "__gnu_cxx::*",
     "__cxxabiv1::*",
     "__cxa_allocate_exception",
-    // Rust
+    // Rust: the allocator, and modules of its library; a C++ program may have its crates' names
     "__rust_alloc*",
     "__rust_realloc",
     "__rg_alloc*",
@@ -109,10 +122,74 @@ static const char *const wrappers[] = {
     "__rdl_realloc",
     "__rustc::__r*",
     "alloc::alloc::*",
+    "alloc::borrow::*",
+    "alloc::boxed::*",
+    "alloc::collections::*",
+    "alloc::ffi::*",
+    "alloc::fmt::*",
     "alloc::raw_vec::*",
-    "<alloc::alloc::Global as core::alloc::Allocator>::*",
-    "<alloc::raw_vec::*",
+    "alloc::rc::*",
+    "alloc::slice::*",
+    "alloc::str::*",
+    "alloc::string::*",
+    "alloc::sync::*",
+    "alloc::vec::*",
+    "core::alloc::*",
+    "core::array::*",
+    "core::clone::*",
+    "core::convert::*",
+    "core::fmt::*",
+    "core::iter::*",
+    "core::ops::function::*",
+    "core::option::*",
+    "core::result::*",
+    "core::slice::*",
+    "core::str::*",
+    "hashbrown::*",
+    // LLVM
+    "llvm::allocate_buffer",
+    "llvm::safe_malloc",
+    "llvm::safe_calloc",
+    "llvm::safe_realloc",
+    "llvm::BumpPtrAllocatorImpl::*",
+    "llvm::MallocAllocator::*",
+    "llvm::SmallVectorBase::*",
+    "llvm::SmallVectorImpl::*",
+    "llvm::SmallVectorTemplateBase::*",
+    "llvm::SmallVectorTemplateCommon::*",
+    "llvm::StringMapImpl::*",
+    "llvm::DenseMap::*",
+    "llvm::DenseMapBase::*",
+    "llvm::SmallDenseMap::*",
+    // Qt
+    "qMalloc*",
+    "qRealloc*",
+    "QArrayData::*",
+    "QArrayDataPointer::*",
+    "QTypedArrayData::*",
+    "QListData::*",
+    "QHashData::*",
+    "QMapDataBase::*",
+    // Abseil, whose namespace may have an inner one for the version, lts_20240116
+    "absl::base_internal::LowLevelAlloc::*",
+    "absl::container_internal::*",
+    "absl::cord_internal::*",
+    "absl::inlined_vector_internal::*",
+    // Folly
+    "folly::aligned_malloc",
+    "folly::checkedMalloc",
+    "folly::checkedCalloc",
+    "folly::checkedRealloc",
+    "folly::smartRealloc",
+    "folly::SysAllocator::*",
+    "folly::fbstring_core::*",
+    "folly::fbvector::*",
+    "folly::small_vector::*",
+    "folly::f14::detail::*",
 };
+
+/* Crates of Rust's library. */
+static const char *const crates[] = {"alloc", "core", "std", "hashbrown", "__rustc"};
 
 static bool
 is_upper(char c)
@@ -132,15 +209,84 @@ is_identifier(char c)
     return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
+/* Return the first TEXT in S, or NULL. */
+static const char *
+find_text(const char *s, const char *text)
+{
+    size_t length = strlen(text);
+
+    for (; *s != '\0'; s++)
+        if (strncmp(s, text, length) == 0)
+            return s;
+    return NULL;
+}
+
 /* Return true if NAME equals PATTERN, or begins with it if PATTERN ends in a star. */
 static bool
 matches_whole(const char *pattern, const char *name)
 {
+    static const char absl[] = "absl::", version[] = "lts_";
     size_t length = strlen(pattern);
 
+    if (strncmp(pattern, absl, sizeof absl - 1) == 0 && strncmp(name, absl, sizeof absl - 1) == 0) {
+        pattern += sizeof absl - 1;
+        name += sizeof absl - 1;
+        length -= sizeof absl - 1;
+        if (strncmp(name, version, sizeof version - 1) == 0 && find_text(name, "::") != NULL)
+            name = find_text(name, "::") + 2;
+    }
     if (pattern[length - 1] == '*')
         return strncmp(pattern, name, length - 1) == 0;
     return strcmp(pattern, name) == 0;
+}
+
+/* Return true if the path at PATH begins with a crate of Rust's library, followed by SEPARATOR. */
+static bool
+is_in_library(const char *path, const char *separator)
+{
+    for (size_t i = 0; i < countof(crates); i++) {
+        size_t length = strlen(crates[i]);
+
+        if (strncmp(path, crates[i], length) == 0 &&
+            strncmp(path + length, separator, strlen(separator)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The spelling of an impl's name. */
+struct spelling {
+    const char *separator, *as;
+    const char *before[4]; // Texts in front of the path of a type.
+};
+
+static const struct spelling demangled = {"::", " as ", {"&", "mut ", "[", "<"}};
+static const struct spelling legacy = {"..", "$u20$as$u20$", {"$RF$", "mut$u20$", "$u5b$", "$LT$"}};
+
+/* Return true if IMPL, in the spelling S, is in Rust's library: its type or, if any type may have
+ * it, its trait is of the library. IMPL begins with the type. */
+static bool
+is_library_impl(const char *impl, const struct spelling *s)
+{
+    const char *as = find_text(impl, s->as), *path = impl;
+
+    for (size_t i = 0; i < countof(s->before);) {
+        size_t length = strlen(s->before[i]);
+        bool is_there = strncmp(path, s->before[i], length) == 0;
+
+        path += is_there ? length : 0;
+        i = is_there ? 0 : i + 1;
+    }
+    if (is_in_library(path, s->separator))
+        return true;
+    if (as == NULL)
+        return false;
+    // The type of a program has a path.
+    path = find_text(impl, s->separator);
+    impl = as + strlen(s->as);
+    return (path == NULL || path > as) ? is_in_library(impl, s->separator)
+                                       : strncmp(impl, "alloc", 5) == 0 &&
+                                             is_in_library(impl, s->separator);
 }
 
 /* Return true if LIST, words with a blank around each, contains the LENGTH bytes at WORD. */
@@ -244,15 +390,147 @@ wrapper_name_is(const char *name)
     for (size_t i = 0; i < countof(wrappers); i++)
         if (wrappers[i][0] == name[0] && matches_whole(wrappers[i], name))
             return true;
+    if (name[0] == '<') // Only the library has functions of slices and of str.
+        return strncmp(name, "<[", 2) == 0 || strncmp(name, "<str>", 5) == 0 ||
+               find_text(name, " as <[") != NULL || is_library_impl(name + 1, &demangled);
     // Each name of the family contains "alloc" or "dup".
     return (contains(name, "alloc") || contains(name, "dup")) && is_named_so(name);
 }
 
-/* Beginnings of linkage names of functions that the table lists by their scopes. */
-static const char *const scopes[] = {
-    "_Znw",   "_Zna",  "_ZSt",  "_ZNSt", "_ZNKSt", "_ZNSa", "_ZNSs", "_ZNKSs", "_ZN9__gnu_cxx",
-    "_ZNK9__gnu_cxx", "_ZN10__cxxabiv1", "_ZN5alloc5alloc", "_ZN5alloc7raw_vec",
+/* Beginnings of linkage names with abbreviations: operators, and names of std. */
+static const char *const abbreviated[] = {
+    "_Znw", "_Zna", "_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZNSs", "_ZNKSs",
 };
+
+/* A component of a name. */
+struct part {
+    const char *name;
+    size_t length;
+};
+
+/* Set *RET to the component of a linkage name at SYMBOL, as in "5alloc". Return its end; NULL if
+ * there is none. */
+static const char *
+symbol_part(const char *symbol, struct part *ret)
+{
+    size_t length = 0;
+
+    while (*symbol >= '0' && *symbol <= '9' && length < NAME_MAX_BYTES)
+        length = length * 10 + (size_t)(*symbol++ - '0');
+    *ret = (struct part){symbol, length};
+    for (size_t i = 0; i < length; i++)
+        if (symbol[i] == '\0')
+            return NULL;
+    return length != 0 ? symbol + length : NULL;
+}
+
+static bool
+part_is(const struct part *part, const char *text)
+{
+    return part->length == strlen(text) && memcmp(part->name, text, part->length) == 0;
+}
+
+/* Return true if SYMBOL, the components of a linkage name, begins as PATTERN, "a::b::*". The last
+ * component of the pattern may end in a star. */
+static bool
+matches_parts(const char *pattern, const char *symbol)
+{
+    bool is_absl = strncmp(pattern, "absl::", 6) == 0;
+
+    while (strcmp(pattern, "*") != 0) {
+        const char *end = find_text(pattern, "::");
+        size_t length = end != NULL ? (size_t)(end - pattern) : strlen(pattern);
+        bool is_open = end == NULL && pattern[length - 1] == '*';
+        struct part part;
+
+        symbol = symbol_part(symbol, &part);
+        if (symbol != NULL && is_absl && part.length > 4 && memcmp(part.name, "lts_", 4) == 0)
+            symbol = symbol_part(symbol, &part);
+        length -= is_open;
+        if (symbol == NULL || (is_open ? part.length < length : part.length != length) ||
+            memcmp(part.name, pattern, length) != 0)
+            return false;
+        if (end == NULL)
+            return true;
+        pattern = end + 2;
+    }
+    return true;
+}
+
+/* Return true if the first component at SYMBOL is that of an impl in Rust's library, in the legacy
+ * mangling: "_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..clone..Clone$GT$". */
+static bool
+is_library_impl_symbol(const char *symbol)
+{
+    static const char opens[] = "_$LT$";
+    struct part part;
+
+    return symbol_part(symbol, &part) != NULL && part.length > sizeof opens &&
+           memcmp(part.name, opens, sizeof opens - 1) == 0 &&
+           is_library_impl(part.name + sizeof opens - 1, &legacy);
+}
+
+/* Return true if the crate of SYMBOL, of Rust's v0 mangling behind "_R", is one of the library. */
+static bool
+is_library_crate(const char *symbol)
+{
+    struct part crate;
+
+    // An inner path follows: of a nested name (N and its kind), of generic arguments (I), of an
+    // impl (M, X), or the type of a trait's own function (Y).
+    while (*symbol != 'C') {
+        bool is_impl = *symbol == 'M' || *symbol == 'X';
+
+        if (*symbol == 'N' && symbol[1] != '\0')
+            symbol += 2;
+        else if (is_impl || *symbol == 'I' || *symbol == 'Y')
+            symbol++;
+        else
+            return false;
+        if (is_impl && *symbol == 's') {
+            while (is_identifier(*symbol) && *symbol != '_')
+                symbol++;
+            symbol += *symbol == '_';
+        }
+    }
+    symbol++;
+    if (*symbol == 's') {
+        while (is_identifier(*symbol) && *symbol != '_')
+            symbol++;
+        symbol += *symbol == '_';
+    }
+    if (symbol_part(symbol, &crate) == NULL)
+        return false;
+    crate.name += crate.name[0] == '_'; // A separator, which the length does not include.
+    for (size_t i = 0; i < countof(crates); i++)
+        if (part_is(&crate, crates[i]))
+            return true;
+    return false;
+}
+
+/* Return true if SYMBOL, behind "_Z", is in the table: "N…" for a name with scopes, or a length and
+ * a name. */
+static bool
+is_wrapper_mangled(const char *symbol)
+{
+    char name[NAME_MAX_BYTES];
+    struct part part;
+
+    if (symbol[0] != 'N') {
+        if (symbol_part(symbol, &part) == NULL || part.length >= sizeof name)
+            return false;
+        memcpy(name, part.name, part.length);
+        name[part.length] = '\0';
+        return wrapper_name_is(name);
+    }
+    symbol += symbol[1] == 'K' ? 2 : 1;
+    if (is_library_impl_symbol(symbol) || matches_parts("std::*", symbol)) // Rust's std.
+        return true;
+    for (size_t i = 0; i < countof(wrappers); i++)
+        if (find_text(wrappers[i], "::") != NULL && matches_parts(wrappers[i], symbol))
+            return true;
+    return false;
+}
 
 bool
 wrapper_symbol_is(const char *symbol)
@@ -260,11 +538,13 @@ wrapper_symbol_is(const char *symbol)
     char name[NAME_MAX_BYTES];
     size_t length = 0;
 
+    if (symbol[0] == '_' && symbol[1] == 'R' && is_upper(symbol[2]))
+        return is_library_crate(symbol + 2);
     if (symbol[0] == '_' && symbol[1] == 'Z') {
-        for (size_t i = 0; i < countof(scopes); i++)
-            if (strncmp(symbol, scopes[i], strlen(scopes[i])) == 0)
+        for (size_t i = 0; i < countof(abbreviated); i++)
+            if (strncmp(symbol, abbreviated[i], strlen(abbreviated[i])) == 0)
                 return true;
-        return false;
+        return is_wrapper_mangled(symbol + 2);
     }
     // A compiler's suffix, as in xmalloc.part.0, is not part of the name.
     for (; is_identifier(symbol[length]); length++) {

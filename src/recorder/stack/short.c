@@ -31,7 +31,7 @@
 #include "stack/wrappers.h"
 
 enum {
-    SHORT_FRAMES = 8, // Most frames of a site; a further wrapper counts as the site.
+    SHORT_FRAMES = 16, // Most frames of a site; a further wrapper counts as the site.
     SHORT_ENTRIES = 8192,
     NO_STAMP = 0,
 };
