@@ -134,11 +134,11 @@ put_graph(struct shown *s, struct graph_view *gv)
         }
         text_callgraph(v, gv);
         text_more(v, gv->count, all, "function");
-        text_line(v, ATTR_DIM,
-                  "[1] is a function: callers above, callees below; called 3/9: 3 of 9 "
-                  "allocations");
-        text_line(v, ATTR_DIM,
-                  "% of the total on a function's own line, of the function above and below it");
+        text_prose(v, ATTR_DIM,
+                   "[1] is a function: callers above, callees below; called 3/9: 3 of 9 "
+                   "allocations");
+        text_prose(v, ATTR_DIM,
+                   "% of the total on a function's own line, of the function above and below it");
         text_classes_legend(v);
         text_losses(v, loss_stack_field_count);
     }

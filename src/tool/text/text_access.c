@@ -192,7 +192,7 @@ text_access_put_section(struct text_view *v, const struct access_table *t, enum 
     if (count == 0) {
         strbuf_str(v->out, is_asked ? "\n" : "");
         if (is_asked)
-            text_line(v, ATTR_DIM, none[pick]);
+            text_prose(v, ATTR_DIM, none[pick]);
         return;
     }
     text_title(v, titles[pick], style_plural(v->base.arena, (int64_t)count, "site"));
@@ -211,7 +211,7 @@ text_access_put_remarks(struct text_view *v)
     size_t count = access_remarks(v->base.p, v->base.arena, remarks);
 
     for (size_t i = 0; i < count; i++)
-        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "  %s", remarks[i]));
+        text_prose(v, ATTR_DIM, arena_printf(v->base.arena, "  %s", remarks[i]));
 }
 
 static void
@@ -226,17 +226,17 @@ put_summary(struct text_view *v, const struct access_table *t)
                   style_bytes(a, (int64_t)x->untouched_bytes),
                   text_access_percent(v, (double)x->untouched_bytes, (double)x->size_bytes.total)));
     if (t->hot_count > 0)
-        text_line(
-            v, ATTR_PLAIN,
-            arena_printf(a, "  Hot                %s: %s of the accesses, %s of bytes x time",
+        text_wrapped(
+            v, ATTR_PLAIN, "  Hot                ",
+            arena_printf(a, "%s: %s of the accesses, %s of bytes x time",
                          style_plural(a, (int64_t)t->hot_count, "site"),
                          text_access_percent(v, (double)t->hot_accesses, (double)x->accesses.total),
                          text_access_percent(v, t->hot_byte_seconds, t->byte_seconds)));
     if (t->unseen_count > 0)
-        text_line(v, ATTR_DIM,
-                  arena_printf(a, "  %s of %s are of libraries where nothing is counted",
-                               style_bytes(a, (int64_t)t->unseen_bytes),
-                               style_plural(a, (int64_t)t->unseen_count, "site")));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(a, "  %s of %s are of libraries where nothing is counted",
+                                style_bytes(a, (int64_t)t->unseen_bytes),
+                                style_plural(a, (int64_t)t->unseen_count, "site")));
     text_access_put_remarks(v);
 }
 

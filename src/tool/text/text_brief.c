@@ -556,9 +556,9 @@ put_hints(struct text_view *v)
     if (style_width(views) + strlen(others) <= style_room(&v->style, 0)) {
         text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, others));
     } else {
-        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
-        text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena, "      %s", *others ? others + 2 : others));
+        text_prose(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(v->base.arena, "      %s", *others ? others + 2 : others));
     }
 }
 

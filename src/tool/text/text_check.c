@@ -101,22 +101,22 @@ text_check(struct text_view *v, const struct memory_view *m)
 
     if (!c->possible) {
         strbuf_char(v->out, '\n');
-        text_line(v, ATTR_WARNING,
-                  "  The memory between blocks of this allocator cannot be checked: record with "
-                  "--annotate");
+        text_prose(v, ATTR_WARNING,
+                   "  The memory between blocks of this allocator cannot be checked: record with "
+                   "--annotate");
         return;
     }
     text_title(v, "Damaged blocks",
                arena_printf(a, "%s of %s looked at", style_count(a, (int64_t)c->count),
                             style_count(a, (int64_t)c->looked)));
     if (!c->annotated)
-        text_line(v, ATTR_DIM,
-                  "  by the allocator's own words between blocks: with --annotate each block is "
-                  "known by itself");
+        text_prose(v, ATTR_DIM,
+                   "  by the allocator's own words between blocks: with --annotate each block is "
+                   "known by itself");
     if (c->unknown > 0)
-        text_line(v, ATTR_WARNING,
-                  arena_printf(a, "  %s could not be looked at: their memory is not there",
-                               style_plural(a, (int64_t)c->unknown, "block")));
+        text_prose(v, ATTR_WARNING,
+                   arena_printf(a, "  %s could not be looked at: their memory is not there",
+                                style_plural(a, (int64_t)c->unknown, "block")));
     for (; shown < c->count && shown < limit; shown++)
         text_check_put_corruption(v, m, &c->v[shown]);
     text_more(v, shown, c->count, "damaged block");

@@ -29,5 +29,6 @@ text_classes(struct arena *arena, const struct amount *part, int64_t whole, size
 void
 text_classes_legend(struct text_view *v)
 {
-    text_line(v, ATTR_DIM, "Bars: the % by size of block: s to 32 B, m to 256, l to 2048, x above");
+    text_prose(v, ATTR_DIM,
+               "Bars: the % by size of block: s to 32 B, m to 256, l to 2048, x above");
 }

@@ -64,9 +64,9 @@ put_corrupted(struct text_view *v, const struct examined *e)
 
     if (e->blocks.damaged == 0)
         return;
-    text_line(v, ATTR_WARNING,
-              arena_printf(a, "  The allocator's word in front of %s has been written over",
-                           style_plural(a, (int64_t)e->blocks.damaged, "block")));
+    text_prose(v, ATTR_WARNING,
+               arena_printf(a, "  The allocator's word in front of %s has been written over",
+                            style_plural(a, (int64_t)e->blocks.damaged, "block")));
     for (size_t i = 0; i < e->blocks.count && shown < CORRUPTED_SHOWN; i++) {
         const struct block *b = &e->blocks.v[i];
         const struct block *before = i > 0 ? b - 1 : NULL;
@@ -122,9 +122,9 @@ text_core_put_abort(struct text_view *v, const struct examined *e)
     text_line(v, ATTR_PLAIN,
               arena_printf(a, "    malloc's message: %s", style_clean(a, cause.message)));
     if (cause.kind == ABORT_UNKNOWN)
-        text_line(v, ATTR_PLAIN,
-                  "    the message does not show which block was damaged; `heaptap core --check` "
-                  "checks all");
+        text_prose(v, ATTR_PLAIN,
+                   "    the message does not show which block was damaged; `heaptap core --check` "
+                   "checks all");
     else
         text_core_put_culprit(v, e, &cause.block, memory_abort_words(a, &cause));
     if (cause.front.address != 0)
@@ -139,8 +139,8 @@ put_end(struct text_view *v, const struct examined *e)
 
     if (s->number == 0)
         return;
-    text_line(v, ATTR_WARNING,
-              arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
+    text_prose(v, ATTR_WARNING,
+               arena_printf(v->base.arena, "  %s", memory_signal_words(v->base.arena, &e->memory)));
     memory_view_crash(&v->base, e, &stack);
     if (stack.depth > 0)
         text_stack(v, &stack, stack.depth, 0);
@@ -157,26 +157,26 @@ text_core_put_inherited(struct text_view *v, const struct examined *e)
     struct arena *a = v->base.arena;
 
     if (i->count > 0)
-        text_line(v, ATTR_PLAIN,
-                  arena_printf(a, "  %s of them, with up to %s, %s allocated before the fork: %s "
-                                  "not known",
-                               style_count(a, (int64_t)i->count),
-                               style_bytes(a, (int64_t)i->bytes), i->count == 1 ? "was" : "were",
-                               i->count == 1 ? "its stack is" : "their stacks are"));
+        text_prose(v, ATTR_PLAIN,
+                   arena_printf(a, "  %s of them, with up to %s, %s allocated before the fork: %s "
+                                   "not known",
+                                style_count(a, (int64_t)i->count),
+                                style_bytes(a, (int64_t)i->bytes), i->count == 1 ? "was" : "were",
+                                i->count == 1 ? "its stack is" : "their stacks are"));
     if (i->sampled)
-        text_line(v, ATTR_WARNING,
-                  "  Blocks allocated before the fork are left out: they look like the child's "
-                  "unsampled blocks");
+        text_prose(v, ATTR_WARNING,
+                   "  Blocks allocated before the fork are left out: they look like the child's "
+                   "unsampled blocks");
     else if (i->unknown)
-        text_line(v, ATTR_WARNING,
-                  "  Some inherited memory cannot be separated into blocks: each word of the heap "
-                  "counts as a pointer");
+        text_prose(v, ATTR_WARNING,
+                   "  Some inherited memory cannot be separated into blocks: each word of the heap "
+                   "counts as a pointer");
     if (i->silent && !e->stacks_carried)
-        text_line(v, ATTR_PLAIN,
-                  arena_printf(a,
-                               "  It has recorded no event: names are from the profile of its "
-                               "parent, process %" PRIu32,
-                               i->parent));
+        text_prose(v, ATTR_PLAIN,
+                   arena_printf(a,
+                                "  It has recorded no event: names are from the profile of its "
+                                "parent, process %" PRIu32,
+                                i->parent));
 }
 
 /* Note that the ledger of a dump only has malloc's blocks; objects of other heaps are in a
@@ -190,17 +190,17 @@ put_own_heaps(struct text_view *v, const struct examined *e)
     if (!memory_view_lacks_heaps(p, e))
         return;
     if (e->profile == NULL) {
-        text_line(v, ATTR_PLAIN,
-                  "  Objects of the program's heaps are not among them: `heaptap core -o FILE` "
-                  "writes a profile that counts them");
+        text_prose(v, ATTR_PLAIN,
+                   "  Objects of the program's heaps are not among them: `heaptap core -o FILE` "
+                   "writes a profile that counts them");
         return;
     }
-    text_line(v, ATTR_PLAIN,
-              arena_printf(a,
-                           "  Objects of its own heaps are not among them: `heaptap report "
-                           "%s` counts them, and so does a dump after `heaptap run "
-                           "--self-contained-core`",
-                           style_clean(a, path_basename(e->profile))));
+    text_prose(v, ATTR_PLAIN,
+               arena_printf(a,
+                            "  Objects of its own heaps are not among them: `heaptap report "
+                            "%s` counts them, and so does a dump after `heaptap run "
+                            "--self-contained-core`",
+                            style_clean(a, path_basename(e->profile))));
 }
 
 void

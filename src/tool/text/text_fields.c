@@ -305,18 +305,19 @@ text_fields_put_structure(struct text_view *v, const struct fields *all,
                             style_plural(a, (int64_t)f->blocks, "block"),
                             style_plural(a, (int64_t)f->sites, "site"),
                             style_bytes(a, (int64_t)f->bytes)));
-    text_line(v, ATTR_PLAIN,
-              arena_printf(a, "%s%s, %s (%s of all)%s",
-                           style_plural(a, (int64_t)f->s->size, "byte"),
-                           f->elements > f->blocks
-                               ? arena_printf(a, ", %s of them in arrays",
-                                              style_count(a, (int64_t)f->elements))
-                               : "",
-                           access_plural(a, f->accesses),
-                           text_fields_percent(v, (double)f->accesses,
-                                               (double)all->accesses + (double)all->other_accesses),
-                           lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)
-                                     : ""));
+    text_prose(v, ATTR_PLAIN,
+               arena_printf(a, "%s%s, %s (%s of all)%s",
+                            style_plural(a, (int64_t)f->s->size, "byte"),
+                            f->elements > f->blocks
+                                ? arena_printf(a, ", %s of them in arrays",
+                                               style_count(a, (int64_t)f->elements))
+                                : "",
+                            access_plural(a, f->accesses),
+                            text_fields_percent(v, (double)f->accesses,
+                                                (double)all->accesses +
+                                                    (double)all->other_accesses),
+                            lines > 0 ? arena_printf(a, ", %.1f cache lines touched of each", lines)
+                                      : ""));
     put_picture(v, all, f);
     if (count > 0)
         strbuf_char(v->out, '\n');
@@ -331,18 +332,17 @@ text_fields_put_known(struct text_view *v, const struct fields *f)
     struct arena *a = v->base.arena;
     double accesses = (double)f->accesses + (double)f->other_accesses;
 
-    text_line(v, ATTR_PLAIN,
-              arena_printf(a, "  Fields known       of %s of the accesses and %s of the bytes",
-                           text_fields_percent(v, (double)f->accesses, accesses),
-                           text_fields_percent(v, (double)f->bytes,
-                                               (double)f->bytes + (double)f->other_bytes)));
+    text_wrapped(v, ATTR_PLAIN, "  Fields known       ",
+                 arena_printf(a, "of %s of the accesses and %s of the bytes",
+                              text_fields_percent(v, (double)f->accesses, accesses),
+                              text_fields_percent(v, (double)f->bytes,
+                                                  (double)f->bytes + (double)f->other_bytes)));
     if (f->beyond_bytes > 0)
-        text_line(v, ATTR_DIM,
-                  arena_printf(a, "  Not of             %s of the accesses, behind the first %s of "
-                                  "a block",
-                               text_fields_percent(v, (double)f->beyond_accesses, accesses),
-                               style_bytes(a, (int64_t)v->base.p->accesses.granules_max *
-                                                              v->base.p->accesses.granule_bytes)));
+        text_wrapped(v, ATTR_DIM, "  Not of             ",
+                     arena_printf(a, "%s of the accesses, behind the first %s of a block",
+                                  text_fields_percent(v, (double)f->beyond_accesses, accesses),
+                                  style_bytes(a, (int64_t)v->base.p->accesses.granules_max *
+                                                     v->base.p->accesses.granule_bytes)));
     for (size_t i = 0; i < f->largest_count; i++) {
         const struct field_other *o = &f->largest[i];
         const struct profile_frame *top =
@@ -369,14 +369,14 @@ put_remarks(struct text_view *v, const struct fields *f)
             together = together || f->v[i].rows[k].together;
     strbuf_char(v->out, '\n');
     if (together)
-        text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena,
-                               "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
-                               "was counted of them",
-                               x->granule_bytes));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(v->base.arena,
+                                "~ shares its %" PRIu32 " bytes with a neighbour: both have what "
+                                "was counted of them",
+                                x->granule_bytes));
     if (x->granule_bytes != 8)
-        text_line(v, ATTR_DIM,
-                  "Advice needs counts of words: build with --granule=8 (docs/guide/access.md)");
+        text_prose(v, ATTR_DIM,
+                   "Advice needs counts of words: build with --granule=8 (docs/guide/access.md)");
 }
 
 void
@@ -389,8 +389,8 @@ text_fields(struct text_view *v, const struct fields *f)
     text_access_put_remarks(v);
     if (f->count == 0) {
         strbuf_char(v->out, '\n');
-        text_line(v, ATTR_DIM,
-                  "No block is known to be a structure and was used (types need -g)");
+        text_prose(v, ATTR_DIM,
+                   "No block is known to be a structure and was used (types need -g)");
         return;
     }
     for (size_t i = 0; i < f->count && i < limit; i++)

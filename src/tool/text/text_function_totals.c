@@ -135,7 +135,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
         text_function_totals_put_row(v, &l, r, &d->total, text_function(v, f, r->function, room),
                                      metric);
         if (*error != '\0')
-            text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%*s%s", (int)used, "", error + 1));
+            text_below(v, used, error + 1);
     }
     text_more(v, limit, d->count, "function");
     text_classes_legend(v);

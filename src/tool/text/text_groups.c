@@ -15,14 +15,14 @@ put_verdicts(struct text_view *v, const struct groups *groups, enum metric metri
 
     group_table_verdicts(groups, metric, sums);
     strbuf_char(v->out, '\n');
-    text_line(v, ATTR_DIM,
-              arena_printf(v->base.arena,
-                           "certain %s \xc2\xb7 likely %s \xc2\xb7 same size %s \xc2\xb7 "
-                           "unknown %s",
-                           style_percent(v->base.arena, sums[VERDICT_CERTAIN], whole),
-                           style_percent(v->base.arena, sums[VERDICT_LIKELY], whole),
-                           style_percent(v->base.arena, sums[VERDICT_SAME_SIZE], whole),
-                           style_percent(v->base.arena, sums[VERDICT_UNKNOWN], whole)));
+    text_prose(v, ATTR_DIM,
+               arena_printf(v->base.arena,
+                            "certain %s \xc2\xb7 likely %s \xc2\xb7 same size %s \xc2\xb7 "
+                            "unknown %s",
+                            style_percent(v->base.arena, sums[VERDICT_CERTAIN], whole),
+                            style_percent(v->base.arena, sums[VERDICT_LIKELY], whole),
+                            style_percent(v->base.arena, sums[VERDICT_SAME_SIZE], whole),
+                            style_percent(v->base.arena, sums[VERDICT_UNKNOWN], whole)));
 }
 
 void
@@ -61,13 +61,13 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
     // Sampled callers leave sizes and threads exact, unless a filter selects stacks by callers.
     if (profile_has_errors(v->base.p) && !group_table_has_errors(&v->base, by) &&
         (profile_is_estimate(v->base.p) || v->base.filter != NULL))
-        text_line(v, ATTR_DIM,
-                  "Estimates; how far off they are is not known by thread and by size.");
+        text_prose(v, ATTR_DIM,
+                   "Estimates; how far off they are is not known by thread and by size.");
     table_text(&t, &v->style, limit, v->out);
     if ((metric == METRIC_INUSE && groups.live_is_shared) ||
         (metric == METRIC_PEAK && groups.peak_is_shared))
-        text_line(v, ATTR_DIM,
-                  "Blocks of one site that threads free for each other are shared in proportion.");
+        text_prose(v, ATTR_DIM,
+                   "Blocks of one site that threads free for each other are shared in proportion.");
     if (by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE)
         text_truncated(v);
     if (table_rows(&t) > limit)

@@ -124,13 +124,13 @@ text_header(struct text_view *v)
     text_incomplete(v);
     text_frames_kept(v);
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
-        text_line(v, ATTR_WARNING,
-                  "Some stacks have no functions of the interpreter: the call tree was filling");
+        text_prose(v, ATTR_WARNING,
+                   "Some stacks have no functions of the interpreter: the call tree was filling");
     if (has_luajit(v->base.p))
-        text_line(v, ATTR_WARNING,
-                  "LuaJIT's functions and objects are not shown: its stacks show C functions");
+        text_prose(v, ATTR_WARNING,
+                   "LuaJIT's functions and objects are not shown: its stacks show C functions");
     if (v->base.p->extent != EXTENT_WHOLE)
-        text_line(v, ATTR_WARNING, sampling_extent(v->base.arena, v->base.p));
+        text_prose(v, ATTR_WARNING, sampling_extent(v->base.arena, v->base.p));
     text_filters(v);
     strbuf_char(v->out, '\n');
     text_header_put_totals(v);
@@ -157,9 +157,13 @@ text_header_put_total(struct text_view *v, const struct totals_widths *w, const 
         size_t used =
             25 + w->blocks + (style_width(bytes) > w->bytes ? style_width(bytes) : w->bytes);
 
+        if (style_width(more) > style_room(&v->style, used)) {
+            strbuf_char(v->out, '\n');
+            text_wrapped(v, ATTR_DIM, "    ", more);
+            return;
+        }
         strbuf_str(v->out, "  ");
-        style_text(&v->style, v->out, ATTR_DIM,
-                   style_cut_end(v->base.arena, more, style_room(&v->style, used)));
+        style_text(&v->style, v->out, ATTR_DIM, more);
     }
     strbuf_char(v->out, '\n');
 }

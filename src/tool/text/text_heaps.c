@@ -85,8 +85,9 @@ put_table(struct text_view *v, const struct groups *groups, enum group_by by, si
 static void
 put_lists(struct text_view *v)
 {
-    text_line(v, ATTR_DIM, "libgc lists: objects given out many at once, at the stack that asked");
-    text_line(v, ATTR_DIM, "for the list. The code that took one of them, if any, is not seen.");
+    text_prose(v, ATTR_DIM,
+               "libgc lists: objects given out many at once, at the stack that asked for the list. "
+               "The code that took one of them, if any, is not seen.");
 }
 
 void
@@ -159,8 +160,8 @@ text_not_in_size_totals(struct text_view *v)
 
     // The bins count blocks of malloc: the chunks that back heaps, but not the objects of heaps.
     if (calls > 0)
-        text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena,
-                               "Without %s of the program's own heaps, but with what backs them.",
-                               style_plural(v->base.arena, calls, "call")));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(v->base.arena,
+                                "Without %s of the program's own heaps, but with what backs them.",
+                                style_plural(v->base.arena, calls, "call")));
 }

@@ -82,13 +82,13 @@ text_memory_put_birth(struct text_view *v, const struct memory_view *m)
     if (birth->annotated)
         return;
     if (thread == NULL || time == NULL)
-        text_line(v, ATTR_DIM,
-                  arena_printf(a,
-                               "  %s is not known; `heaptap run --annotate` stores it in each "
-                               "block",
-                               thread == NULL && time == NULL ? "the time and the thread"
-                               : time == NULL                 ? "when"
-                                                              : "by which thread"));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(a,
+                                "  %s is not known; `heaptap run --annotate` stores it in each "
+                                "block",
+                                thread == NULL && time == NULL ? "the time and the thread"
+                                : time == NULL                 ? "when"
+                                                               : "by which thread"));
 }
 
 /* Write the live blocks on both sides of the freed block at ADDRESS. */
@@ -149,8 +149,9 @@ text_memory_put_pointers(struct text_view *v, const struct memory_view *m)
     text_core_place(v, m->e, m->answer->address);
     strbuf_char(v->out, '\n');
     if (all->found == 0)
-        text_line(v, ATTR_PLAIN, lacks_memory(m) ? "  Nothing in the rest of the dump points to it."
-                                                 : "  Nothing points to it.");
+        text_prose(v, ATTR_PLAIN,
+                   lacks_memory(m) ? "  Nothing in the rest of the dump points to it."
+                                   : "  Nothing points to it.");
     else
         text_line(v, ATTR_PLAIN,
                   arena_printf(a, "  %s to it:",

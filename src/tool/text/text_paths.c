@@ -290,8 +290,7 @@ text_paths_put_row(struct text_view *v, const struct leak_paths *l, const struct
     strbuf_str(v->out, "  ");
     put_path(v, l, path, before_path);
     if (*error != '\0')
-        text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena, "%*s%s", (int)before_path, "", error + 1));
+        text_below(v, before_path, error + 1);
 }
 
 void
@@ -316,8 +315,8 @@ text_paths(struct text_view *v, const struct leak_paths *l)
         text_paths_put_row(v, l, &l->paths->v[i], &w);
     text_more(v, shown, l->paths->count, "path");
     if (shown > 0)
-        text_line(v, ATTR_DIM,
-                  "Paths: || is where the program begins, each > a call; the last one allocates");
+        text_prose(v, ATTR_DIM,
+                   "Paths: || is where the program begins, each > a call; the last one allocates");
     text_leaks_shrunk(v, l->leaks);
     text_suppressions(v, l->leaks, l->suppressions);
     text_losses(v, loss_stack_field_count);

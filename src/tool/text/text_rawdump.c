@@ -117,18 +117,18 @@ text_rawdump_put_corruption(struct text_view *v, const struct annotated_view *fo
         const struct annotated_corruption *d = &m->corruptions[i];
 
         strbuf_char(v->out, '\n');
-        text_line(v, ATTR_WARNING,
-                  arena_printf(a, "  %s%s", corruption_sentence(v, m, d),
-                               d->block.head_bytes != 0 ? ", allocated by" : ""));
+        text_prose(v, ATTR_WARNING,
+                   arena_printf(a, "  %s%s", corruption_sentence(v, m, d),
+                                d->block.head_bytes != 0 ? ", allocated by" : ""));
         if (d->block.head_bytes != 0)
             put_stack_of(v, found, d->block.stack);
         if (d->kind != CORRUPTION_OVERWRITTEN || d->front == 0)
             continue;
-        text_line(v, ATTR_WARNING,
-                  arena_printf(a,
-                               "  most likely from the block in front, of %s at %s, allocated by",
-                               style_plural(a, (int64_t)m->v[d->front - 1].size, "byte"),
-                               annotated_address_words(m, &m->v[d->front - 1], a)));
+        text_prose(v, ATTR_WARNING,
+                   arena_printf(a,
+                                "  most likely from the block in front, of %s at %s, allocated by",
+                                style_plural(a, (int64_t)m->v[d->front - 1].size, "byte"),
+                                annotated_address_words(m, &m->v[d->front - 1], a)));
         put_stack_of(v, found, m->v[d->front - 1].stack);
     }
     text_more(v, m->corruption_count < CORRUPTIONS_SHOWN ? m->corruption_count : CORRUPTIONS_SHOWN,

@@ -4,6 +4,7 @@
 #include "text/text_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/interval.h"
 #include "view/phrases.h"
@@ -43,21 +44,22 @@ put_unseen(struct text_view *v)
     struct arena *a = v->base.arena;
 
     if (bytes != 0 || calls != 0)
-        text_line(v, ATTR_DIM,
-                  "  Estimates: \xc2\xb1 is a 95 % interval; \"few\": too few samples to trust the "
-                  "number");
+        text_prose(v, ATTR_DIM,
+                   "  Estimates: \xc2\xb1 is a 95 % interval; \"few\": too few samples to trust "
+                   "the number");
     if (bytes != 0)
-        text_line(
+        text_prose(
             v, ATTR_DIM,
             arena_printf(a, "  A site without a sample is not listed, and may have had %s",
                          style_bytes(a, interval_rounded(interval_unseen() * (double)bytes))));
     if (calls != 0)
-        text_line(v, ATTR_DIM,
-                  arena_printf(a, "  A site without a sample is not listed, and may have had %s",
-                               style_plural(a, interval_rounded(interval_unseen() * (double)calls),
-                                            "call")));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(a, "  A site without a sample is not listed, and may have had %s",
+                                style_plural(a,
+                                             interval_rounded(interval_unseen() * (double)calls),
+                                             "call")));
     if (calls != 0)
-        text_line(v, ATTR_DIM, "  By calls, bytes are not to be trusted where sizes vary");
+        text_prose(v, ATTR_DIM, "  By calls, bytes are not to be trusted where sizes vary");
 }
 
 static void
@@ -116,8 +118,8 @@ text_recording(struct text_view *v)
         return;
     put_unseen(v);
     if (v->base.p->extent != EXTENT_WHOLE)
-        text_line(v, ATTR_DIM,
-                  "  Estimates; error bounds exist for the whole run only");
+        text_prose(v, ATTR_DIM,
+                   "  Estimates; error bounds exist for the whole run only");
 }
 
 void
@@ -131,9 +133,9 @@ text_losses(struct text_view *v, size_t count)
 
         if (n == 0)
             continue;
-        text_line(v, ATTR_WARNING,
-                  arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
-                               loss_meaning(f, n)));
+        text_prose(v, ATTR_WARNING,
+                   arena_printf(v->base.arena, "  %s %s", style_count(v->base.arena, (int64_t)n),
+                                loss_meaning(f, n)));
         for (size_t k = 0; k < countof(more); k++)
             if (more[k] != NULL)
                 text_wrapped(v, ATTR_DIM, "    ", more[k]);
@@ -145,7 +147,7 @@ text_unchecked(struct text_view *v)
 {
     const struct profile *p = v->base.p;
 
-    text_line(v, ATTR_DIM, "Whether anything still points to these blocks has not been checked.");
+    text_prose(v, ATTR_DIM, "Whether anything still points to these blocks has not been checked.");
     if (!p->process.ended && p->merged_processes == 0 && p->process.pid != 0)
         text_line(v, ATTR_DIM, arena_printf(v->base.arena,
                                             "`heaptap core --pid %" PRIu32 " --leaks` checks it.",
@@ -195,9 +197,8 @@ text_recorder(struct text_view *v)
                            style_plural(a, (int64_t)v->base.p->losses.events, "event"),
                            style_bytes(a, (int64_t)r->memory_bytes), recorder_share(v)));
     if (frames)
-        text_line(
-            v, ATTR_DIM,
-            arena_printf(a, "                     %.1f %% of all frames were verified, not unwound",
-                         100.0 * (double)r->frames_reused / (double)frames));
+        text_below(v, strlen("  Recorder           "),
+                   arena_printf(a, "%.1f %% of all frames were verified, not unwound",
+                                100.0 * (double)r->frames_reused / (double)frames));
     text_losses(v, loss_field_count);
 }

@@ -221,10 +221,12 @@ text_size_totals_put_rest(struct text_view *v, const struct size_totals *bins,
         return;
     for (size_t i = shown; i < bins->count; i++)
         bytes = counters_sum(bytes, rows[i]->counters.allocated_bytes);
-    text_line(v, ATTR_DIM,
-              arena_printf(v->base.arena, "\xe2\x80\xa6 %s with %s of the bytes; --all shows them",
-                           style_plural(v->base.arena, (int64_t)(bins->count - shown), "more size"),
-                           style_percent(v->base.arena, bytes, bins->total.allocated_bytes)));
+    text_prose(v, ATTR_DIM,
+               arena_printf(v->base.arena,
+                            "\xe2\x80\xa6 %s with %s of the bytes; --all shows them",
+                            style_plural(v->base.arena, (int64_t)(bins->count - shown),
+                                         "more size"),
+                            style_percent(v->base.arena, bytes, bins->total.allocated_bytes)));
 }
 
 void
@@ -262,9 +264,9 @@ text_lisp_size_totals(struct text_view *v)
     }
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, SIZE_MAX, v->out);
-    text_line(v, ATTR_DIM,
-              "Kept is what no collection has reclaimed yet. Bytes are with all that belongs to an "
-              "object.");
+    text_prose(v, ATTR_DIM,
+               "Kept is what no collection has reclaimed yet. Bytes are with all that belongs to "
+               "an object.");
 }
 
 /* Return the types of ROW as mprof wrote them: only names, known types of the blocks first. */

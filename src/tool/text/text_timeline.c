@@ -275,11 +275,10 @@ text_timeline_put_collections(struct chart *c)
     while (line.length > 0 && line.text[line.length - 1] == ' ')
         line.text[--line.length] = '\0';
     text_line(v, ATTR_PLAIN, strbuf_text(&line));
-    text_line(v, ATTR_DIM,
-              arena_printf(v->base.arena, "%*s%s; what died counts as live until the next", AXIS,
-                           "",
-                           style_plural(v->base.arena, (int64_t)(all & INT64_MAX),
-                                        "collection")));
+    text_below(v, AXIS,
+               arena_printf(v->base.arena, "%s; what died counts as live until the next",
+                            style_plural(v->base.arena, (int64_t)(all & INT64_MAX),
+                                         "collection")));
     strbuf_release(&line);
 }
 
@@ -448,6 +447,8 @@ text_timeline_put_row(struct text_view *v, const struct timeline *t, const struc
                                                      text_timeline_mark(v, t, row)),
                                         room);
     size_t used = style_width(amounts) > AMOUNTS_WIDTH ? style_width(amounts) : AMOUNTS_WIDTH;
+    const char *slope = slope_text(a, t, row);
+    bool fits = used + style_width(slope) <= room;
 
     strbuf_char(v->out, '\n');
     style_attr(&v->style, v->out, ATTR_DIM);
@@ -459,11 +460,12 @@ text_timeline_put_row(struct text_view *v, const struct timeline *t, const struc
     style_text(&v->style, v->out, ATTR_NUMBER, sparkline(a, t, row));
     strbuf_str(v->out, "  ");
     style_left(v->out, amounts, AMOUNTS_WIDTH);
-    style_text(&v->style, v->out, ATTR_BOLD,
-               style_cut_end(a, slope_text(a, t, row), room > used ? room - used : 0));
+    style_text(&v->style, v->out, ATTR_BOLD, fits ? slope : "");
     while (v->out->length > 0 && v->out->text[v->out->length - 1] == ' ')
         v->out->text[--v->out->length] = '\0';
     strbuf_char(v->out, '\n');
+    if (!fits)
+        text_below(v, style_width(number) + 8 + SPARK + 2, slope);
     text_stack(v, row->stack, v->depth, 0);
 }
 
@@ -516,14 +518,14 @@ text_timeline(struct text_view *v, const struct timeline *t)
 
     text_header(v);
     if (v->base.p->merged_processes > 1)
-        text_line(v, ATTR_DIM, "Blocks that a process still held at its end count as freed then.");
+        text_prose(v, ATTR_DIM, "Blocks that a process still held at its end count as freed then.");
     if (v->base.p->losses.history_records > 0)
-        text_line(v, ATTR_WARNING,
-                  arena_printf(v->base.arena,
-                               "The curve is too late in places: %s or snapshots found no room",
-                               style_plural(v->base.arena,
-                                            (int64_t)v->base.p->losses.history_records,
-                                            "value")));
+        text_prose(v, ATTR_WARNING,
+                   arena_printf(v->base.arena,
+                                "The curve is too late in places: %s or snapshots found no room",
+                                style_plural(v->base.arena,
+                                             (int64_t)v->base.p->losses.history_records,
+                                             "value")));
     text_timeline_measure(&c);
     text_title(
         v, text_timeline_title(t),

@@ -12,6 +12,7 @@
 #include "text/text.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
@@ -162,11 +163,10 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
         style_right(v->out, "error", ERROR_WIDTH);
     if (t.has_self)
         style_right(v->out, "itself", 12);
-    strbuf_str(v->out,
-               style_cut_end(v->base.arena,
-                             direction == TREE_TOP_DOWN ? "  function, callees below"
-                                                        : "  function, callers below",
-                             2 + style_room(&v->style, numbers_width(&t))));
+    strbuf_str(v->out, style_room(&v->style, numbers_width(&t)) < strlen("function, callees below")
+                           ? "  function"
+                       : direction == TREE_TOP_DOWN ? "  function, callees below"
+                                                    : "  function, callers below");
     style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
     put_children(&t, 0);

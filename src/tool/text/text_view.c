@@ -54,6 +54,23 @@ text_wrapped(struct text_view *v, enum attr attr, const char *before, const char
 }
 
 void
+text_prose(struct text_view *v, enum attr attr, const char *text)
+{
+    size_t indent = strspn(text, " ");
+
+    text_wrapped(v, attr, arena_strndup(v->base.arena, text, indent), text + indent);
+}
+
+void
+text_below(struct text_view *v, size_t indent, const char *text)
+{
+    size_t room = style_room(&v->style, style_width(text));
+
+    text_line(v, ATTR_DIM,
+              arena_printf(v->base.arena, "%*s%s", (int)(indent < room ? indent : room), "", text));
+}
+
+void
 text_damaged(const struct style *style, const char *title, const char *sentence,
              struct arena *arena, struct strbuf *out)
 {

@@ -32,6 +32,14 @@ void text_line(struct text_view *v, enum attr attr, const char *text);
 /* Write BEFORE and TEXT in ATTR, wrapped at blanks to the width. A longer word is not broken. */
 void text_wrapped(struct text_view *v, enum attr attr, const char *before, const char *text);
 
+/* Write TEXT, a sentence or a legend, which must be readable at any width, like text_wrapped. Its
+ * leading blanks indent the first line. */
+void text_prose(struct text_view *v, enum attr attr, const char *text);
+
+/* Write TEXT dim on a separate line, below column INDENT of the line before; further left if it
+ * would not fit there. */
+void text_below(struct text_view *v, size_t indent, const char *text);
+
 /* Write TITLE, such as "Damaged: ", and the SENTENCE about the damage (view/phrases.h), wrapped at
  * the width of STYLE, or at 80 columns if STYLE sets none. */
 void text_damaged(const struct style *style, const char *title, const char *sentence,

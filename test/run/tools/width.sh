@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # width.sh: the width of text and its characters. If it fails, lines wrap or are truncated
-# unnecessarily, or a terminal of another locale shows garbage.
+# unnecessarily, legends lose their end, or a terminal of another locale shows garbage.
+#
+# No line of a view is wider than the terminal, in display columns. Names, paths, commands and
+# source code are cut. Sentences and legends are wrapped between words: all their words are there at
+# any width. The layouts of --classic have the widths of the paper on mprof, except for leaks.
 . "$SRCDIR/test/run/lib.subr"
 need python3 strip
 
@@ -8,6 +12,12 @@ record containers.heaptap "$PROG/containers"
 record history.heaptap "$PROG/slowleak" 120000 20000
 record umlaut.heaptap "$PROG/umlaut"
 record heaps.heaptap "$PROG/own_heaps" labels
+record python.heaptap python3 -S -c 'print(len({str(i): [i] * 3 for i in range(3000)}))'
+for mode in "sample 4K" "callers 1/8"; do
+    rm -f "${mode% *}.heaptap"
+    HEAPTAP_SEED=1 "$HEAPTAP" run --quiet "--${mode% *}" "${mode#* }" -o "${mode% *}.heaptap" -- \
+        "$PROG/containers" >/dev/null 2>&1
+done
 # The program's name, and so its module's, has wide characters.
 cp "$PROG/wide_names" 測試程式
 record wide.heaptap ./測試程式
@@ -16,7 +26,7 @@ record recursion.heaptap ./測試程式 again
 record session.heaptap bash -c '"$1"; "$2" 1000 2000; exit 0' - "$PROG/containers" \
     "$PROG/slowleak" "an argument that is too long for any line of text that these views may write"
 run_python "$area/access_made.py" "$PROG/access_structs" fields.heaptap
-for name in containers history umlaut heaps wide recursion session fields; do
+for name in containers history umlaut heaps python sample callers wide recursion session fields; do
     check "$name is recorded" [ -s $name.heaptap ]
 done
 check "the session has several processes" "$HEAPTAP" report session.processes
@@ -30,6 +40,15 @@ views() {
     for by in function line file module thread size type heap label; do
         echo "report --by $by heaps.heaptap"
     done
+    echo "report python.heaptap"
+    echo "report --at peak python.heaptap"
+    echo "leaks --paths python.heaptap"
+    for by in report "report --full" "report --tree" "report --by function" "report --by size" \
+        functions callgraph; do
+        echo "$by sample.heaptap"
+    done
+    echo "report --at end --by function callers.heaptap"
+    echo "sizes callers.heaptap"
     echo "report --between start..end history.heaptap"
     echo "report --full containers.heaptap"
     echo "report --full heaps.heaptap"
@@ -86,7 +105,8 @@ widest() {
     COLUMNS=$width LC_ALL=C.UTF-8 "$HEAPTAP" "$@" 2>/dev/null </dev/null |
         run_python -c 'import sys, unicodedata
 def columns(text):
-    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+    return sum(1 - bool(unicodedata.combining(c)) + (unicodedata.east_asian_width(c) in "WF")
+               for c in text)
 for line in sys.stdin:
     if columns(line.rstrip("\n")) > int(sys.argv[1]):
         print("#  ", *sys.argv[1:], line, end="")' "$width" "$@"
@@ -107,6 +127,57 @@ for width in 40 60 80 120; do
     name="no view exceeds $width columns"
     [ "$width" = 40 ] && name="40 columns are treated as 60"
     if [ -s "exceed.$width" ]; then failed "$name" && cat "exceed.$width"; else passed "$name"; fi
+done
+
+# Every command that shows a profile is among the views. core, check and rawdump show memory.
+for command in $("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }'); do
+    case $command in
+    heaptap | run | cc | c++ | record | snapshot | pack | merge | core | check | rawdump | html | \
+        export | help) ;;
+    *) check "$command is among the views" grep -q "^$command .*heaptap$" views ;;
+    esac
+done
+
+# Views with sentences and legends. Each one's output, without a limit and at each width, is in
+# unlimited.N and narrow.WIDTH.N, by the line N of the list.
+grep -vE 'help$|^export|^nothing|nothing\.heaptap|^source|session|--classic' views >with_prose
+n=0
+while read -r arguments; do
+    n=$((n + 1))
+    # shellcheck disable=SC2086
+    env -u COLUMNS LC_ALL=C.UTF-8 "$HEAPTAP" $arguments >unlimited.$n 2>/dev/null </dev/null
+    for width in 60 80 120; do
+        # shellcheck disable=SC2086
+        COLUMNS=$width LC_ALL=C.UTF-8 "$HEAPTAP" $arguments >narrow.$width.$n 2>/dev/null </dev/null
+    done
+done <with_prose
+
+# prose WIDTH: print the sentences and legends that lack words at WIDTH. A line is one if it has
+# four words of small letters in a row, no name of code, and no columns, which have two blanks
+# between them; the first line of a view has the command.
+prose() {
+    run_python - "$1" <<'END'
+import re, sys
+def text_of(name):
+    with open(name, encoding="utf-8") as file:
+        return file.read()
+seen = 0
+for n, view in enumerate(text_of("with_prose").splitlines(), 1):
+    narrow = " ".join(text_of(f"narrow.{sys.argv[1]}.{n}").split())
+    for line in map(str.strip, text_of(f"unlimited.{n}").splitlines()[1:]):
+        if (re.search("([a-z]{2,}[,;:.]? ){3}[a-z]{2}", line) and
+                not re.search("[_<·]|::|  ", line)):
+            seen += 1
+            if line not in narrow:
+                print("#  ", view, "lacks:", line)
+if seen < 50:
+    print("#   only", seen, "sentences")
+END
+}
+for width in 60 80 120; do
+    prose $width >cut.$width
+    name="no sentence or legend is cut at $width columns"
+    if [ -s "cut.$width" ]; then failed "$name" && cat "cut.$width"; else passed "$name"; fi
 done
 
 check "wide characters do not move the next column" run_python - <(
