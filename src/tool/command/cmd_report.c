@@ -4,6 +4,7 @@
  * table or tree instead. JSON has the same numbers exactly, and all sites unless --limit is set. */
 #include <string.h>
 
+#include "analyse/group.h"
 #include "analyse/stacks.h"
 #include "command/runner.h"
 #include "json/json.h"
@@ -107,15 +108,20 @@ check_sizes(const struct report_options *o, enum metric metric)
     return 0;
 }
 
-/* Return the metric to show. JSON always has the same default, because scripts rely on it. Views by
- * size have it as well, because sizes have no peak. */
+/* Return the metric to show. JSON always has the same default, because scripts rely on it. Sizes
+ * have no peak: if no block is live, the allocated bytes are shown. */
 static enum metric
 metric_to_show(const struct shown *s)
 {
     const struct report_options *o = s->runner->own;
 
-    if (metric_is_given(&o->metric) || o->view.json || o->by.choice == BY_SIZE)
+    if (metric_is_given(&o->metric) || o->view.json)
         return *s->runner->metric;
+    if (o->by.choice == BY_SIZE) {
+        struct counters all = group_all_sizes(s->p);
+
+        return counters_live_bytes(&all) != 0 ? METRIC_INUSE : METRIC_ALLOC;
+    }
     return metric_first(s->p, &s->stacks.total);
 }
 
@@ -202,7 +208,8 @@ static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
                    "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
                    "allocated, short-lived blocks, or the count of allocations. Default: the peak, "
-                   "unless nearly all of it is still in use; in JSON always bytes in use."),
+                   "unless nearly all of it is still in use; by size bytes in use or, if none are, "
+                   "allocated; in JSON always bytes in use."),
     {OPT_FLAG, 0, "full", &defaults.full, NULL,
      "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
      "sites with their whole stacks.",

@@ -57,6 +57,23 @@ check "70 types of a size: the row is no longer" test "$(wc -c <row)" -lt 200
 check "70 types of a size: report --by type counts the rest" \
     grep -Eq 'fits_06 and [0-9]+ more$' rows
 
+# The program frees every block: 34 of 1 byte, 33 of 101 and 33 of 201.
+cat >freed.c <<'END'
+#include <stdlib.h>
+void *volatile block;
+int main(void) {
+    for (int i = 0; i < 100; i++) { block = malloc((size_t)(i % 3 * 100 + 1)); free(block); }
+    return 0;
+}
+END
+cc -g -O1 -o freed freed.c
+record freed.heaptap ./freed
+"$HEAPTAP" report --by size freed.heaptap >rows
+check "by size: without live blocks, rows are sorted by the allocated bytes" grep -Pzq \
+    'allocated +% +calls  size\n +6\.5 KiB +66\.3 % +33  201 B\n +3\.3 KiB .*101 B\n +34 B ' rows
+check "by size: --inuse shows live bytes nevertheless" sh -c \
+    '"$1" report --by size --inuse freed.heaptap | grep -Eq "^ *live +% +calls  size"' - "$HEAPTAP"
+
 # A library with the recorder's name is on the stack of a block, which has the size of the library's
 # type.
 cat >library.c <<'END'
