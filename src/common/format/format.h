@@ -780,6 +780,7 @@ enum disk_note_kind {
     DISK_NOTE_MOMENT = 3, // The file was made from the memory of a process. It has the blocks that
                           // were live at one moment.
     DISK_NOTE_MEMORY = 4, // The blocks were found in a copy of memory, so nothing else is known.
+    DISK_NOTE_RUNTIME = 5, // The program is a runtime that manages its objects itself.
 };
 
 /* A tool's note on a fact that the recorder could not observe. */

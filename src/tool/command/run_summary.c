@@ -347,7 +347,7 @@ report_notes(struct summary *t)
         size_t alike = count_alike(notes, i);
         const char *more = "";
 
-        if (alike == 0 || reported++ >= NOTES_LISTED)
+        if (alike == 0 || notes->v[i].note.kind == NOTE_RUNTIME || reported++ >= NOTES_LISTED)
             continue;
         if (alike > 1)
             more = arena_printf(&t->arena, " (and %zu more like it)", alike - 1);
@@ -357,6 +357,20 @@ report_notes(struct summary *t)
     if (reported > NOTES_LISTED)
         message_hint("the profiles have %s of this kind; heaptap report shows all",
                      style_plural(&t->arena, (int64_t)(reported - NOTES_LISTED), "more note"));
+}
+
+/* Report the runtime that the main process's program is, if it has a note and no warning. */
+static void
+report_runtime(struct summary *t)
+{
+    const struct run_notes *notes = t->s->notes;
+
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct profile_note *n = &notes->v[i].note;
+
+        if (n->kind == NOTE_RUNTIME && notes->v[i].pid == (pid_t)t->s->p->process.pid)
+            message_hint("%s%s%s", n->text, *n->advice != '\0' ? ": " : "", n->advice);
+    }
 }
 
 static void
@@ -479,6 +493,8 @@ run_summary(const struct run_summary *s)
     if (s->p != NULL)
         report_corruptions(&t);
     report_notes(&t);
+    if (s->p != NULL)
+        report_runtime(&t);
     if (s->count > 0)
         report_processes(&t);
     if (s->running > 0)

@@ -9,7 +9,11 @@
  * Allocators retain freed memory and round sizes up, so only a difference that is large both
  * absolutely and in proportion is reported. A forked process that never calls exec shares its
  * parent's memory, which its profile does not cover, and is skipped. A process that lives for a few
- * milliseconds may go unseen; its heap cannot grow much. */
+ * milliseconds may go unseen; its heap cannot grow much.
+ *
+ * If the program is a runtime that manages its objects itself, blocks are not these objects,
+ * however little memory there is. So such a process gets a note in any case, unless its environment
+ * or its command makes the runtime use malloc. */
 #include "launch/growth.h"
 
 #include <string.h>
@@ -17,6 +21,7 @@
 #include "launch/hooks.h"
 #include "launch/launch.h"
 #include "launch/proc.h"
+#include "symbol/runtime_heap.h"
 #include "view/style.h"
 
 enum { PROCESSES_MAX = 256, MODULES_MAX = 256, DEPTH_MAX = 16, NOTES_MAX = 64 };
@@ -40,6 +45,17 @@ struct grown {
     int64_t recorder_bytes; // The recorder's own memory.
     bool recorded;          // The process has a profile.
     bool incomplete;        // A profile is partial by design, lacks events, or is of a fork.
+    uint32_t variables;     // Result of runtime_heap_variables.
+    // The runtime that its latest program is, if it uses no malloc for objects; NULL = none. Start
+    // of that program.
+    const struct runtime_heap *runtime;
+    uint64_t start_unix_ns;
+};
+
+/* A program and the runtime that it is; NULL = none. */
+struct growth_program {
+    const char *executable;
+    const struct runtime_heap *runtime;
 };
 
 static struct grown *
@@ -91,6 +107,8 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 
     if (known != NULL && bytes > known->anonymous_bytes)
         known->anonymous_bytes = bytes;
+    if (known != NULL)
+        known->variables = runtime_heap_variables((uint32_t)pid);
     if (known != NULL && bytes >= ENOUGH_BYTES && bytes / 2 >= known->listed_bytes) {
         known->listed_bytes = bytes;
         list_modules(g, known);
@@ -106,13 +124,49 @@ growth_poll(struct growth *g, pid_t pid)
     look_at(g, pid, 0, 0);
 }
 
+/* Return the runtime that the program EXECUTABLE is; NULL = none. A build runs few programs many
+ * times, so results are kept. */
+static const struct runtime_heap *
+runtime_of(struct growth *g, const char *executable)
+{
+    for (size_t i = 0; i < g->program_count; i++)
+        if (strcmp(g->programs[i].executable, executable) == 0)
+            return g->programs[i].runtime;
+    arena_grow(&g->arena, &g->programs, &g->program_capacity, g->program_count,
+               sizeof *g->programs);
+    g->programs[g->program_count] = (struct growth_program){
+        arena_strdup(&g->arena, executable), runtime_heap_of_program(executable)};
+    return g->programs[g->program_count++].runtime;
+}
+
+/* Store the runtime of P in KNOWN, unless P is older than the program that KNOWN has run last. */
+static void
+note_runtime(struct growth *g, struct grown *known, const struct profile *p)
+{
+    const struct runtime_heap *r = runtime_of(g, p->process.executable);
+
+    if (p->process.start_unix_ns < known->start_unix_ns)
+        return;
+    known->start_unix_ns = p->process.start_unix_ns;
+    if (r != NULL && runtime_heap_uses_malloc(r, p->process.command, known->variables))
+        r = NULL;
+    known->runtime = r;
+    if (known->executable == NULL)
+        known->executable = arena_strdup(&g->arena, p->process.executable);
+}
+
 void
 growth_recorded(struct growth *g, const struct profile *p)
 {
     struct grown *known = growth_find(g, (pid_t)p->process.pid);
 
-    if (known == NULL)
-        return;
+    if (known == NULL) {
+        known = find_or_add(g, (pid_t)p->process.pid, 0);
+        if (known == NULL)
+            return;
+        known->variables = runtime_heap_variables(0);
+    }
+    note_runtime(g, known, p);
     known->recorded = true;
     // Other users may have written to the file, so the sum must not overflow as a signed number.
     known->recorded_bytes =
@@ -200,6 +254,20 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
     };
 }
 
+/* Return the note on a process whose program is a runtime. */
+static struct run_note
+runtime_note_of(const struct grown *known, struct arena *arena)
+{
+    return (struct run_note){
+        .pid = known->pid,
+        .executable = arena_strdup(arena, known->executable),
+        .note = {.kind = NOTE_RUNTIME,
+                 .text = known->runtime->fact,
+                 .advice = known->runtime->remedy != NULL ? known->runtime->remedy : "",
+                 .process = ""},
+    };
+}
+
 bool
 growth_is_strange(const struct growth *g)
 {
@@ -215,6 +283,12 @@ growth_note(const struct growth *g, const struct hook_list *hooks, struct run_no
     for (size_t i = 0; i < g->count && ret->count < NOTES_MAX; i++)
         if (is_strange_in(g, &g->processes[i])) {
             struct run_note note = note_of(&g->processes[i], hooks, &ret->arena);
+
+            run_notes_add(ret, &note);
+        }
+    for (size_t i = 0; i < g->count && ret->count < NOTES_MAX; i++)
+        if (g->processes[i].runtime != NULL && !is_strange_in(g, &g->processes[i])) {
+            struct run_note note = runtime_note_of(&g->processes[i], &ret->arena);
 
             run_notes_add(ret, &note);
         }

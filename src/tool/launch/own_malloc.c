@@ -16,7 +16,8 @@
  *                      calls to it (heaptap/wrap.h, --wrap)
  *
  * Using the system's malloc helps in both cases. Runtimes that manage a heap without malloc have
- * their own messages. test/run/allocator/own_malloc.sh tests every remedy named here. */
+ * their own messages (symbol/runtime_heap.c). test/run/allocator/own_malloc.sh tests every remedy
+ * named here. */
 #include "launch/hooks.h"
 
 #include <stdarg.h>
@@ -25,6 +26,7 @@
 
 #include "launch/launch.h"
 #include "symbol/elf_names.h"
+#include "symbol/runtime_heap.h"
 
 struct allocator {
     const char *name;
@@ -61,32 +63,6 @@ static const struct allocator allocators[] = {
      NULL,
      "Python takes memory for small objects from the kernel itself; with PYTHONMALLOC=malloc in "
      "the environment it asks malloc for each"},
-    {"PHP",
-     NULL,
-     {"_emalloc", "zend_mm_alloc"},
-     NULL,
-     "PHP manages its memory itself; with USE_ZEND_ALLOC=0 in the environment it asks malloc"},
-    {"Go",
-     NULL,
-     {"runtime.mallocgc", "crosscall2"},
-     NULL,
-     "Go's heap is Go's own: use its profiler (pprof); what C code allocates is recorded"},
-    {"V8",
-     NULL,
-     {"_ZN2v87Isolate3NewERKNS0_12CreateParamsE"},
-     NULL,
-     "JavaScript's heap is V8's own: use its heap snapshots; what C++ code allocates is recorded"},
-    {"the Java virtual machine",
-     NULL,
-     {"JNI_CreateJavaVM"},
-     NULL,
-     "Java's heap is the virtual machine's own: use its tools; what native code allocates is "
-     "recorded"},
-    {"OCaml",
-     NULL,
-     {"caml_alloc_shr"},
-     NULL,
-     "OCaml's heap is its own: use memtrace; what C code allocates is recorded"},
     {"the Boehm collector",
      NULL,
      {"GC_malloc"},
@@ -235,6 +211,37 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
     return true;
 }
 
+/* Add a line on the runtime in the file at PATH, if there is one. IS_PROGRAM: PATH is the program.
+ * Return true if a line was added. */
+static bool
+explain_runtime(struct lines *lines, const char *path, bool is_program)
+{
+    const struct runtime_heap *r =
+        is_program ? runtime_heap_of_program(path) : runtime_heap_in(path);
+
+    if (r == NULL)
+        return false;
+    own_malloc_add_line(lines, "%s%s%s", is_program ? "" : path, is_program ? "" : ": ",
+                        runtime_heap_text(r, lines->arena));
+    return true;
+}
+
+/* Add a line on the runtime that EXECUTABLE is; otherwise a line for each runtime in its COUNT
+ * MODULES. Return true if there is one. */
+static bool
+explain_runtimes(struct lines *lines, const char *executable, const char *const *modules,
+                 size_t count)
+{
+    bool known = false;
+
+    if (explain_runtime(lines, executable, true))
+        return true;
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(modules[k], executable) != 0)
+            known |= explain_runtime(lines, modules[k], false);
+    return known;
+}
+
 const char *
 own_malloc_advice(const char *executable, const char *const *modules, size_t count,
                   const struct hook_list *hooks, struct arena *arena)
@@ -252,6 +259,7 @@ own_malloc_advice(const char *executable, const char *const *modules, size_t cou
     for (size_t i = 0; i < countof(allocators); i++)
         for (size_t k = 0; k < files && (cannot == NULL || allocators[i].preset == NULL); k++)
             known |= explain_one(&lines, i, &in[k], hooks);
+    known |= explain_runtimes(&lines, executable, modules, count);
     // A malloc in the program precedes the recorder's in link order, for calls from libraries as
     // well.
     if (!known && cannot != NULL)

@@ -13,11 +13,19 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "symbol/elf_names.h"
+#include "symbol/runtime_heap.h"
 #include "util/path.h"
 
 #define MUSL_LINKER "ld-musl-"
 
 enum { DYNAMIC_MAX = 256 };
+
+static const char static_other[] = "it is statically linked, so nothing can be preloaded into it; "
+                                   "link it with libheaptap_static.a";
+static const char static_go[] = "it is a static Go program, and Go allocates objects from its own "
+                                "heap, which heaptap does not see: runtime/pprof writes a profile "
+                                "of them";
 
 static const char needs_glibc[] = "its C library is musl, and libheaptap.so needs glibc; link it "
                                   "statically with musl/libheaptap_static.a";
@@ -87,8 +95,7 @@ program_cannot_be_recorded(const char *path)
             why = needs_glibc;
     }
     if (why == NULL && !dynamic && !linked_note_in(fd, &u.header))
-        why = "it is statically linked, so nothing can be preloaded into it; link it with "
-              "libheaptap_static.a";
+        why = elf_names_has_section(path, GO_SECTION) ? static_go : static_other;
     close(fd);
     return why;
 }

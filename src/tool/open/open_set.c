@@ -132,7 +132,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             ret->unread_count++;
         } else if (options->only && !open_set_is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
-        } else if (callers_spread(p, options->blocks),
+        } else if (runtime_note_add(p), callers_spread(p, options->blocks),
                    (rc = open_set_cut(p, options, &err)) != 0) {
             if (p->damage != NULL)
                 message_warning("%s", damage_sentence(&ret->arena, p));

@@ -30,6 +30,12 @@ int set_merge(struct view_set *set, const char *what, const struct view_options 
  * any, is a file. */
 int open_process(const char *what, struct profile **ret, struct err *err);
 
+/* --- runtime_note.c: the note on a runtime's own heap. */
+
+/* Add the note on the runtime that P's program is to P, if there is one. Notes from the time of
+ * recording take precedence. */
+void runtime_note_add(struct profile *p);
+
 /* --- examine.c: open the memory of a recorded process that the user named. */
 
 /* The file or process that the user named. */

@@ -121,10 +121,11 @@ processes_has_variable(uint32_t pid, const char *name)
     bool found = false;
     FILE *f;
 
-    snprintf(path, sizeof path, "/proc/%u/environ", pid);
+    snprintf(path, sizeof path, pid != 0 ? "/proc/%u/environ" : "/proc/self/environ", pid);
     f = fopen(path, "re");
     while (f != NULL && !found && getdelim(&variable, &capacity, '\0', f) > 0)
-        found = strncmp(variable, name, length) == 0 && variable[length] == '=';
+        found = strncmp(variable, name, length) == 0 &&
+                variable[length] == (strchr(name, '=') != NULL ? '\0' : '=');
     free(variable);
     if (f != NULL)
         fclose(f);

@@ -16,7 +16,8 @@ uint32_t processes_inner_pid(uint32_t pid);
  * another if the first thread has ended. */
 uint32_t processes_thread(uint32_t pid);
 
-/* Return true if process PID was executed with the variable NAME in its environment. */
+/* Return true if process PID (0 = this one) was executed with the variable NAME in its environment.
+ * NAME may also be NAME=VALUE. */
 bool processes_has_variable(uint32_t pid, const char *name);
 
 /* Return our path to the root directory of process PID, from ARENA. Return NULL if it is our own

@@ -522,6 +522,7 @@ enum profile_note_kind {
                        // moment.
     // The profile has blocks found in a copy of memory; everything else is unknown.
     NOTE_MEMORY = 4,
+    NOTE_RUNTIME = 5, // The program is a runtime that manages its objects itself.
 };
 
 /* A tool's note on a fact about the recording that the recorder cannot know. No text is NULL. */
@@ -561,6 +562,7 @@ struct profile_process {
     bool ended;  // The process had ended when the profile was loaded or packed.
     bool unsure; // `ended` is uncertain: a hidden process may still write the file.
     bool forked; // The process was forked from a recorded one.
+    bool in_run; // `heaptap run` recorded the process, and adds notes when it has ended.
 };
 
 /* Numbers of events that the recorder recorded only in part, or lost. */

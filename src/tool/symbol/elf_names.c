@@ -142,6 +142,30 @@ elf_names_has_text(const char *path, const char *text)
 }
 
 bool
+elf_names_has_section(const char *path, const char *name)
+{
+    Elf_Scn *section = NULL;
+    size_t strings = 0;
+    bool found = false;
+    struct open_elf e;
+    GElf_Shdr header;
+
+    if (!elf_names_open_elf(&e, path))
+        return false;
+    if (elf_getshdrstrndx(e.elf, &strings) != 0)
+        strings = 0;
+    while (!found && (section = elf_nextscn(e.elf, section)) != NULL) {
+        const char *called = gelf_getshdr(section, &header) != NULL
+                                 ? elf_strptr(e.elf, strings, header.sh_name)
+                                 : NULL;
+
+        found = called != NULL && strcmp(called, name) == 0;
+    }
+    close_elf(&e);
+    return found;
+}
+
+bool
 elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes)
 {
     struct open_elf e;

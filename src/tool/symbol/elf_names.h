@@ -23,6 +23,10 @@ bool elf_names_find(const char *path, const char *const *names, size_t count,
  * cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
 
+/* Return true if the file at PATH has a section called NAME. Return false also if the file cannot
+ * be read. */
+bool elf_names_has_section(const char *path, const char *name);
+
 /* Copy the path of the dynamic linker that the file at PATH requests to RET. Return false if it
  * requests none, if the path exceeds SIZE_BYTES, or if the file cannot be read. */
 bool elf_names_dynamic_linker(const char *path, char *ret, size_t size_bytes);

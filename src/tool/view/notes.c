@@ -24,5 +24,6 @@ note_kind_name(const struct profile_note *n)
            : n->kind == NOTE_HOOK   ? "hook-never-called"
            : n->kind == NOTE_SNAPSHOT ? "of-one-moment"
            : n->kind == NOTE_MEMORY ? "found-in-memory"
+           : n->kind == NOTE_RUNTIME ? "runtime-heap"
                                     : "other";
 }
