@@ -84,8 +84,10 @@ static const struct opt options[] = {
      NULL},
      {OPT_LIST, 0, "language", &defaults.languages, "NAME",
      "Show functions of the language NAME in stacks, also in child processes: lua, python, ecl "
-     "(Lisp), or gc for objects of the collector libgc. May be repeated. An interpreter that the "
-     "program is or embeds is detected without this option.",
+     "(Lisp), gc for objects of the collector libgc, or node for JavaScript. May be repeated. An "
+     "interpreter that the program is or embeds is detected without this option. The exception is "
+     "node: its name adds two options to NODE_OPTIONS, and each node process then writes "
+     "/tmp/perf-PID.map.",
      NULL},
     {OPT_FLAG, 0, "no-language", &defaults.run.adapters.none, NULL,
      "Detect no language: stacks show the interpreter's functions.", NULL},
@@ -232,6 +234,19 @@ check_snapshots(struct cmd_run_options *o, struct err *err)
     return 0;
 }
 
+/* Refuse unpacked profiles of node: only a packed one keeps the names of its temporary file.
+ * Returns 0, or HEAPTAP_USAGE with ERR set. */
+static int
+check_node(const struct cmd_run_options *o, struct err *err)
+{
+    for (size_t i = 0; o->no_pack && i < o->languages.count; i++)
+        if (strcmp(o->languages.items[i], "node") == 0)
+            return err_set(err, HEAPTAP_USAGE,
+                           "--language node and --no-pack exclude each other: packing reads "
+                           "/tmp/perf-PID.map, which may be gone later");
+    return 0;
+}
+
 enum { USUAL_ANNOTATED_FRAMES = 15, USUAL_GUARD_BYTES = 8, ANNOTATION_BYTE_MAX = 255 };
 
 static int
@@ -294,6 +309,8 @@ check_recording(struct cmd_run_options *o, const struct limits *fails, struct er
     struct recording *asks = &o->run.recording;
     int r = sample_opts_check(asks->sample_bytes, asks->sample_count, err);
 
+    if (r == 0)
+        r = check_node(o, err);
     if (r == 0)
         r = sample_opts_callers(o->callers, &asks->callers_period, err);
     if (r == 0)
@@ -567,8 +584,8 @@ cmd_run(const void *values, int count, char **arguments)
         (r = run_prepare(&o.run, &given.run, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         cmd_run_finish(&o, arguments[0]);
-        if (o.run.hint != NULL && !given.run.quiet)
-            message_hint("%s", o.run.hint);
+        if (o.run.adapters.hint != NULL && !given.run.quiet)
+            message_hint("%s", o.run.adapters.hint);
         if (given.run.recording.self_contained && WIFSIGNALED(o.run.status) &&
             WCOREDUMP(o.run.status) && !given.run.quiet)
             message_hint("the core dump has the events after the last copy: heaptap core CORE");

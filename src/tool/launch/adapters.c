@@ -10,10 +10,15 @@
  * contains "pyenv". It gets the adapter as well and passes it on through exec.
  *
  * Each adapter checks the version of its runtime itself and reports a version that it cannot
- * read. */
+ * read.
+ *
+ * There is no adapter for node. V8 itself writes the names of its functions into a file, if options
+ * in NODE_OPTIONS enable it. The options and the file change the program, so they are never the
+ * default, and a hint names them. */
 #include "launch/launch.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,8 +40,14 @@ static const struct {
     {"python", "Python",
      {"Py_BytesMain", "Py_Initialize", "Py_InitializeFromConfig", "Py_InitializeEx", "Py_Main",
       "_Py_UnixMain"}}, // The last name is that of version 3.7.
+    {"node", NULL, {"_ZN4node5StartEiPPc"}},
 };
-enum { ADAPTER_ECL = 1, ADAPTER_GC = 2 };
+enum { ADAPTER_ECL = 1, ADAPTER_GC = 2, ADAPTER_NODE = 4 };
+
+#define NODE_PERF_MAP "--perf-basic-prof"
+// The first option enables the file. With the second one, each interpreted function has a copy of
+// the interpreter's entry, so the file names it as well.
+#define NODE_NAMES NODE_PERF_MAP " --interpreted-frames-native-stack"
 
 /* Return the interpreter in the first line of the file at PATH; PATH if it has none. */
 static const char *
@@ -127,37 +138,72 @@ check_names(const struct adapter_choice *choice, struct err *err)
             known |= strcmp(choice->names[k], languages[i].name) == 0;
         if (!known)
             return err_set(err, HEAPTAP_USAGE,
-                           "--language %s: there are adapters for lua, python, ecl and gc only",
+                           "--language %s: only lua, python, ecl, gc and node are supported",
                            choice->names[k]);
     }
     return 0;
 }
 
-int
-adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
-                struct arena *arena, const char **ret_paths, const char **ret_hint,
-                struct err *err)
+/* Fill in CHOSEN for node, which is or is not among the languages that the user ASKED for. */
+static void
+choose_node(struct adapters_chosen *chosen, bool asked, const char *program, struct arena *arena)
+{
+    const char *options = getenv("NODE_OPTIONS");
+
+    options = options != NULL ? options : "";
+    if (asked)
+        chosen->node_options =
+            arena_printf(arena, "%s%s" NODE_NAMES, options, *options != '\0' ? " " : "");
+    else if (strstr(options, NODE_PERF_MAP) == NULL &&
+             inside(program, ADAPTER_NODE) != ELF_NAME_NONE)
+        chosen->hint = "--language node names JavaScript functions: it adds options to "
+                       "NODE_OPTIONS, and node then writes /tmp/perf-PID.map";
+}
+
+/* Add the adapter of language I to CHOSEN; the user ASKED for it, or PROGRAM needs it. Returns 0,
+ * or HEAPTAP_USAGE with ERR set. */
+static int
+adapters_add(struct adapters_chosen *chosen, size_t i, bool asked, const char *library,
+             struct arena *arena, struct err *err)
 {
     const char *directory = arena_strndup(arena, library, strlen(library) -
                                                               strlen(strrchr(library, '/')));
-    const char *paths = "", *given = program;
+    const char *path = arena_printf(arena, "%s/libheaptap_%s.so", directory, languages[i].name);
+
+    if (access(path, R_OK) == 0)
+        chosen->paths =
+            arena_printf(arena, "%s:%s", chosen->paths, recording_preload_entry(arena, path));
+    else if (asked)
+        return err_set(err, HEAPTAP_USAGE, "--language %s: there is no %s", languages[i].name,
+                       path);
+    else if (languages[i].title != NULL)
+        chosen->hint = arena_printf(arena,
+                                    "the program runs %s, but there is no %s: stacks show the "
+                                    "interpreter's functions",
+                                    languages[i].title, path);
+    return 0;
+}
+
+int
+adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
+                struct arena *arena, struct adapters_chosen *ret, struct err *err)
+{
+    const char *given = program;
     bool has_ecl = false;
 
-    *ret_hint = NULL;
-    *ret_paths = paths;
+    *ret = (struct adapters_chosen){.paths = ""};
     if (choice->none)
         return 0;
     if (check_names(choice, err) < 0)
         return HEAPTAP_USAGE;
     program = interpreter_of(program, arena);
-    for (size_t i = 0; i < countof(languages); i++) {
-        const char *path =
-            arena_printf(arena, "%s/libheaptap_%s.so", directory, languages[i].name);
+    for (size_t i = 0; i < ADAPTER_NODE; i++) {
         bool asked = adapters_is_asked(choice, i);
         enum elf_name what = asked ? ELF_NAME_NONE : inside(program, i);
+        const char *before = ret->paths;
 
         if (!asked && what == ELF_NAME_HIDDEN && languages[i].title != NULL)
-            *ret_hint = arena_printf(arena,
+            ret->hint = arena_printf(arena,
                                      "the program has %s inside, but does not export its "
                                      "functions: stacks show the interpreter's",
                                      languages[i].title);
@@ -166,19 +212,10 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
             continue;
         if (i == ADAPTER_GC && has_ecl)
             continue;
-        if (access(path, R_OK) == 0) {
-            paths = arena_printf(arena, "%s:%s", paths, recording_preload_entry(arena, path));
-            has_ecl |= i == ADAPTER_ECL;
-        }
-        else if (asked)
-            return err_set(err, HEAPTAP_USAGE, "--language %s: there is no %s", languages[i].name,
-                           path);
-        else if (languages[i].title != NULL)
-            *ret_hint = arena_printf(arena,
-                                     "the program runs %s, but there is no %s: stacks show the "
-                                     "interpreter's functions",
-                                     languages[i].title, path);
+        if (adapters_add(ret, i, asked, library, arena, err) < 0)
+            return HEAPTAP_USAGE;
+        has_ecl |= i == ADAPTER_ECL && ret->paths != before;
     }
-    *ret_paths = paths;
+    choose_node(ret, adapters_is_asked(choice, ADAPTER_NODE), program, arena);
     return 0;
 }

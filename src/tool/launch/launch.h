@@ -66,13 +66,16 @@ struct adapter_choice {
 /* Return the name of the Ith adapter, NULL after the last one. */
 const char *adapters_name(size_t i);
 
-/* Choose the adapters for PROGRAM. They are beside LIBRARY, the recorder. *RET_PATHS is the
- * concatenation of their paths, each with ':' in front, from ARENA; "" for none. *RET_HINT is a
- * line for the user, or NULL. Returns 0, or HEAPTAP_USAGE with ERR set if a requested adapter does
- * not exist. */
+struct adapters_chosen {
+    const char *paths;        // Paths of the adapters, each with ':' in front; "" = none.
+    const char *hint;         // A line for the user; NULL = none.
+    const char *node_options; // Value of NODE_OPTIONS for the program; NULL = unchanged.
+};
+
+/* Choose the adapters for PROGRAM. They are beside LIBRARY, the recorder. The texts in *RET are
+ * from ARENA. Returns 0, or HEAPTAP_USAGE with ERR set if a requested adapter does not exist. */
 int adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
-                    struct arena *arena, const char **ret_paths, const char **ret_hint,
-                    struct err *err);
+                    struct arena *arena, struct adapters_chosen *ret, struct err *err);
 
 /* --- stub32.c: library that 32-bit programs load in place of the recorder. */
 

@@ -124,6 +124,8 @@ recording_environment(const struct recording *r, const struct recording_run *run
 
     e = with_variable(a, e, "LD_PRELOAD", preloaded(run, a));
     e = with_variable(a, e, ENVIRONMENT_OUT, run->pattern);
+    if (run->node_options != NULL)
+        e = with_variable(a, e, "NODE_OPTIONS", run->node_options);
     // The width is fixed: a program that copies its environment allocates as much in each run.
     e = with_variable(a, e, ENVIRONMENT_SESSION, arena_printf(a, "%016" PRIx64, run->session_id));
     e = with_variable(a, e, ENVIRONMENT_PID, arena_printf(a, "%d", (int)getpid()));

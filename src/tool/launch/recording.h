@@ -28,6 +28,7 @@ struct recording_run {
     uint64_t session_id;
     const char *library; // The recorder.
     const char *adapters; // Entries of LD_PRELOAD to load after it, each with ':' in front.
+    const char *node_options; // Value of NODE_OPTIONS; NULL = unchanged.
     const char *stubs;   // Entry of LD_PRELOAD to load before it; NULL = none.
     const char *pattern; // Path of the first process's profile.
     const char *others;  // Pattern of the other profiles; "" = record none, NULL = as the first.

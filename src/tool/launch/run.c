@@ -61,7 +61,7 @@ run_prepare(struct recorded_run *r, const struct run_options *options, int count
         (rc = program_find(arguments[0], &r->arena, &r->path, err)) < 0 ||
         (loaded = program_loaded(r->path, r->arguments)) == NULL ||
         (rc = adapters_choose(&options->adapters, loaded, r->library, &r->arena, &r->adapters,
-                              &r->hint, err)) < 0 ||
+                              err)) < 0 ||
         (rc = hook_check(&r->hooks.list, loaded, &r->arena, err)) < 0 ||
         (options->output != NULL && (rc = destination_check_length(options->output, err)) < 0) ||
         // overwrite_make_room removes existing profiles, so it follows all checks that may refuse.
@@ -92,7 +92,8 @@ make_environment(void *arg)
         &(struct recording_run){
             .session_id = r->id,
             .library = r->library,
-            .adapters = r->adapters,
+            .adapters = r->adapters.paths,
+            .node_options = r->adapters.node_options,
             .stubs = r->hooks.entry,
             .pattern = r->to.pattern,
             .others = r->options->no_children ? "" : destination_others_pattern(&r->to),

@@ -35,8 +35,7 @@ struct recorded_run {
     const char *path; // Path of the program.
     char **arguments;
     const char *library; // The recorder.
-    const char *adapters; // Adapters to preload, each with ':' in front.
-    const char *hint;     // Note for the user about the choice of adapters; or NULL.
+    struct adapters_chosen adapters;
     struct destination to;
     struct hook_run hooks;
     struct unrecorded_counts *unrecorded; // Shared with the processes; NULL = not counted.

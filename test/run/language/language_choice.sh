@@ -34,7 +34,42 @@ same "unless it is requested" "libheaptap.so libheaptap_lua.so " \
 preloaded --language perl -- true >/dev/null
 same "an unknown name is refused" 2 $?
 check "with the names that there are" \
-    grep -q 'there are adapters for lua, python, ecl and gc only' one.err
+    grep -q 'only lua, python, ecl, gc and node are supported' one.err
+
+# Node names its functions itself, by options that only --language node adds.
+options='echo "${NODE_OPTIONS-unset}"'
+node_names="--perf-basic-prof --interpreted-frames-native-stack"
+same "no option for node by default" unset "$(unset NODE_OPTIONS && preloaded -- sh -c "$options")"
+same "--language node adds them, and no library" "$node_names libheaptap.so " "$(
+    unset NODE_OPTIONS && preloaded --language node -- sh -c "$options; echo \$LD_PRELOAD" | names)"
+same "--language node keeps the user's options" "--no-warnings $node_names" \
+    "$(NODE_OPTIONS=--no-warnings preloaded --language node -- sh -c "$options")"
+preloaded --language node --no-pack -- true
+same "--language node without packing is refused" 2 $?
+check "and why" grep -q 'packing reads /tmp/perf-PID.map' one.err
+if command -v node >/dev/null; then
+    cat >buffers.js <<'EOF'
+function fill(kept) { for (let i = 0; i < 100; i++) kept.push(Buffer.alloc(12345)); }
+const kept = [];
+fill(kept);
+console.log(process.pid, kept.length);
+EOF
+    hint='hint: --language node names JavaScript functions: it adds options to NODE_OPTIONS'
+    "$HEAPTAP" run -o node.heaptap -- node buffers.js >node.out 2>node.err
+    read -r pid count <node.out
+    same "node: a hint names the option" "100 1" "$count $(grep -c "$hint" node.err)"
+    check "node: no file is written by default" test ! "/tmp/perf-$pid.map" -nt buffers.js
+    "$HEAPTAP" run -o named.heaptap --language node -- node buffers.js >node.out 2>named.err
+    read -r pid count <node.out
+    same "node: no hint with the option" "100 0" "$count $(grep -c "$hint" named.err)"
+    check "node: remove the file that node has written" rm "/tmp/perf-$pid.map"
+    "$HEAPTAP" export -f collapsed --metric alloc named.heaptap 2>/dev/null |
+        awk '/JS:.fill [^;]*buffers.js/ && /NodeArrayBufferAllocator::Allocate/ { sum += $NF }
+            END { print sum }' >named.sum
+    same "node: the function has the bytes of its 100 buffers" 1234500 "$(cat named.sum)"
+else
+    echo "ok - node # SKIP needs node"
+fi
 
 # These are the first frames that people see.
 cat >fill.lua <<'END'

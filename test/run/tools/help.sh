@@ -162,7 +162,7 @@ bash_completion() {
         offers heaptap run seq | grep -qx seq &&
         [ "$(offers heaptap export -f col)" = collapsed ] &&
         [ "$(offers heaptap export --format = '' | tr '\n' ' ')" = "$formats " ] &&
-        [ "$(offers heaptap run --language '' | sort | tr '\n' ' ')" = "ecl gc lua python " ] &&
+        [ "$(offers heaptap run --language '' | tr '\n' ' ')" = "lua ecl gc python node " ] &&
         [ "$(offers heaptap run --hook '' | sort | tr '\n' ' ')" = "$hooks " ] &&
         [ "$(offers heaptap run --hook = mi)" = mimalloc ] &&
         [ "$(offers heaptap run --fail-on '' | tr '\n' ' ')" = "$limits " ] &&
@@ -182,7 +182,7 @@ check "bash completion" bash_completion
 zsh_completion() {
     "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap &&
         grep -qF ":FORMAT:($formats)'" _heaptap &&
-        grep -E "'--language=.*:NAME:\(lua ecl gc python\)'" _heaptap &&
+        grep -E "'--language=.*:NAME:\(lua ecl gc python node\)'" _heaptap &&
         grep -E "'--hook=.*:SYMBOL=KIND:\(jemalloc .*list\)'" _heaptap &&
         grep -cF ":LIMITS:($limits)'" _heaptap | grep -x 2
 }
