@@ -37,6 +37,7 @@
 #define HEAPTAP_LANGUAGE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,7 +47,8 @@ extern "C" {
 struct heaptap_frame {
     /* Any address in the C frame of the interpreter's function that executes this frame. 0 = the C
      * frame of the entry before, which is this frame's callee; for the innermost frame, the
-     * innermost C frame. */
+     * innermost C frame, which is the allocating function. So 0 in all entries puts the frames of
+     * the language inside of all C frames, even of a C function that the program called. */
     unsigned long at;
     unsigned id;    /* Id from heaptap_frame_name. */
     unsigned extra; /* Data for `place`; constant while the frame is unchanged. */
@@ -176,12 +178,69 @@ heaptap_language_add(const struct heaptap_language *language)
  * program of LANGUAGE. Equal arguments return equal ids. An id stays valid in children made by
  * fork. Strings are copied and cut after 1000 bytes. Return 0, shown as an unknown function,
  * without a recorder or when the table is full: it has room for 131,071 frames and 16 MiB of
- * different strings. */
+ * different strings. Thread-safe and async-signal-safe, so adapters may call it inside `frames`,
+ * `frames_again` and `code`. It reads all strings, which takes some 300 ns. */
 HEAPTAP_LANGUAGE_API_ unsigned
 heaptap_frame_name(const char *function, const char *file, unsigned line, const char *language)
 {
     return HEAPTAP_LANGUAGES_ != NULL ? HEAPTAP_LANGUAGES_->name(function, file, line, language)
                                       : 0;
+}
+
+struct heaptap_cached_name {
+    volatile unsigned version; /* 0 = empty, odd = being written */
+    unsigned line, id;
+    const char *language; /* Compared by address. */
+    char function[48], file[80];
+};
+
+/* A thread's cache of ids from heaptap_frame_name; all zero at first. An adapter declares it as a
+ * static thread-local variable. */
+struct heaptap_name_cache {
+    struct heaptap_cached_name names[64];
+};
+
+#if defined(__GNUC__)
+#define HEAPTAP_COMPILER_BARRIER_ __asm__ volatile("" ::: "memory")
+#else
+#define HEAPTAP_COMPILER_BARRIER_ ((void)0)
+#endif
+
+/* Return heaptap_frame_name(FUNCTION, FILE, LINE, LANGUAGE), from CACHE if the id is there. The
+ * strings are compared, so the result is right even if the runtime has unloaded a function and put
+ * another one at its address. Longer strings than the cache has room for are not cached.
+ * Async-signal-safe; a handler that jumps out of it costs one entry. */
+HEAPTAP_LANGUAGE_API_ unsigned
+heaptap_frame_name_cached(struct heaptap_name_cache *cache, const char *function, const char *file,
+                          unsigned line, const char *language)
+{
+    size_t function_bytes = strlen(function) + 1, file_bytes = strlen(file) + 1;
+    size_t index = function_bytes + 5 * file_bytes + 7 * (size_t)line +
+                   (unsigned char)function[0] + 3 * (unsigned char)function[function_bytes / 2];
+    struct heaptap_cached_name *n = &cache->names[index % 64];
+    unsigned version = n->version, id;
+
+    if (version != 0 && version % 2 == 0 && n->line == line && n->language == language &&
+        strcmp(n->function, function) == 0 && strcmp(n->file, file) == 0) {
+        id = n->id;
+        HEAPTAP_COMPILER_BARRIER_;
+        if (n->version == version) /* Otherwise a handler has replaced the entry. */
+            return id;
+    }
+    id = heaptap_frame_name(function, file, line, language);
+    if (id == 0 || version % 2 != 0 || function_bytes > sizeof n->function ||
+        file_bytes > sizeof n->file)
+        return id;
+    n->version = version + 1; /* A handler that interrupts the next lines keeps off the entry. */
+    HEAPTAP_COMPILER_BARRIER_;
+    memcpy(n->function, function, function_bytes);
+    memcpy(n->file, file, file_bytes);
+    n->line = line;
+    n->language = language;
+    n->id = id;
+    HEAPTAP_COMPILER_BARRIER_;
+    n->version = version + 2;
+    return id;
 }
 
 /* Register the machine code in [START, END) as a runtime's. In stacks with frames of the language,

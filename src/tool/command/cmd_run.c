@@ -43,7 +43,7 @@ struct cmd_run_options {
     bool no_pack;
     uint64_t annotate;    // OPT_ALONE: given without a number; 0: not given.
     uint64_t guard_bytes; // OPT_ALONE: the option was not given.
-    struct opt_list hooks, languages;
+    struct opt_list hooks, languages, adapters;
     const char *callers, *max_overhead, *fail_on;
     const char *delay, *duration, *snapshot_every, *snapshot_signal;
 };
@@ -88,6 +88,10 @@ static const struct opt options[] = {
      "interpreter that the program is or embeds is detected without this option. The exception is "
      "node: its name adds two options to NODE_OPTIONS, and each node process then writes "
      "/tmp/perf-PID.map.",
+     NULL},
+    {OPT_LIST, 0, "adapter", &defaults.adapters, "FILE",
+     "Show functions of a language by your own adapter, the shared library FILE, also in child "
+     "processes. May be repeated. docs/guide/adapters.md has an example.",
      NULL},
     {OPT_FLAG, 0, "no-language", &defaults.run.adapters.none, NULL,
      "Detect no language: stacks show the interpreter's functions.", NULL},
@@ -578,6 +582,8 @@ cmd_run(const void *values, int count, char **arguments)
     given.run.counts_unrecorded = given.fail_on != NULL;
     given.run.adapters.names = given.languages.items;
     given.run.adapters.count = given.languages.count;
+    given.run.adapters.files = given.adapters.items;
+    given.run.adapters.file_count = given.adapters.count;
     if ((r = run_limits_parse(&o.limits, given.fail_on, &err)) == 0 &&
         (r = parse_hooks(&given, &arena, &err)) == 0 &&
         (r = check_recording(&given, &o.limits.limits, &err)) == 0 &&

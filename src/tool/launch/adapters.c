@@ -12,6 +12,9 @@
  * Each adapter checks the version of its runtime itself and reports a version that it cannot
  * read.
  *
+ * A user's own adapter is a file that uses heaptap/language.h. Any other file is refused, because
+ * the loader would preload it without effect.
+ *
  * There is no adapter for node. V8 itself writes the names of its functions into a file, if options
  * in NODE_OPTIONS enable it. The options and the file change the program, so they are never the
  * default, and a hint names them. */
@@ -184,6 +187,46 @@ adapters_add(struct adapters_chosen *chosen, size_t i, bool asked, const char *l
     return 0;
 }
 
+/* Add the user's adapter FILE to CHOSEN. Returns 0, or HEAPTAP_USAGE with ERR set if it is none. */
+static int
+add_file(struct adapters_chosen *chosen, const char *file, struct arena *arena, struct err *err)
+{
+    static const char *const table[] = {"heaptap_languages_v1"};
+    enum elf_name kind = ELF_NAME_NONE;
+    char *path = realpath(file, NULL);
+    int r = 0;
+
+    if (path == NULL || access(path, R_OK) != 0)
+        r = err_set(err, HEAPTAP_USAGE, "--adapter %s: there is no such file to read", file);
+    else if (!elf_names_is_library(path) ||
+             !elf_names_find(path, table, 1, &kind))
+        r = err_set(err, HEAPTAP_USAGE, "--adapter %s: it is no shared library for x86-64", file);
+    else if (kind != ELF_NAME_IMPORTED)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "--adapter %s: it is no adapter, because it does not use heaptap/language.h",
+                    file);
+    else if (strpbrk(path, " :") != NULL)
+        r = err_set(err, HEAPTAP_USAGE,
+                    "--adapter %s: the loader cannot preload %s, because of the blank or colon in "
+                    "its path",
+                    file, path);
+    else
+        chosen->paths = arena_printf(arena, "%s:%s", chosen->paths, path);
+    free(path);
+    return r;
+}
+
+static int
+add_files(struct adapters_chosen *chosen, const struct adapter_choice *choice, struct arena *arena,
+          struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < choice->file_count; i++)
+        r = add_file(chosen, choice->files[i], arena, err);
+    return r;
+}
+
 int
 adapters_choose(const struct adapter_choice *choice, const char *program, const char *library,
                 struct arena *arena, struct adapters_chosen *ret, struct err *err)
@@ -193,7 +236,7 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
 
     *ret = (struct adapters_chosen){.paths = ""};
     if (choice->none)
-        return 0;
+        return add_files(ret, choice, arena, err);
     if (check_names(choice, err) < 0)
         return HEAPTAP_USAGE;
     program = interpreter_of(program, arena);
@@ -217,5 +260,5 @@ adapters_choose(const struct adapter_choice *choice, const char *program, const 
         has_ecl |= i == ADAPTER_ECL && ret->paths != before;
     }
     choose_node(ret, adapters_is_asked(choice, ADAPTER_NODE), program, arena);
-    return 0;
+    return add_files(ret, choice, arena, err);
 }

@@ -60,7 +60,9 @@ const char *program_loaded(const char *path, char **arguments);
 struct adapter_choice {
     const char *const *names; // The COUNT adapters requested by name.
     size_t count;
-    bool none; // Preload no adapter, even if the program needs one.
+    const char *const *files; // The FILE_COUNT adapters of the user.
+    size_t file_count;
+    bool none; // Preload no adapter of heaptap, even if the program needs one.
 };
 
 /* Return the name of the Ith adapter, NULL after the last one. */

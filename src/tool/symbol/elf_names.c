@@ -118,6 +118,21 @@ elf_names_find(const char *path, const char *const *names, size_t count, enum el
 }
 
 bool
+elf_names_is_library(const char *path)
+{
+    bool is_library;
+    struct open_elf e;
+    GElf_Ehdr header;
+
+    if (elf_names_is_program(path) || !elf_names_open_elf(&e, path))
+        return false;
+    is_library = gelf_getehdr(e.elf, &header) != NULL && header.e_type == ET_DYN &&
+                 header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64;
+    close_elf(&e);
+    return is_library;
+}
+
+bool
 elf_names_has_text(const char *path, const char *text)
 {
     Elf_Scn *section = NULL;

@@ -19,6 +19,9 @@ enum elf_name {
 bool elf_names_find(const char *path, const char *const *names, size_t count,
                     enum elf_name *ret_kinds);
 
+/* Return true if the file at PATH is a shared library for the processor of this program. */
+bool elf_names_is_library(const char *path);
+
 /* Return true if the constants of the file at PATH contain TEXT. Return false also if the file
  * cannot be read. */
 bool elf_names_has_text(const char *path, const char *text);
