@@ -49,6 +49,7 @@ struct grown {
     // The runtime that its latest program is, if it uses no malloc for objects; NULL = none. Start
     // of that program.
     const struct runtime_heap *runtime;
+    bool uses_malloc; // The program is a runtime that uses malloc here.
     uint64_t start_unix_ns;
 };
 
@@ -148,9 +149,9 @@ note_runtime(struct growth *g, struct grown *known, const struct profile *p)
     if (p->process.start_unix_ns < known->start_unix_ns)
         return;
     known->start_unix_ns = p->process.start_unix_ns;
-    if (r != NULL && runtime_heap_uses_malloc(r, p->process.command, known->variables))
-        r = NULL;
-    known->runtime = r;
+    known->uses_malloc =
+        r != NULL && runtime_heap_uses_malloc(r, p->process.command, known->variables);
+    known->runtime = known->uses_malloc ? NULL : r;
     if (known->executable == NULL)
         known->executable = arena_strdup(&g->arena, p->process.executable);
 }
@@ -230,8 +231,14 @@ static struct run_note
 note_of(const struct grown *known, const struct hook_list *hooks, struct arena *arena)
 {
     int64_t had = known->anonymous_bytes, recorded = known->recorded_bytes;
-    const char *advice = own_malloc_advice(known->executable, known->modules, known->module_count,
-                                           hooks, arena);
+    const struct allocator_search search = {
+        .executable = known->executable,
+        .modules = known->modules,
+        .module_count = known->module_count,
+        .hooks = hooks,
+        .without_runtime = known->uses_malloc,
+    };
+    const char *advice = own_malloc_advice(&search, arena);
     // Without a profile, the memory may come from malloc, unless an allocator was found and the
     // program can be recorded.
     bool unclear = !known->recorded &&

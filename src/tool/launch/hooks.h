@@ -60,9 +60,15 @@ bool hook_stub_read(const char *path, size_t count, uint8_t *ret_called);
 /* --- own_malloc.c: find allocators behind memory that did not come from malloc, and how to record
  * them. */
 
-/* Return a line for each allocator found in the program EXECUTABLE and its COUNT MODULES, with a
- * remedy. HOOKS are already in effect. From ARENA. */
-const char *own_malloc_advice(const char *executable, const char *const *modules, size_t count,
-                              const struct hook_list *hooks, struct arena *arena);
+struct allocator_search {
+    const char *executable; // The program.
+    const char *const *modules;
+    size_t module_count;
+    const struct hook_list *hooks; // Already in effect.
+    bool without_runtime;          // The program's runtime uses malloc, so it is no explanation.
+};
+
+/* Return a line for each allocator found by S, with a remedy; NULL = none. From ARENA. */
+const char *own_malloc_advice(const struct allocator_search *s, struct arena *arena);
 
 #endif

@@ -226,40 +226,41 @@ explain_runtime(struct lines *lines, const char *path, bool is_program)
     return true;
 }
 
-/* Add a line on the runtime that EXECUTABLE is; otherwise a line for each runtime in its COUNT
- * MODULES. Return true if there is one. */
+/* Add a line on the runtime that the program of S is; otherwise a line for each runtime in its
+ * modules. Return true if there is one. */
 static bool
-explain_runtimes(struct lines *lines, const char *executable, const char *const *modules,
-                 size_t count)
+explain_runtimes(struct lines *lines, const struct allocator_search *s)
 {
     bool known = false;
 
-    if (explain_runtime(lines, executable, true))
+    if (s->without_runtime)
+        return false;
+    if (explain_runtime(lines, s->executable, true))
         return true;
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(modules[k], executable) != 0)
-            known |= explain_runtime(lines, modules[k], false);
+    for (size_t k = 0; k < s->module_count; k++)
+        if (strcmp(s->modules[k], s->executable) != 0)
+            known |= explain_runtime(lines, s->modules[k], false);
     return known;
 }
 
 const char *
-own_malloc_advice(const char *executable, const char *const *modules, size_t count,
-                  const struct hook_list *hooks, struct arena *arena)
+own_malloc_advice(const struct allocator_search *s, struct arena *arena)
 {
-    struct names_in *in = arena_array(arena, count + 1, sizeof *in);
+    const char *executable = s->executable;
+    struct names_in *in = arena_array(arena, s->module_count + 1, sizeof *in);
     const char *cannot = program_cannot_be_recorded(executable);
     struct lines lines = {arena, ""};
     size_t files = 0;
     bool known = false;
 
     in[files++] = read_names(executable);
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(modules[k], executable) != 0)
-            in[files++] = read_names(modules[k]);
+    for (size_t k = 0; k < s->module_count; k++)
+        if (strcmp(s->modules[k], executable) != 0)
+            in[files++] = read_names(s->modules[k]);
     for (size_t i = 0; i < countof(allocators); i++)
         for (size_t k = 0; k < files && (cannot == NULL || allocators[i].preset == NULL); k++)
-            known |= explain_one(&lines, i, &in[k], hooks);
-    known |= explain_runtimes(&lines, executable, modules, count);
+            known |= explain_one(&lines, i, &in[k], s->hooks);
+    known |= explain_runtimes(&lines, s);
     // A malloc in the program precedes the recorder's in link order, for calls from libraries as
     // well.
     if (!known && cannot != NULL)

@@ -51,6 +51,8 @@ php_remedy="USE_ZEND_ALLOC=0 makes it use malloc"
 cat >small.c <<'END'
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef NAME
 void *NAME(void) { return malloc(100); }
@@ -58,6 +60,10 @@ void *NAME(void) { return malloc(100); }
 int main(int argc, char **argv)
 {
     void *volatile p = malloc(10);
+#ifdef MAPS
+    memset(mmap(NULL, 40 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1,
+           40 << 20);
+#endif
     usleep(50000); // The command reads the environment meanwhile.
     if (argc > 1 && dlopen(argv[1], RTLD_NOW) == NULL)
         return 1;
@@ -88,6 +94,10 @@ USE_ZEND_ALLOC=0 ran off.heaptap --only phplike -- ./phplike
 unnoted "the remedy with --only" off.heaptap
 USE_ZEND_ALLOC=1 ran on.heaptap -- ./phplike
 noted "the variable with another value" on.heaptap "$php_fact" "$php_remedy"
+gcc -O1 -DNAME=_emalloc -DMAPS -rdynamic -o maps small.c
+USE_ZEND_ALLOC=0 ran maps.heaptap -- ./maps
+check "a remedy in effect is not repeated below a warning" bash -c \
+    'grep -q "warning: about" maps.heaptap.err && ! grep "USE_ZEND_ALLOC" maps.heaptap.err'
 ran plain.heaptap -- ./plain
 unnoted "a program without a runtime" plain.heaptap
 ran java.heaptap -- ./java
