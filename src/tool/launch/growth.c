@@ -45,7 +45,7 @@ struct grown {
     int64_t recorder_bytes; // The recorder's own memory.
     bool recorded;          // The process has a profile.
     bool incomplete;        // A profile is partial by design, lacks events, or is of a fork.
-    uint32_t variables;     // Result of runtime_heap_variables.
+    uint32_t variables;     // Union of all results of runtime_heap_variables.
     // The runtime that its latest program is, if it uses no malloc for objects; NULL = none. Start
     // of that program.
     const struct runtime_heap *runtime;
@@ -108,8 +108,8 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 
     if (known != NULL && bytes > known->anonymous_bytes)
         known->anonymous_bytes = bytes;
-    if (known != NULL)
-        known->variables = runtime_heap_variables((uint32_t)pid);
+    if (known != NULL) // An ending process has no environment any more.
+        known->variables |= runtime_heap_variables((uint32_t)pid);
     if (known != NULL && bytes >= ENOUGH_BYTES && bytes / 2 >= known->listed_bytes) {
         known->listed_bytes = bytes;
         list_modules(g, known);

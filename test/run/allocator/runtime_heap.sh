@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 #ifdef MAPS
     memset(mmap(NULL, 40 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1,
            40 << 20);
+    usleep(500000);
 #endif
     usleep(50000); // The command reads the environment meanwhile.
     if (argc > 1 && dlopen(argv[1], RTLD_NOW) == NULL)
