@@ -27,6 +27,7 @@
 #                   ROOTS="bookworm trixie", SHORT=1 runs the tests that depend on them,
 #                   ROOTS_DIR=dir (build/roots) keeps the roots
 #   make examples   programs that use heaptap.h, into build/examples
+#   make adapters   adapters for `run --adapter` that need a runtime's headers, into build/adapters
 #   make programs   the programs of the tests, without running them
 #   make clean
 #
@@ -75,8 +76,8 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all test scopes scope-programs torture foreign bench programs oracle-programs \
-        harness-programs counter-programs bench-programs examples check demo run-demo roots fuzz \
-        fuzz-merge fuzz-coverage lint install uninstall man dist setup clean FORCE
+        harness-programs counter-programs bench-programs examples adapters check demo run-demo \
+        roots fuzz fuzz-merge fuzz-coverage lint install uninstall man dist setup clean FORCE
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
@@ -345,6 +346,19 @@ $(single_adapters): $(BUILD)/libheaptap_%.so: $(language_sources) $(wildcard \
 	$(Q)$(CC) $(adapter_flags) $(werror) -shared -Wl,-z,nodelete -Wl,-z,now \
 	    -Wl,-soname,$(notdir $@) -o $@ \
 	    $(filter src/recorder/language/adapter_$*.c src/recorder/language/$*_%.c,$^)
+
+# Adapters for `run --adapter`. They depend on the headers of the installed runtime, so they are
+# built on request, where the headers are. initial-exec: any other model may call malloc, which
+# would call the adapter.
+adapters:
+	$(Q)mkdir -p $(BUILD)/adapters
+	$(Q)if includes=$$(php-config --includes 2>/dev/null); then \
+	    $(CC) -std=gnu11 -O2 -g -Wall -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared \
+	        -Wl,-z,nodelete -Iinclude $$includes -o $(BUILD)/adapters/libheaptap_php.so \
+	        adapters/php.c; \
+	else \
+	    echo "adapters/php.c is left out: it needs php-config (php-dev)"; \
+	fi
 
 # The linkable recorder is one object in which all names are local except those that it interposes.
 # In a static executable these are __wrap_malloc and so on (--wrap). Exceptions are functions whose

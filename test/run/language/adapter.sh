@@ -111,8 +111,8 @@ fi
 awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$SRCDIR/docs/guide/adapters.md" \
     >adapter_tcl.c
 check "build the example" gcc -O2 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC \
-    -DHAVE_UNISTD_H "-I$SRCDIR/include" -I$tcl -I$private/generic -I$private/unix \
-    -o libtcl_adapter.so adapter_tcl.c
+    -ftls-model=initial-exec -DHAVE_UNISTD_H "-I$SRCDIR/include" -I$tcl -I$private/generic \
+    -I$private/unix -o libtcl_adapter.so adapter_tcl.c
 cat >fill.tcl <<'END'
 proc fill {} {
     global kept
@@ -123,7 +123,8 @@ outer
 puts [llength $kept]
 END
 "$HEAPTAP" run -o fill.heaptap --adapter libtcl_adapter.so -- tclsh8.6 fill.tcl >out 2>err
-same "Tcl: output and status" "100 0" "$(cat out) $?"
+status=$?
+same "Tcl: output and status" "100 0" "$(cat out) $status"
 check "Tcl: the summary names the procedure" grep -q 'most was held by fill: 1\.9 MiB' err
 "$HEAPTAP" export -f collapsed --metric alloc fill.heaptap 2>/dev/null | grep ';outer;fill ' >folded
 # A string has a header of 16 bytes and ends with a NUL.
