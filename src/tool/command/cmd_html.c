@@ -5,7 +5,8 @@
  * the page compares them.
  *
  * Without -o the output is a file, because a page is for a browser and not for a terminal. The file
- * gets a name that is unused, or replaces an existing page.
+ * gets a name that is unused, or replaces an existing page; with --force it replaces any file other
+ * than a profile, as with -o.
  *
  * The page contains all moments and lets the reader choose one, so this command has no --at. */
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyse/stacks.h"
+#include "command/browser.h"
 #include "command/sink.h"
 #include "html/page_writer.h"
 #include "json/json.h"
@@ -36,7 +38,7 @@ struct html_options {
     struct view_options view;
     struct metric_choice metric;
     const char *output, *source_dir;
-    bool source, json;
+    bool source, force, open, json;
 };
 static const struct html_options defaults = {.metric.metric = -1};
 
@@ -171,12 +173,14 @@ choose_output(const struct html_options *o, const struct html_side *side,
     name = arena_printf(arena, "%s.html", name);
     // A dangling symbolic link also blocks the name: writing through it would create a file at a
     // place that the link's creator chose.
-    if (lstat(name, &st) == 0 && !is_page(name)) {
-        message_error("%s exists and is no page of heaptap; name the output with -o", name);
+    if (lstat(name, &st) == 0 && !is_page(name) && !(o->force && stat(name, &st) == 0)) {
+        message_error("%s exists and is no page of heaptap; name the output with -o, or replace "
+                      "the file with --force",
+                      name);
         return EXIT_USAGE;
     }
     *ret = name;
-    return 0;
+    return sink_check(name, &side->set);
 }
 
 /* Return the text of the source FILE, or NULL if it is missing or too large. The callback of struct
@@ -298,6 +302,8 @@ cmd_html_show(const struct html_options *o, struct html_side *side, struct html_
         rc = report_written(sink.path, &sources, arena);
         hint_at_sources(&sources, arena);
     }
+    if (rc == 0 && o->open)
+        rc = browser_open(sink.path);
     strbuf_release(&sources.text);
     return rc;
 }
@@ -315,6 +321,10 @@ run_html(const void *given, int count, char **arguments)
         message_error(
             "this heaptap was built without the page: run tools/setup build and make again; "
             "--json prints the data of a page");
+        return EXIT_USAGE;
+    }
+    if (o->open && (o->json || (o->output != NULL && strcmp(o->output, "-") == 0))) {
+        message_error("--open needs a page in a file; leave out %s", o->json ? "--json" : "-o -");
         return EXIT_USAGE;
     }
     if (o->source_dir != NULL && !symbolise_is_directory("source-dir", o->source_dir))
@@ -344,6 +354,13 @@ static const struct opt options[] = {
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write to FILE and replace it if it exists; - is stdout. The default is the profile's name "
      "with .html at its end, in the current directory.",
+     NULL},
+    {OPT_FLAG, 0, "force", &defaults.force, NULL,
+     "Without -o, also replace a file that is no page of heaptap. Profiles are never replaced.",
+     NULL},
+    {OPT_FLAG, 0, "open", &defaults.open, NULL,
+     "Open the page in a browser: with the first command in BROWSER that exists, or with xdg-open. "
+     "Does not wait for the browser.",
      NULL},
     {OPT_FLAG, 0, "source", &defaults.source, NULL,
      "Add the source text of the shown functions to the page, where it exists: files of up to 2 "
@@ -391,6 +408,7 @@ const struct command command_html = {
         "The page contains everything in the profile: the command, paths of files, names of "
         "functions, labels; and with --source the text of sources.",
     .examples = "heaptap html\tthe newest profile here\n"
+                "heaptap html --open app.heaptap\tin the browser at once\n"
                 "heaptap html -o /tmp/now.html 4711\ta running process\n"
                 "heaptap html --source app.heaptap\twith annotated sources\n"
                 "heaptap html monday.heaptap today.heaptap\twhat changed\n"

@@ -13,8 +13,11 @@ import json
 import os
 import re
 import resource
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import documents
 from telling import finish, tell
@@ -369,6 +372,49 @@ def written():
              "--json to a file", done.stdout, done.stderr)
 
 
+def forced():
+    with open("sampled.html", "w", encoding="ascii") as f:
+        f.write("<!doctype html>\nmine\n")
+    done = run(HEAPTAP, "html", "--force", "sampled.heaptap")
+    with open("sampled.html", "rb") as f:
+        tell(done.returncode == 0 and unpacked(f.read()), "--force replaces a file", done.stderr)
+
+
+def opened():
+    """Open a page with browsers that write their arguments down, and then do not end."""
+    os.mkdir("bin")
+    for name in ("xdg-open", "mybrowser"):
+        with open(f"bin/{name}", "w", encoding="ascii") as f:
+            f.write('#!/bin/sh\nprintf "%s\\n" $$ "$0" "$@" >"$OUT.part"; mv "$OUT.part" "$OUT"\n'
+                    'exec sleep 60\n')
+        os.chmod(f"bin/{name}", 0o755)
+    page, path = os.path.realpath("arenas & 'co.html"), os.path.abspath("bin")
+    for i, (browser, wanted) in enumerate((
+            (None, ["xdg-open", page]), ("", ["xdg-open", page]),
+            ("mybrowser", ["mybrowser", page]),
+            ("no-such:mybrowser -a --page=%s -b", ["mybrowser", "-a", f"--page={page}", "-b"]),
+            ("no-such", ["xdg-open", page]))):
+        env = {**os.environ, "PATH": f"{path}:/usr/bin:/bin", "OUT": os.path.abspath(f"opened{i}")}
+        env.pop("BROWSER", None)
+        env.update({} if browser is None else {"BROWSER": browser})
+        began = time.monotonic()
+        done = run(HEAPTAP, "html", "--open", "-o", page, "arenas.heaptap", env=env)
+        took = time.monotonic() - began
+        while not os.path.exists(env["OUT"]) and time.monotonic() < began + 30:
+            time.sleep(0.02)
+        with open(env["OUT"], encoding="utf-8") as f:
+            pid, program, *got = f.read().split("\n")[:-1]
+        os.kill(int(pid), signal.SIGKILL)
+        got.insert(0, os.path.basename(program))
+        tell(got == wanted and done.returncode == 0 and took < 30,
+             f"opened, without waiting, with BROWSER={browser}", got, wanted, took, done.stderr)
+    done = run(HEAPTAP, "html", "--open", "arenas.heaptap",
+               env={"PATH": os.path.abspath("none"), "BROWSER": "no-such"})
+    tell(done.returncode == 3 and os.path.exists("arenas.html") and
+         b"no browser can open arenas.html: install xdg-open, or set BROWSER" in done.stderr,
+         "without a browser that is an error, and the page is written", done.stderr)
+
+
 def refusals():
     with open("typed.html", "w", encoding="ascii") as f:
         f.write("<!doctype html>\nmine\n")
@@ -377,9 +423,16 @@ def refusals():
     with open("typed.html", encoding="ascii") as f:
         tell(f.read().endswith("mine\n"), "and it is left alone")
     os.symlink("elsewhere", "recursive.html")
-    refused("a link of that name that leads nowhere", 2, "recursive.html exists",
-            "recursive.heaptap")
+    for force in ([], ["--force"]):
+        refused("a link of that name that leads nowhere", 2, "recursive.html exists",
+                "recursive.heaptap", *force)
     tell(not os.path.exists("elsewhere"), "and nothing is written where it leads")
+    shutil.copy("arenas.heaptap", "typed.html")
+    refused("a profile of that name, with --force", 2, "typed.html is a profile", "--force",
+            "typed.heaptap")
+    refused("to open what is no file", 2, "--open needs a page in a file", "--open", "--json",
+            "arenas.heaptap")
+    refused("to open stdout", 2, "leave out -o -", "--open", "-o", "-", "arenas.heaptap")
     refused("a profile as output", 2, "is the profile that is being read", "-o", "arenas.heaptap",
             "arenas.heaptap")
     refused("the other profile as output", 2, "is the profile that is being read", "-o",
@@ -419,6 +472,8 @@ def pages():
         return
     in_pages()
     written()
+    forced()
+    opened()
     refusals()
     without_template()
 
