@@ -7,11 +7,12 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
+import {label} from '../../src/page/flame/flame_words.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
 import {endOf, freesAtEnds} from '../../src/page/view/ends.js';
 import {LOSSES, WRONG, lossesIn} from '../../src/page/view/losses.js';
-import {areDifferentPrograms, briefName, shortName, visible}
+import {areDifferentPrograms, briefName, fittingName, ownName, shortName, visible}
     from '../../src/page/view/name_text.js';
 import {inOrder} from '../../src/page/view/order.js';
 import {stretches} from '../../src/page/view/stretches.js';
@@ -208,4 +209,41 @@ test('collections are ticks and not names', () => {
     assert.deepEqual(collectionSeconds(points), [1, 3]);
     assert.deepEqual(namedMarks([points[0], point(1, 'collection of stamps', 'program', 0),
         points[1]]).map((mark) => mark.name), ['collection of stamps']);
+});
+
+test('a label loses namespaces first, then arguments, then the end of the name', () => {
+    const name = 'void acme::store::index<int>::insert_all<acme::F>(int, acme::F)';
+    for (const [letters, text] of [[63, name],
+        [58, 'acme::store::index<int>::insert_all<acme::F>(int, acme::F)'],
+        [57, 'store::index<int>::insert_all<acme::F>(int, acme::F)'],
+        [50, 'index<int>::insert_all<acme::F>(int, acme::F)'],
+        [33, 'insert_all<acme::F>(int, acme::F)'], [32, 'store::index<…>::insert_all<…>'],
+        [29, 'index<…>::insert_all<…>'], [22, 'insert_all<…>'], [12, 'insert_all'],
+        [9, 'insert_a…'], [3, 'in…'], [2, '']])
+        assert.equal(label(name, letters), text, `${letters} letters`);
+    assert.equal(label('symbol_table::finalize_compilation_unit()', 9), 'finalize…');
+    assert.equal(label('libstdc++.so.6+0xa5780…', 11), '+0xa5780…');
+    assert.equal(label('98.7 MiB at the peak', 13), '98.7 MiB at …');
+});
+
+test('the own name of a function is found behind namespaces, return types and arguments', () => {
+    for (const [name, own] of [['main', 'main'], ['a::b<c::d>::e(f::g)', 'e'],
+        ['std::pair<int, a::b> ns::make<int>(int)', 'make'], ['unsigned long f<int>()', 'f'],
+        ['std::ostream& std::operator<< <char>(std::ostream&, char)', 'operator<<'],
+        ['A::operator std::string() const', 'operator std::string'], ['A::~A()', '~A'],
+        ['std::function<int (int)>::operator()(int) const', 'operator()'],
+        ['A::operator->() const', 'operator->'], ['operator new(unsigned long)', 'operator new'],
+        ['a::f(int)::{lambda(a::b const&)#2}::operator()(a::b const&) const', 'f::{lambda#2}'],
+        ['a::b::operator()(int)::{lambda()#1}::operator()() const', 'operator()::{lambda#1}'],
+        ['(anonymous namespace)::help(int)', 'help'], ['{anonymous}::help', 'help'],
+        ['<alloc::vec::Vec<T> as core::clone::Clone>::clone', 'clone'],
+        ['alloc::raw_vec::finish_grow::h0123456789abcdef', 'finish_grow'],
+        ['foo::bar::{{closure}}', 'bar::{{closure}}'],
+        ['foo [clone .part.0]', 'foo [clone .part.0]'],
+        ['f.<locals>.<lambda>', 'f.<locals>.<lambda>'],
+        ['[truncated stacks]', '[truncated stacks]'],
+        ['a::b<', 'a::b<']]) {
+        assert.equal(ownName(name), own);
+        assert.ok(own.startsWith(fittingName(name, 3).slice(0, 2)), name);
+    }
 });

@@ -3,16 +3,16 @@
  *
  * The tip, the line below the picture and screen readers use the same sentences, so all have the
  * same information. */
-import {briefName, shortName, visible} from '../view/name_text.js';
+import {fittingName, visible} from '../view/name_text.js';
 import {amount, growth, percent} from '../view/units.js';
 
 // Minimum number of letters for a part of a name, or of an offset ("+0x1f…"), to be useful.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
 
 /**
- * Return NAME in at most LETTERS letters: without arguments, then cut at the end; '' if LETTERS is
- * too small. A function without a name is identified by its offset alone, because its neighbours
- * have the same module.
+ * Return NAME in at most LETTERS letters: without namespaces, then without arguments, then cut at
+ * the end; '' if LETTERS is too small. A function without a name is identified by its offset alone,
+ * because its neighbours have the same module.
  */
 export function label(name, letters) {
     const whole = visible(name), offset = /\+0x[0-9a-f]+…?$/.exec(whole);
@@ -23,10 +23,7 @@ export function label(name, letters) {
         return '';
     if (offset)
         return offset[0].length <= letters ? offset[0] : `${offset[0].slice(0, letters - 1)}…`;
-    const brief = briefName(whole);
-
-    return [shortName(whole), brief].find((text) => text.length <= letters) ??
-        `${brief.slice(0, letters - 1)}…`;
+    return fittingName(whole, letters);
 }
 
 /** Return the name of NODE. */

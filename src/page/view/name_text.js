@@ -4,7 +4,10 @@
  * direction. Invisible characters are shown as codes, so that different names look different.
  *
  * Names of C++ templates are mostly arguments. In rows their inner arguments become "…"; the tip
- * and the function's page have the whole name. Python's "<lambda>" is not an argument. */
+ * and the function's page have the whole name. Python's "<lambda>" is not an argument.
+ *
+ * If there is too little space, a name first loses its namespaces: the end of a name distinguishes
+ * it from its neighbours, and the beginning rarely does. */
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are not shortened.
 const ASIDE = '\ue000';
@@ -70,6 +73,94 @@ export function briefName(name) {
     }
     const head = text.slice(0, at);
     return at <= 0 || head.endsWith('operator') || head.endsWith(' ') ? short : head;
+}
+
+/* Return the places in NAME at which a shorter name can begin: after the return type, then after
+ * each namespace or class, up to the function's own name. A lambda's name begins with the function
+ * around it, because "operator()" alone would say nothing. Brackets in names of operators, and in
+ * "(anonymous namespace)", do not matter: only text outside of brackets is searched. */
+function startsOf(name) {
+    const places = [];
+    let depth = 0, isInner = false; // isInner: behind a lambda, which is part of the name before.
+    for (let i = 0; i < name.length; i++) {
+        const operator = name[i] === 'o' && depth === 0 && OPERATOR.exec(name.slice(i));
+        if (operator && !/\w/.test(name[i - 1] ?? ''))
+            i += operator[0].length;
+        if ('<([{'.includes(name[i]))
+            depth++;
+        else if ('>)]}'.includes(name[i]) && name[i - 1] !== '-')
+            depth--;
+        else if (depth === 0 && name.startsWith('::', i) && i > 0) {
+            const rest = name.slice(i + 2);
+            isInner = LAMBDA.test(rest) || (isInner && /^operator\(\)/.test(rest))
+                || HASH.test(rest);
+            if (!isInner)
+                places.push(i + 2);
+            i++;
+        } else if (depth === 0 && name[i] === ' ' && isReturnType(name, i)) {
+            places.length = 0; // The places before are in the return type.
+            places.push(i + 1);
+        }
+    }
+    return depth === 0 ? places : [];
+}
+
+const OPERATOR = /^operator(\(\)|<=>|<<=|>>=|->\*|<<|>>|->|<=|>=|<|>| [^(]*)/;
+const LAMBDA = /^(\{lambda|\{unnamed|\{?\{closure)/;
+const HASH = /^h[0-9a-f]{16}$/; // The end of a Rust name.
+
+/* Return true if the blank at I of NAME follows a return type: before a name with parameters or
+ * template arguments. */
+function isReturnType(name, i) {
+    return name[i - 1] !== ')' && /^[^([< ][^ ]*[(<]/.test(name.slice(i + 1));
+}
+
+/* Return NAME, then NAME without its return type, without its outermost namespace, and so on. */
+function withoutNamespaces(name) {
+    return [name, ...startsOf(name).map((at) => name.slice(at))];
+}
+
+/* Return NAME without everything in parentheses, and a lambda without its operator(). */
+function withoutParameters(name) {
+    let depth = 0, text = '';
+    for (const letter of name.replace(/::operator\(\)(?!:)[^:]*$/, '')
+        .replaceAll('operator()', `operator${ASIDE}`)) {
+        depth += letter === '(' ? 1 : 0;
+        text += depth === 0 ? letter : '';
+        depth -= letter === ')' ? 1 : 0;
+    }
+    return depth === 0 ? text.replaceAll(ASIDE, '()') : name;
+}
+
+/* Return the function's own name, without return type, namespaces, arguments and parameters:
+ * "each_or_insert", "finalize::{lambda#1}". */
+export function ownName(name) {
+    const brief = briefName(name).replace(/::h[0-9a-f]{16}$/, '');
+    const own = withoutNamespaces(brief).at(-1).replaceAll(/ ?<…>/g, '');
+    return own.includes('{lambda') ? withoutParameters(own) : own || name;
+}
+
+const FORMS = new Map(); // A picture is drawn again at each move of the pointer.
+
+/* Return the forms of NAME, from the whole name to the function's own name. */
+function formsOf(name) {
+    let forms = FORMS.get(name);
+    if (!forms) {
+        forms = [name, shortName(name), briefName(name)].flatMap(withoutNamespaces)
+            .concat(ownName(name));
+        FORMS.set(name, forms);
+    }
+    return forms;
+}
+
+/* Return NAME in at most LETTERS letters. The namespaces go first, the outermost one before the
+ * others; then template arguments and parameters; the end of the function's own name goes last. */
+export function fittingName(name, letters) {
+    if (name.length <= letters)
+        return name;
+    const forms = formsOf(name);
+    return forms.find((text) => text.length <= letters)
+        ?? `${forms.at(-1).slice(0, Math.max(1, letters - 1))}…`;
 }
 
 export function baseName(path) {
