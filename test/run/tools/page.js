@@ -235,6 +235,37 @@ async function tables() {
         }, {hash: `#/table?fold=0&metric=${metric}`});
 }
 
+/* The view "Sizes" by each metric, compared with `heaptap sizes` and with the parts of the
+ * document. */
+async function sizes() {
+    const label = {live: 'in use', allocated: 'allocated', calls: 'allocations',
+        peak: 'at the peak', short: 'short-lived'};
+    const {bins} = json('sizes', '--all', 'many.heaptap');
+    const member = {live: 'kept_bytes', allocated: 'bytes', calls: 'allocs'};
+    for (const [metric, of] of Object.entries(member))
+        await onPage(`sizes by ${metric} are those of heaptap sizes`, 'many', async (page) => {
+            const text = metric === 'calls' ? count : bytes;
+            const wanted = bins.filter((bin) => bin.allocs > 0).map((bin) =>
+                [bin.size === null ? '> 1,024' : count(bin.size), text(bin[of])]);
+            const shown = (await rows(page, 'Bins: blocks by size'))
+                .map(([size, value]) => [size, value]);
+            assert.deepStrictEqual(shown.sort(), wanted.sort());
+            const least = (row) => bins.filter((bin) => bin.size !== null && bin.size <= 16)
+                .reduce((sum, bin) => sum + bin[row], 0);
+            const [first] = await rows(page, `Sizes: ${label[metric]}`);
+            assert.deepStrictEqual([first[0], first[2]], ['up to 16 B', text(least(of))]);
+        }, {hash: `#/sizes?metric=${metric}`});
+    const {parts} = json('html', 'many.heaptap').report;
+    for (const [metric, of, text] of [['peak', 'peak_bytes', bytes],
+        ['short', 'died_within_16', count]])
+        await onPage(`sizes by ${metric} are those of the parts`, 'many', async (page) => {
+            const sums = [0, 1, 2, 3].map((place) => parts[of].reduce((sum, value, i) =>
+                sum + (parts.size_class[i] === place ? value : 0), 0));
+            assert.deepStrictEqual((await rows(page, `Sizes: ${label[metric]}`))
+                .map((row) => row[2]), sums.map(text));
+        }, {hash: `#/sizes?metric=${metric}`});
+}
+
 async function sorting() {
     await onPage('a click on a head sorts, and the search leaves what it finds', 'many',
         async (page) => {
@@ -589,9 +620,9 @@ async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
         args: ['--no-sandbox']});
     try {
-        for (const test of [everything, policy, totals, tables, sorting, links, time, compared,
-            accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped, words,
-            parts])
+        for (const test of [everything, policy, totals, tables, sizes, sorting, links, time,
+            compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped,
+            words, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {
