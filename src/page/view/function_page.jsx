@@ -179,7 +179,7 @@ export function FunctionPage() {
     const startup = total === 0 && 'What the C library does outside of main is left out here.';
     return (
         <>
-            <h2 class={`headline fn ${functionKind(profile, fn)}`}>
+            <h2 class={`headline fn ${functionKind(profile, fn)}`} tabIndex={0}>
                 <Text text={profile.functions.name[fn]} /></h2>
             <Facts fn={fn} />
             <p class="note">{total !== 0 && !profile.before && <>{amount(total, metric.unit)},{' '}

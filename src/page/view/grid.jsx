@@ -2,18 +2,22 @@
  *
  * It is a real <table>, for screen readers and for copying. If the table is long, only the visible
  * rows are in the document. Two empty rows replace all rows above and below, and aria-rowcount and
- * aria-rowindex have the real numbers. This requires that all rows have the same height, and each
- * column a fixed width.
+ * aria-rowindex have the real numbers. This requires that all rows have the same height.
  *
  * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}. `value` is the sort
  * key, a number or a text (absent: not sortable). `width` is in em; columns without it share the
- * remaining space. On a phone, `narrowWidth` and `narrowTitle` are used, and `narrow: false` hides
- * the column.
+ * remaining space. A number that needs more than the width gets it, because a number without its
+ * last digit or its unit is another number. On a phone, `narrowWidth` and `narrowTitle` are used,
+ * and `narrow: false` hides the column.
+ *
+ * Names adapt to their column: `Room` has the number of letters that fit into the column of row
+ * heads.
  *
  * The order is in the page's address (sort, dir), or in the table's state if a page has several
  * tables. Up and down move between rows, and Enter follows a row's link. */
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {useMedia} from './media.js';
+import {colour, useMedia} from './media.js';
+import {Room} from './name.jsx';
 import {inOrder} from './order.js';
 import {percent} from './units.js';
 
@@ -65,6 +69,40 @@ function useWindow(count, box) {
         : {from: Math.min(range[0], count), to: Math.min(range[1], count), look};
 }
 
+let letterPixels = 0;
+
+/* Return the width of a letter of a name, in pixels. */
+function widthOfLetter() {
+    if (!letterPixels) {
+        const context = document.createElement('canvas').getContext('2d');
+        context.font = `12.5px ${colour('--mono')}`;
+        letterPixels = context.measureText('m').width || 7.5;
+    }
+    return letterPixels;
+}
+
+/* Return the number of letters that fit into a row's head. */
+function useRoom(box) {
+    const [letters, setLetters] = useState(Infinity);
+    useLayoutEffect(() => {
+        if (!box.current)
+            return undefined;
+        const measure = () => {
+            const head = box.current?.querySelector('tbody th');
+            if (!head)
+                return;
+            const {paddingLeft, paddingRight} = getComputedStyle(head);
+            const room = head.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+            setLetters(Math.max(4, Math.floor(room / widthOfLetter())));
+        };
+        const watch = new ResizeObserver(measure);
+        measure();
+        watch.observe(box.current);
+        return () => watch.disconnect();
+    }, [box.current]);
+    return letters;
+}
+
 function classOf(column) {
     return column.numeric ? 'number' : undefined;
 }
@@ -80,9 +118,8 @@ function Head({column, sort, onSort, narrow}) {
             <button type="button" title={column.tip} onClick={() => onSort({key: column.key,
                 descending: sorted ? !sort.descending : Boolean(column.numeric)})}>
                 {title}
-                <span class="arrow" aria-hidden="true">
-                    {sorted ? (sort.descending ? '▾' : '▴') : ''}
-                </span>
+                {sorted && <span class="arrow" aria-hidden="true">
+                    {sort.descending ? '▾' : '▴'}</span>}
             </button>
         </th>);
 }
@@ -147,7 +184,7 @@ function Body({rows, columns, from, to, rowClass, keyOf, onRow}) {
         </tbody>);
 }
 
-/* On a phone, a number only has room for its digits. */
+/* On a phone, a number gets no more than it needs. */
 function widthOf({width, narrowWidth, numeric}, narrow) {
     const em = narrow ? narrowWidth || (numeric ? Math.min(width, 6) : width) : width;
     return em ? {width: `${em}em`} : {};
@@ -162,6 +199,7 @@ export function Grid({label, columns, rows, sort: given, onSort: told, initial, 
     const shown = narrow ? columns.filter((column) => column.narrow !== false) : columns;
     const sorted = useSorted(rows, columns, sort);
     const {from, to, look} = useWindow(sorted.length, box);
+    const letters = useRoom(box);
     useLayoutEffect(() => {
         if (box.current)
             box.current.scrollTop = 0;
@@ -185,8 +223,10 @@ export function Grid({label, columns, rows, sort: given, onSort: told, initial, 
                             onSort={onSort} narrow={narrow} />)}
                     </tr>
                 </thead>
-                <Body rows={sorted} columns={shown} from={from} to={to} rowClass={rowClass}
-                    keyOf={keyOf} onRow={onRow} />
+                <Room.Provider value={letters}>
+                    <Body rows={sorted} columns={shown} from={from} to={to} rowClass={rowClass}
+                        keyOf={keyOf} onRow={onRow} />
+                </Room.Provider>
             </table>
         </div>);
 }

@@ -164,8 +164,8 @@ export function HolderPlace({holders: {lines}, i}) {
     return (
         <>
             <Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />
-            {lines.more[i] > 0 && <span class="place"> and {plural(lines.more[i], 'more line')}
-            </span>}
+            {lines.more[i] > 0 && <span class="place" title={plural(lines.more[i], 'more line')}>
+                {' '}and {plural(lines.more[i], 'more line')}</span>}
         </>);
 }
 
@@ -180,7 +180,7 @@ function HolderName({holders, i}) {
     const stack = ownStacks(shapeOf(profile, {fold: true}))[site];
     return (
         <>
-            <KeyName group={groups} i={i} brief />{' '}
+            <KeyName group={groups} i={i} brief part={0.88} />{' '}
             <HolderPlace holders={holders} i={i} />
             {stack > 0 && <Callers stack={stack} />}
         </>);

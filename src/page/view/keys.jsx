@@ -40,7 +40,7 @@ function SiteName({keys, i}) {
                 {by: 'site', q: state.q, stack: keys.site[i]}))}>
                 #{keys.number[i] || '…'}</a>{' '}
             {stack > 0 ? <>
-                <FunctionName id={keys.function[i]} />{' '}
+                <FunctionName id={keys.function[i]} part={0.8} />{' '}
                 <Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />
                 <Callers stack={stack} />
             </> : <Text text={keys.name(i)} />}
@@ -49,16 +49,17 @@ function SiteName({keys, i}) {
 
 function TypeName({keys, i}) {
     const {state} = useShared();
-    const mark = VERDICT_MARKS[VERDICT_NAMES[keys.verdict[i]]] || '';
+    const mark = VERDICT_MARKS[VERDICT_NAMES[keys.verdict[i]]] || '', name = visible(keys.name(i));
+    const others = keys.size[i] > 0 && keys.type[i] >= 0
+        ? ` or another of ${plural(keys.size[i], 'byte')}` : '';
     return (
-        <>
+        <span title={`${name}${others}`}>
             {mark && <span class="muted" title={VERDICT_NAMES[keys.verdict[i]]}>{mark} </span>}
             {keys.type[i] >= 0 ? <a class="mono" href={formatRoute({...elsewhere(state, 'table'),
-                by: 'site', only: `type:${keys.type[i]}`})}><Text text={keys.name(i)} /></a>
-                : <span class="mono"><Text text={keys.name(i)} /></span>}
-            {keys.size[i] > 0 && keys.type[i] >= 0
-                && <span class="muted"> or another of {plural(keys.size[i], 'byte')}</span>}
-        </>);
+                by: 'site', only: `type:${keys.type[i]}`})}><Text text={name} /></a>
+                : <span class="mono"><Text text={name} /></span>}
+            <span class="muted">{others}</span>
+        </span>);
 }
 
 /* Show the link to the stacks that have the key. */
@@ -71,11 +72,11 @@ function Stacks({by, i, text}) {
 }
 
 /** @param {{group: import('../model/groups.js').Group, i: number}} props */
-export function KeyName({group, i, brief = false}) {
+export function KeyName({group, i, brief = false, part = 1}) {
     const {keys, by} = group;
     switch (by) {
     case 'own':
-        return <FunctionName id={keys.function[i]} brief={brief} />;
+        return <FunctionName id={keys.function[i]} brief={brief} part={part} />;
     case 'function':
         return <><FunctionName id={keys.function[i]} /> <Place file={keys.file[i]} /></>;
     case 'line':

@@ -24,7 +24,7 @@ function Path({leak, ids}) {
     const inner = [...leak.path].reverse();
     const [first, ...callers] = inner;
     const named = (name) => (ids.get(name) !== undefined && ids.get(name) !== null
-        ? <FunctionName id={ids.get(name)} /> : <Text text={name} short />);
+        ? <FunctionName id={ids.get(name)} part={0.6} /> : <Text text={name} short />);
     return (
         <span title={visible(leak.path.join(' > ')).slice(0, 4000)}>
             {named(first)}

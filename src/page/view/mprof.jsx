@@ -8,7 +8,7 @@ import {useMemo} from 'preact/hooks';
 import {callGraph, direct} from '../model/calls.js';
 import {metricName} from '../model/metric.js';
 import {Grid, Share} from './grid.jsx';
-import {FunctionName} from './name.jsx';
+import {FunctionName, visible} from './name.jsx';
 import {useShared} from './route.js';
 import {amount, bytes, count, inclusiveTitle, plural} from './units.js';
 
@@ -77,8 +77,10 @@ function Cycles({graph}) {
         return null;
     const columns = [
         {key: 'functions', title: 'functions', heads: true, cell: (row) =>
-            row.functions.slice(0, 12).map((fn, i) => <span key={fn}>{i > 0 ? ', ' : ''}
-                <FunctionName id={fn} /></span>)},
+            <span title={row.functions.map((fn) => visible(profile.functions.name[fn])).join(', ')
+                .slice(0, 4000)}>
+                {row.functions.slice(0, 12).map((fn, i) => <span key={fn}>{i > 0 ? ', ' : ''}
+                    <FunctionName id={fn} part={0.5} /></span>)}</span>},
         {key: 'many', title: 'how many', numeric: true, width: 7, narrow: false,
             value: (row) => row.functions.length, cell: (row) => count(row.functions.length)},
         {key: 'total', title: inclusiveTitle(profile, 'total'), numeric: true, width: 8,

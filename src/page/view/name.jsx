@@ -3,13 +3,18 @@
  * Names are only inserted as text nodes, after name_text.js has made them legible. <bdi> prevents a
  * name that is written from right to left from reordering the row around it.
  */
+import {createContext} from 'preact';
+import {useContext} from 'preact/hooks';
 import {KINDS} from '../model/profile.js';
-import {baseName, briefName, shortName, visible} from './name_text.js';
+import {baseName, briefName, fittingName, shortName, visible} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 
 export {baseName, shortName, visible};
 
 const TIP = 4000; // Longer tips are useless.
+
+/* The number of letters in a line; without a limit, text wraps. */
+export const Room = createContext(Infinity);
 
 export function Text({text, short = false, brief = false}) {
     const whole = visible(text);
@@ -17,9 +22,15 @@ export function Text({text, short = false, brief = false}) {
         : whole}</bdi>;
 }
 
-/* Show a function, by its number in the profile, as a link to its page. */
-export function FunctionName({id, whole = false, brief = false}) {
-    const {profile, state} = useShared();
+function textOf(name, {whole, brief}, letters) {
+    const text = whole ? name : brief ? briefName(name) : shortName(name);
+    return text.length <= letters ? text : fittingName(name, letters);
+}
+
+/* Show a function, by its number in the profile, as a link to its page. In a table, PART of the
+ * room belongs to the name. */
+export function FunctionName({id, whole = false, brief = false, part = 1}) {
+    const {profile, state} = useShared(), letters = useContext(Room);
     if (id === null || id === undefined || id < 0)
         return <span class="muted">unknown</span>;
     const name = visible(profile.functions.name[id]);
@@ -27,7 +38,7 @@ export function FunctionName({id, whole = false, brief = false}) {
     return (
         <a class={`fn ${kind}`} href={formatRoute(elsewhere(state, 'function', {fn: id}))}
             title={name.slice(0, TIP)}>
-            <bdi>{whole ? name : brief ? briefName(name) : shortName(name)}</bdi>
+            <bdi>{textOf(name, {whole, brief}, Math.floor(part * letters))}</bdi>
         </a>);
 }
 

@@ -9,7 +9,8 @@ import {group} from '../model/groups.js';
 import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderPlace, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
-import {baseName, FunctionName, Place, visible} from './name.jsx';
+import {useMedia} from './media.js';
+import {baseName, FunctionName, Place, Room, visible} from './name.jsx';
 import {areDifferentPrograms} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
@@ -251,12 +252,16 @@ function Hints() {
         </nav>);
 }
 
+/* The most letters of a name in a sentence, on a phone and elsewhere. */
+const NARROW_ROOM = 34, WIDE_ROOM = 60;
+
 export function Overview() {
     const {profile, extent, compares} = useShared();
+    const narrow = useMedia('(max-width: 700px)');
     const holders = useHolders('own');
     const curve = profile.points.length > 1 || (profile.report.timeline || []).length > 1;
     return (
-        <>
+        <Room.Provider value={narrow ? NARROW_ROOM : WIDE_ROOM}>
             <h2 class="unseen">Overview</h2>
             {compares ? <ChangeSentence holders={holders} /> : <Sentence holders={holders} />}
             {!compares && <News />}
@@ -274,5 +279,5 @@ export function Overview() {
             {extent.kind === 'whole' && profile.changes && profile.sites.count > 0
                 && <p class="note hint">Drag over the picture to see what a stretch of time
                     brought, or click for what was in use at a moment.</p>}
-        </>);
+        </Room.Provider>);
 }

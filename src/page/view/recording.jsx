@@ -87,8 +87,9 @@ function Phases({phases}) {
         <Grid dense label="Ways of recording" rows={phases} columns={[
             {key: 'from', title: 'from', numeric: true, width: 7, heads: true,
                 cell: (row) => duration(row.elapsed_ns)},
-            {key: 'mode', title: 'recorded', cell: (row) => MODES[row.mode] || row.mode},
-            {key: 'period', title: 'one sample for', numeric: true, width: 12,
+            {key: 'mode', title: 'recorded', cell: (row) =>
+                <span title={MODES[row.mode]}>{MODES[row.mode] || row.mode}</span>},
+            {key: 'period', title: 'one sample for', numeric: true, width: 9,
                 cell: (row) => (row.mode === 'bytes' ? bytes(row.period)
                     : row.mode === 'count' ? plural(row.period, 'call') : '')}]} />);
 }
@@ -105,7 +106,7 @@ function Modules({modules}) {
                 cell: (row) => row.kind || ''},
             {key: 'symbols', title: 'names come from', width: 17, narrowWidth: 11,
                 value: (row) => row.symbols || '',
-                cell: (row) => SYMBOLS[row.symbols] || 'its file was not there'},
+                cell: (row) => <Text text={SYMBOLS[row.symbols] || 'its file was not there'} />},
             {key: 'build', title: 'build id', width: 12, narrow: false,
                 cell: (row) => <code title={row.build_id || undefined}>
                     {row.build_id ? row.build_id.slice(0, 12) : ''}</code>}]} />);

@@ -330,7 +330,8 @@ export function Shell({children}) {
                 <Damage report={profile.report} before={profile.before} />
                 <Title report={profile.report} before={profile.before} theme={theme}
                     onHelp={() => help.current.showModal()} />
-                <div class="wide tiles" role="group" aria-label="What is counted">
+                <div class={`wide tiles${profile.before ? ' compares' : ''}`} role="group"
+                    aria-label="What is counted">
                     {METRICS.map((metric) => <Tile key={metric.key} metric={metric} extent={extent}
                         sums={sums} totals={profile.report.totals} />)}
                 </div>

@@ -46,7 +46,7 @@ function Line({number, text, sums, chosen, whole}) {
     const heat = sums && whole > 0 ? Math.max(0, Math.min(1, sums.total / whole)) : 0;
     return (
         <tr class={chosen ? 'chosen' : sums ? 'counted' : ''} ref={mark}>
-            <td class="number">{sums ? amount(sums.self, metric.unit) : ''}</td>
+            <td class="number self">{sums ? amount(sums.self, metric.unit) : ''}</td>
             <td class="number">{sums ? amount(sums.total, metric.unit) : ''}</td>
             <td class="heat"><i style={{width: `${100 * heat}%`}} /></td>
             <th scope="row" class="number">{number}</th>
@@ -85,9 +85,9 @@ function File({file, text, lines, line}) {
             <div class="tablewrap" tabIndex={0} role="region" aria-label="Annotated source">
                 <table class="source">
                     <thead><tr>
-                        <th scope="col" class="number">self {metricName(metric, extent)}</th>
+                        <th scope="col" class="number self">self {metricName(metric, extent)}</th>
                         <th scope="col" class="number">{inclusiveTitle(profile, 'total')}</th>
-                        <th scope="col"><span class="unseen">part of all</span></th>
+                        <th scope="col" class="heat"><span class="unseen">part of all</span></th>
                         <th scope="col" class="number">line</th><th scope="col">source</th>
                     </tr></thead>
                     <tbody>

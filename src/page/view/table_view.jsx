@@ -160,6 +160,13 @@ function GroupTable({by, fold, only}) {
         </div>);
 }
 
+function ThreadName({row}) {
+    const more = [row.tid || '', row.uses > 1 ? `${count(row.uses)} of this name` : '']
+        .filter(Boolean).join(', ');
+    return <span title={`${visible(row.name)} ${more}`}><Text text={row.name} />{' '}
+        <span class="muted">{more}</span></span>;
+}
+
 function ThreadTable() {
     const {profile: {report}, state, extent, replace} = useShared();
     // An unnamed thread has a null name.
@@ -179,10 +186,7 @@ function ThreadTable() {
                     dir: descending ? undefined : 'up'})}
                 columns={[
                     {key: 'name', title: 'thread', heads: true, value: (row) => row.name,
-                        cell: (row) => <><Text text={row.name} />{' '}
-                            <span class="muted">{[row.tid || '',
-                            row.uses > 1 ? `${count(row.uses)} of this name` : '']
-                            .filter(Boolean).join(', ')}</span></>},
+                        cell: (row) => <ThreadName row={row} />},
                     number('peak_bytes', 'at the peak', 'bytes'),
                     number('live_bytes', 'in use', 'bytes'),
                     number('allocated_bytes', 'allocated', 'bytes', {narrow: false}),

@@ -146,6 +146,45 @@ async function everything() {
             }), {options: {viewport: {width: 360, height: 740}}});
 }
 
+/* Return what is wrong with the layout: boxes wider than their parent, numbers that are not fully
+ * visible, and cut texts without a tip. A wide source line wraps. */
+function wrongLayout() {
+    const root = document.documentElement, wrong = [];
+    const boxes = '.panel, .grid, .tile, .tiles, .title, .about, .headline, .controls, .flame, ' +
+        '.flame-box, .flame-rows, .tablewrap, .losses, .news, .facts, .stack, .note';
+    if (root.scrollWidth > root.clientWidth)
+        wrong.push(`page: ${root.scrollWidth} in ${root.clientWidth}`);
+    for (const box of document.querySelectorAll(boxes))
+        if (box.clientWidth > 0 && box.scrollWidth > box.clientWidth + 1)
+            wrong.push(`${box.className}: ${box.scrollWidth} in ${box.clientWidth}`);
+    for (const cell of document.querySelectorAll('main td, main th, .tile > span')) {
+        if (cell.scrollWidth <= cell.clientWidth || getComputedStyle(cell).display === 'inline')
+            continue;
+        if (cell.matches('.number, thead th, .much, .what'))
+            wrong.push(`cut: ${cell.textContent}`);
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        const range = document.createRange(), end = cell.getBoundingClientRect().right - 3;
+        while (texts.nextNode()) {
+            range.selectNodeContents(texts.currentNode);
+            const tip = texts.currentNode.parentElement.closest('[title]');
+            if (texts.currentNode.data.trim() !== '' &&
+                range.getBoundingClientRect().right > end && !cell.contains(tip))
+                wrong.push(`cut without a tip: ${texts.currentNode.data}`);
+        }
+    }
+    return wrong;
+}
+
+async function fits() {
+    for (const name of ['leak', 'many', 'compared', 'source', 'session', 'heaps', 'hostile'])
+        for (const width of [400, 800, 1400])
+            await onPage(`all of ${name} is visible with ${width} pixels`, name, async (page) =>
+                everyView(page, async (view) => {
+                    await page.waitForTimeout(50); // Names adapt after the layout.
+                    assert.deepStrictEqual([view, ...await page.evaluate(wrongLayout)], [view]);
+                }), {options: {viewport: {width, height: 900}}});
+}
+
 /* The test puts all hostile content that an attacker could get into the document into the page
  * itself. */
 function attack() {
@@ -620,7 +659,7 @@ async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
         args: ['--no-sandbox']});
     try {
-        for (const test of [everything, policy, totals, tables, sizes, sorting, links, time,
+        for (const test of [everything, fits, policy, totals, tables, sizes, sorting, links, time,
             compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped,
             words, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
