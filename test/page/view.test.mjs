@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
 import {label} from '../../src/page/flame/flame_words.js';
+import {isStandard} from '../../src/page/model/name_parts.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
 import {endOf, freesAtEnds} from '../../src/page/view/ends.js';
@@ -246,4 +247,18 @@ test('the own name of a function is found behind namespaces, return types and ar
         assert.equal(ownName(name), own);
         assert.ok(own.startsWith(fittingName(name, 3).slice(0, 2)), name);
     }
+});
+
+test('a function belongs to a standard library by its namespace or its source file', () => {
+    for (const [name, file] of [['std::vector<int>::push_back(int&&)', ''],
+        ['int* std::__uninitialized_copy<false>::copy<int*>(int*, int*)', ''],
+        ['__gnu_cxx::new_allocator<int>::allocate(unsigned long)', ''],
+        ['<alloc::vec::Vec<T> as core::clone::Clone>::clone', ''],
+        ['operator new(unsigned long)', '/usr/include/c++/12/new'],
+        ['finish_grow', '/rustc/1/library/alloc/src/raw_vec.rs']])
+        assert.ok(isStandard(name, file), name);
+    for (const [name, file] of [['main', 'main.c'], ['my::std::f()', ''], ['stdx::f()', ''],
+        ['std::vector<int> shop::prices<int>(int)', '/shop/include/c.h'],
+        ['shop::f(std::string const&)', 'shop.cc'], ['core::start()', 'core.cc']])
+        assert.ok(!isStandard(name, file), name);
 });

@@ -1,6 +1,8 @@
 /* flame_paint.js: draw the rectangles of a flame graph on a canvas.
  *
- * Colours distinguish user code, libraries and language runtimes. For two profiles they show growth
+ * Colours distinguish user code, libraries, and runtimes: standard libraries, the C library and
+ * interpreters. Libraries also have a line at their lower edge, and runtimes a dashed line and
+ * slanted letters, for readers who cannot tell the colours apart. For two profiles they show growth
  * and shrinkage, stronger with a larger relative change. They are the page's colours
  * (view/page.css), mixed with the page's background, so that text on them is readable in light and
  * in dark mode. Three shades of each colour distinguish neighbours, and a function always has the
@@ -14,6 +16,9 @@ import {label} from './flame_words.js';
 /** Height of a level, and of letters, in pixels. */
 export const LEVEL_HEIGHT = 20;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+const SLANTED = `italic ${FONT}`;
+// Dashes of the line at the lower edge, in pixels.
+const LINES = {library: [], runtime: [3, 3]}, LINE_WIDTH = 2;
 const PAD = 4; // Space on each side of a name, in pixels.
 const SHADES = [0.28, 0.36, 0.44]; // Share of the colour in the mixture with the background.
 // Share of the colour in the mixture for the smallest and for the largest change.
@@ -30,6 +35,7 @@ export function palette(colour) {
     return {ground, text, muted, ring: colour('--accent'), mark: colour('--mark'),
         hover: text, plain: mix(muted, ground, 0.16), even: mix(muted, ground, 0.22),
         kinds: KINDS.map((kind) => shades(kind === 'unknown' ? muted : colour(`--${kind}`))),
+        lines: KINDS.map((kind) => LINES[kind] && {dash: LINES[kind], colour: colour(`--${kind}`)}),
         change: (share) => mix(colour(share > 0 ? '--grow' : '--shrink'), ground,
             LEAST_CHANGE + (MOST_CHANGE - LEAST_CHANGE) * Math.min(1, Math.abs(share)))};
 }
@@ -69,7 +75,7 @@ function fillOf(scene, colours, node) {
         return change === 0 ? colours.even : colours.change(change);
     if (fn < 0)
         return colours.even;
-    return colours.kinds[scene.profile.functions.kind[fn]][fn % SHADES.length];
+    return colours.kinds[scene.profile.functions.shown[fn]][fn % SHADES.length];
 }
 
 /**
@@ -115,6 +121,27 @@ export function paint(context, scene, colours) {
     return drawn;
 }
 
+/* Return the kind of code whose marks NODE has; -1 if its colour has another meaning. */
+function markedKind({profile, tree, found}, node) {
+    const fn = tree.function[node];
+
+    return found || tree.totalBefore || fn < 0 ? -1 : profile.functions.shown[fn];
+}
+
+/* Draw the line that marks the kind of code, from X to END below Y. */
+function edge(context, line, x, end, y) {
+    if (!line || end - x < LINE_WIDTH)
+        return;
+    context.strokeStyle = line.colour;
+    context.lineWidth = LINE_WIDTH;
+    context.setLineDash(line.dash);
+    context.beginPath();
+    context.moveTo(x, y - LINE_WIDTH / 2);
+    context.lineTo(end, y - LINE_WIDTH / 2);
+    context.stroke();
+    context.setLineDash([]);
+}
+
 /* Rectangles are a pixel apart if they are wide enough. */
 function box(context, scene, colours, i, letter) {
     const {layout, top, profile, tree, rootLabel} = scene, node = layout.node[i];
@@ -125,6 +152,9 @@ function box(context, scene, colours, i, letter) {
     context.globalAlpha = isAbove ? 0.55 : 1;
     context.fillStyle = fillOf(scene, colours, node);
     context.fillRect(x, y, w > 2 ? w - 1 : Math.max(w, 0.5), LEVEL_HEIGHT - 1);
+    const kind = markedKind(scene, node);
+
+    edge(context, colours.lines[kind], x, end - 1, y + LEVEL_HEIGHT - 1);
     context.globalAlpha = 1;
     const room = w - 2 * PAD;
 
@@ -134,6 +164,7 @@ function box(context, scene, colours, i, letter) {
         : profile.functions.name[tree.function[node]], Math.floor(room / letter));
     const isFaint = scene.found && scene.found[tree.function[node]] !== 1;
 
+    context.font = KINDS[kind] === 'runtime' ? SLANTED : FONT;
     context.fillStyle = isFaint || isAbove ? colours.muted : colours.text;
     context.fillText(text, x + PAD, y + LEVEL_HEIGHT / 2, room);
 }

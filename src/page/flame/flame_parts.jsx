@@ -90,7 +90,7 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
 }
 
 const SWATCHES = [['own', 'own code'], ['library', 'libraries'],
-    ['runtime', 'C and C++ libraries']];
+    ['runtime', 'standard libraries, libc and interpreters']];
 
 /* Return the languages of scripts in the profile. */
 function scripts(profile) {

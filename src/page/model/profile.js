@@ -26,12 +26,13 @@
  * A site is a stack, as in a report, for one heap and one set of labels. Its parts (`parts`) have
  * its blocks by size and type, if the document has them; otherwise each site has one part of an
  * unknown class. */
+import {isStandard} from './name_parts.js';
 import {PairMap} from './pair_map.js';
 import {samePaths} from './same_paths.js';
 
 /** Names of the kinds of code in `functions.kind` and `modules.kind`; a script has no module. */
 export const KINDS = ['own', 'library', 'runtime', 'unknown', 'script'];
-const UNKNOWN_KIND = 3, SCRIPT_KIND = 4;
+const RUNTIME_KIND = 2, UNKNOWN_KIND = 3, SCRIPT_KIND = 4;
 
 /** Values of `functions.role` */
 export const ROLE_NONE = 0, ROLE_WRAPPER = 1, ROLE_STARTUP = 2;
@@ -61,8 +62,10 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)',
  *     symbols: (string|null)[]}} modules
  * @property {string[]} files
  * @property {{count: number, real: number, name: string[], module: Int32Array, file: Int32Array,
- *     role: Uint8Array, kind: Uint8Array, nameless: Uint8Array, other: number, outside: number,
- *     unknown: number}} functions the first `real` are real functions
+ *     role: Uint8Array, kind: Uint8Array, shown: Uint8Array, nameless: Uint8Array, other: number,
+ *     outside: number, unknown: number}} functions the first `real` are real functions. `kind` is
+ *     the module's. `shown` also has start-up code, standard libraries and interpreters as runtime,
+ *     wherever their code is
  * @property {{count: number, function: Int32Array, file: Int32Array, line: Int32Array,
  *     module: Int32Array, inlined: Uint8Array, address: string[]}} frames line 0 is unknown;
  *     address: address in the process of one of the merged frames
@@ -175,7 +178,8 @@ class Builder {
         const program = m.program ?? (programs ?? [report.process.executable]).includes(m.path);
 
         return this.modules.id(this.compares ? path : i, () => ({path, program,
-            kind: m.kind ? KINDS.indexOf(m.kind) : UNKNOWN_KIND, symbols: m.symbols ?? null}));
+            kind: m.kind ? KINDS.indexOf(m.kind) : UNKNOWN_KIND,
+            interpreter: m.interpreter === true, symbols: m.symbols ?? null}));
     }
 
     addFrames(t, maps) {
@@ -284,8 +288,21 @@ class Builder {
             role: Uint8Array.from(list, (f) => f.role),
             kind: Uint8Array.from(list, (f) => f.language ? SCRIPT_KIND
                 : this.modules.list[f.module]?.kind ?? UNKNOWN_KIND),
+            shown: Uint8Array.from(list, (f) => this.shownKind(f)),
             language: list.map((f) => f.language ?? null),
             nameless: Uint8Array.from(list, (f) => f.nameless ? 1 : 0)};
+    }
+
+    /* Return the kind of function F as readers see it. */
+    shownKind(f) {
+        const module = this.modules.list[f.module];
+
+        if (f.language)
+            return SCRIPT_KIND;
+        if (!module || f.role === ROLE_STARTUP || module.interpreter
+            || isStandard(f.name, this.files.list[f.file] ?? ''))
+            return module ? RUNTIME_KIND : UNKNOWN_KIND;
+        return module.kind;
     }
 
     finishFrames() {

@@ -20,8 +20,8 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 import {NARROW_TITLES} from './table_view.jsx';
 import {amount, inclusiveTitle, percent} from './units.js';
 
-const KIND_TEXTS = {own: 'own code', library: 'library', runtime: 'C or C++ runtime',
-    unknown: 'unknown module'};
+const KIND_TEXTS = {own: 'own code', library: 'library',
+    runtime: 'standard library, libc or interpreter', unknown: 'unknown module'};
 const ROLE_TEXTS = ['', 'passes allocations on', 'outside of main'];
 
 function Facts({fn}) {

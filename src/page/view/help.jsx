@@ -1,6 +1,8 @@
 /* help.jsx: the keys, and the terms that all views use.
  *
  * It is a <dialog>, because that keeps the focus and closes on Escape without further code. */
+import {NameKey} from './name.jsx';
+
 const KEYS = [
     ['1 … 9, 0', 'the views, from left to right'],
     ['/', 'search; Enter leads to the table of functions'],
@@ -36,9 +38,8 @@ export function Help({dialog}) {
             <dl class="facts">{list(KEYS, (key) => <kbd>{key}</kbd>)}</dl>
             <h2 class="block">Words</h2>
             <dl class="facts">{list(WORDS, (word) => <b>{word}</b>)}</dl>
-            <p class="note">Colours of names: <span class="fn own">the program’s own</span>,{' '}
-                <span class="fn library">libraries</span>,{' '}
-                <span class="fn runtime">C and C++ runtime</span>. The address of this page holds
-                what it shows: copy it to send a view on with the file.</p>
+            <NameKey />
+            <p class="note">The address of this page holds what it shows: copy it to send a view on
+                with the file.</p>
         </dialog>);
 }

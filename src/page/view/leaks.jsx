@@ -7,7 +7,7 @@ import {useMemo} from 'preact/hooks';
 import {freesAtEnds} from './ends.js';
 import {useShared} from './route.js';
 import {Grid, Share} from './grid.jsx';
-import {FunctionName, Text, visible} from './name.jsx';
+import {FunctionName, NameKey, Text, visible} from './name.jsx';
 import {bytes, count, plural} from './units.js';
 
 /* Paths only have names: a name that several functions share gets no link. */
@@ -89,6 +89,7 @@ export function Leaks() {
             <Grid label="What was never freed, by path" columns={columns} rows={rows}
                 initial={{key: 'bytes', descending: true}}
                 empty={state.q ? 'No path has such a function.' : 'All was freed.'} />
+            <NameKey />
             <Suppressed leaks={leaks} />
         </>);
 }

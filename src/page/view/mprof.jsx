@@ -8,7 +8,7 @@ import {useMemo} from 'preact/hooks';
 import {callGraph, direct} from '../model/calls.js';
 import {metricName} from '../model/metric.js';
 import {Grid, Share} from './grid.jsx';
-import {FunctionName, visible} from './name.jsx';
+import {FunctionName, NameKey, visible} from './name.jsx';
 import {useShared} from './route.js';
 import {amount, bytes, count, inclusiveTitle, plural} from './units.js';
 
@@ -68,6 +68,7 @@ export function Direct() {
             <Grid label="Direct allocation" columns={columns} rows={rows}
                 initial={{key: 'value', descending: true}}
                 empty="No function has any of it." />
+            <NameKey />
         </>);
 }
 
@@ -122,6 +123,7 @@ export function Calls() {
             <p class="note">A function leads to its callers and to what it calls.</p>
             <Grid label="Call graph" columns={columns} rows={rows}
                 initial={{key: 'total', descending: true}} empty="No function has any of it." />
+            <NameKey />
             <Cycles graph={graph} />
         </>);
 }

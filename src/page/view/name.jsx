@@ -44,7 +44,7 @@ export function FunctionName({id, whole = false, brief = false, part = 1}) {
 
 /* Return "own", "library", "runtime", "unknown" or "script". */
 export function functionKind(profile, id) {
-    return KINDS[profile.functions.kind[id]];
+    return KINDS[profile.functions.shown[id]];
 }
 
 /* Show file:line, linked to the source lines if the page includes the file. */
@@ -61,4 +61,17 @@ export function Place({file, line, whole = false}) {
             href={formatRoute(elsewhere(state, 'source', {file, line: line || undefined}))}>
             <bdi>{text}</bdi>
         </a>);
+}
+
+const KEY = [['own', 'own code'], ['library', 'libraries'],
+    ['runtime', 'standard libraries, libc and interpreters']];
+
+/** Show the colours and styles of names. */
+export function NameKey() {
+    const {profile} = useShared();
+    const scripts = [...new Set(profile.functions.language)].filter(Boolean).sort();
+    return (
+        <p class="kinds namekey">Names:{' '}
+            {KEY.map(([kind, text]) => <span key={kind} class={`fn ${kind}`}>{text}</span>)}
+            {scripts.length > 0 && <span class="fn script">{scripts.join(', ')}</span>}</p>);
 }

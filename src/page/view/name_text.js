@@ -8,6 +8,8 @@
  *
  * If there is too little space, a name first loses its namespaces: the end of a name distinguishes
  * it from its neighbours, and the beginning rarely does. */
+import {startsOf} from '../model/name_parts.js';
+
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONG = 80; // Shorter names are not shortened.
 const ASIDE = '\ue000';
@@ -73,46 +75,6 @@ export function briefName(name) {
     }
     const head = text.slice(0, at);
     return at <= 0 || head.endsWith('operator') || head.endsWith(' ') ? short : head;
-}
-
-/* Return the places in NAME at which a shorter name can begin: after the return type, then after
- * each namespace or class, up to the function's own name. A lambda's name begins with the function
- * around it, because "operator()" alone would say nothing. Brackets in names of operators, and in
- * "(anonymous namespace)", do not matter: only text outside of brackets is searched. */
-function startsOf(name) {
-    const places = [];
-    let depth = 0, isInner = false; // isInner: behind a lambda, which is part of the name before.
-    for (let i = 0; i < name.length; i++) {
-        const operator = name[i] === 'o' && depth === 0 && OPERATOR.exec(name.slice(i));
-        if (operator && !/\w/.test(name[i - 1] ?? ''))
-            i += operator[0].length;
-        if ('<([{'.includes(name[i]))
-            depth++;
-        else if ('>)]}'.includes(name[i]) && name[i - 1] !== '-')
-            depth--;
-        else if (depth === 0 && name.startsWith('::', i) && i > 0) {
-            const rest = name.slice(i + 2);
-            isInner = LAMBDA.test(rest) || (isInner && /^operator\(\)/.test(rest))
-                || HASH.test(rest);
-            if (!isInner)
-                places.push(i + 2);
-            i++;
-        } else if (depth === 0 && name[i] === ' ' && isReturnType(name, i)) {
-            places.length = 0; // The places before are in the return type.
-            places.push(i + 1);
-        }
-    }
-    return depth === 0 ? places : [];
-}
-
-const OPERATOR = /^operator(\(\)|<=>|<<=|>>=|->\*|<<|>>|->|<=|>=|<|>| [^(]*)/;
-const LAMBDA = /^(\{lambda|\{unnamed|\{?\{closure)/;
-const HASH = /^h[0-9a-f]{16}$/; // The end of a Rust name.
-
-/* Return true if the blank at I of NAME follows a return type: before a name with parameters or
- * template arguments. */
-function isReturnType(name, i) {
-    return name[i - 1] !== ')' && /^[^([< ][^ ]*[(<]/.test(name.slice(i + 1));
 }
 
 /* Return NAME, then NAME without its return type, without its outermost namespace, and so on. */

@@ -10,7 +10,7 @@ import {diesAtOnce, metricName, METRICS} from '../model/metric.js';
 import {Growth, HolderBar, HolderCurve, HolderPlace, HolderTable, useHolders} from './holders.jsx';
 import {KeyName} from './keys.jsx';
 import {useMedia} from './media.js';
-import {baseName, FunctionName, Place, Room, visible} from './name.jsx';
+import {baseName, FunctionName, NameKey, Place, Room, visible} from './name.jsx';
 import {areDifferentPrograms} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {extentText, isEstimate} from './shell.jsx';
@@ -272,6 +272,7 @@ export function Overview() {
                 {curve ? <HolderCurve holders={holders} height={250} />
                     : !compares && <HolderBar holders={holders} />}
                 <HolderTable holders={holders} limit={10} />
+                <NameKey />
             </section>}
             {!compares && holders.rows.length > 0 && <Nameless holders={holders} />}
             {!compares && <Otherwise />}

@@ -15,7 +15,7 @@ import {indexIn} from './address.js';
 import {Grid, Share} from './grid.jsx';
 import {Growth} from './holders.jsx';
 import {KeyName, keyText} from './keys.jsx';
-import {Text, visible} from './name.jsx';
+import {NameKey, Text, visible} from './name.jsx';
 import {formatRoute, useShared} from './route.js';
 import {rowOfSite, StackPanel} from './stack.jsx';
 import {amount, bytes, count, inclusiveTitle} from './units.js';
@@ -226,5 +226,6 @@ export function TableView() {
                 </span>}
             </div>
             {by === 'thread' ? <ThreadTable /> : <GroupTable by={by} fold={fold} only={only} />}
+            {['function', 'line', 'site'].includes(by) && <NameKey />}
         </>);
 }

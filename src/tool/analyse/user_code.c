@@ -74,6 +74,9 @@ user_code_init(struct user_code *own, const struct profile *p, struct arena *are
 
     own->p = p;
     own->kinds = arena_alloc(arena, p->module_count);
+    own->interpreters = arena_array(arena, p->module_count, sizeof *own->interpreters);
+    for (size_t i = 0; i < p->location_count; i++)
+        own->interpreters[p->locations[i].module] |= p->locations[i].runtime;
     for (size_t i = 0; i < p->module_count; i++) {
         const char *path = p->modules[i].path;
 

@@ -12,7 +12,8 @@ enum code_kind {
 
 struct user_code {
     const struct profile *p;
-    uint8_t *kinds; // enum code_kind by module.
+    uint8_t *kinds;     // enum code_kind by module.
+    bool *interpreters; // By module: it has code of an interpreter (profile_location.runtime).
 };
 
 /* Maximum number of frames outwards to search for a name that represents an unsymbolized

@@ -395,6 +395,7 @@ json_module(struct json *j, const struct profile_module *m, const char *path,
 
         json_string(j, "kind", kinds[own->kinds[id]]);
         json_bool(j, "program", profile_is_program(own->p, id));
+        json_bool(j, "interpreter", own->interpreters[id]);
     }
     json_end(j);
 }

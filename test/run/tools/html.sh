@@ -11,6 +11,8 @@ record arenas.heaptap "$PROG/two_arenas"
 record typed.heaptap "$PROG/typed"
 record recursive.heaptap "$PROG/recursive"
 record workers.heaptap "$PROG/workers"
+"$HEAPTAP" run --quiet -o python.heaptap -- python3 -c 'print([str(i) for i in range(9999)])' \
+    >/dev/null
 "$HEAPTAP" run --quiet --no-pack -o leak.heaptap -- "$PROG/slowleak" 120000 20000 >leak.out
 "$HEAPTAP" run --quiet --no-pack -o before.heaptap -- "$PROG/slowleak" 30000 20000 >before.out
 "$HEAPTAP" run --quiet --sample 4K -o sampled.heaptap -- "$PROG/sampled" >/dev/null 2>&1

@@ -637,6 +637,19 @@ async function words() {
     });
 }
 
+/* A name of a standard library looks different from user code, in colour and in slant. */
+async function kinds() {
+    const look = (page, title) => page.locator(`main tbody a.fn[title^="${title}"]`).first()
+        .evaluate((name) => [name.classList[1], getComputedStyle(name).fontStyle]);
+    await onPage('std:: in the module of the program is no own code', 'many', async (page) => {
+        assert.deepStrictEqual(await look(page, 'std::'), ['runtime', 'italic']);
+        assert.deepStrictEqual(await look(page, '__libc_start'), ['runtime', 'italic']);
+        assert.deepStrictEqual(await look(page, 'words'), ['own', 'normal']);
+        const key = page.locator('main .namekey .runtime');
+        assert.match(await key.innerText(), /standard libraries, libc and interpreters/);
+    }, {hash: '#/table?fold=0&metric=calls'});
+}
+
 /* Readers of a partial page must not mistake it for the whole. */
 async function parts() {
     for (const [name, wanted] of [['part', 'look_up'], ['nothing', 'nosuch']])
@@ -661,7 +674,7 @@ async function main() {
     try {
         for (const test of [everything, fits, policy, totals, tables, sizes, sorting, links, time,
             compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped,
-            words, parts])
+            words, kinds, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {

@@ -235,6 +235,32 @@ const tests = {
         await close();
     },
 
+    async 'frames of standard libraries have a dashed line at their edge, own code has none'() {
+        const {page, canvas, settle, close} =
+            await open('containers', '#/flame?metric=calls&fold=0');
+        const tones = (level) => canvas.evaluate((element, y) => {
+            const row = element.getContext('2d').getImageData(40, y, 30, 1).data;
+            return new Set(Array.from({length: 30}, (_, i) => row.slice(4 * i, 4 * i + 3).join()))
+                .size;
+        }, level * LEVEL + LEVEL - 3); // The ring of the hovered frame is below.
+        const tip = async (level) => {
+            const box = await canvas.boundingBox();
+            await page.mouse.move(box.x + 50, box.y + (level + 0.5) * LEVEL);
+            await settle();
+            const [name] = await page.locator('.flame-tip b').allInnerTexts();
+            return name;
+        };
+        let own = 0, standard = 0;
+        for (let level = 1, name; (name = await tip(level)) !== undefined; level++) {
+            const isStandard = /^std::|^__gnu_cxx::/.test(name);
+            assert.strictEqual(await tones(level) > 1, isStandard, name);
+            own += isStandard ? 0 : 1;
+            standard += isStandard ? 1 : 0;
+        }
+        assert(own > 0 && standard > 0, `${own} ${standard}`);
+        await close();
+    },
+
     async 'a part of it can be made wider, and moved'() {
         const {page, canvas, told, settle, address, close} =
             await open('leak', '#/flame?metric=live');
