@@ -4,13 +4,13 @@
  * only the four counters of the history, without the peak and lifetimes. The peak has only live
  * amounts.
  *
- * In a period, "in use" is a growth and may be negative; `metricName` names it so. */
+ * In a period, "live" is a growth and may be negative; `metricName` names it so. */
 
 /**
  * @typedef {object} Metric
  * @property {string} key for links and for code
  * @property {string} option its name for `heaptap report --metric`; null = none
- * @property {string} name for people, as in "98 MiB in use"
+ * @property {string} name for people, as in "98 MiB live"
  * @property {'bytes'|'calls'|'blocks'} unit
  * @property {string} column of sites
  * @property {string[]} extents kinds of extent (extent.js) for which it is known
@@ -18,7 +18,7 @@
 
 /** @type {Metric[]} */
 export const METRICS = [
-    {key: 'live', option: 'inuse', name: 'in use', unit: 'bytes', column: 'live_bytes',
+    {key: 'live', option: 'inuse', name: 'live', unit: 'bytes', column: 'live_bytes',
         extents: ['whole', 'at', 'between', 'peak']},
     {key: 'peak', option: 'peak', name: 'at the peak', unit: 'bytes', column: 'peak_bytes',
         extents: ['whole']},
@@ -33,7 +33,7 @@ export const METRICS = [
 /** Columns that tables show beside a metric; users cannot choose them as the metric. @type
  * {Metric[]} */
 export const COUNTS = [
-    {key: 'blocks', option: null, name: 'blocks in use', unit: 'blocks', column: 'live_blocks',
+    {key: 'blocks', option: null, name: 'live blocks', unit: 'blocks', column: 'live_blocks',
         extents: ['whole', 'at', 'between', 'peak']},
     {key: 'peakblocks', option: null, name: 'blocks at the peak', unit: 'blocks',
         column: 'peak_blocks', extents: ['whole']},
@@ -70,7 +70,7 @@ export function knownMetrics(profile, extent) {
     return METRICS.filter((m) => isKnown(profile, m, extent));
 }
 
-/** Return METRIC's name in EXTENT: "in use" between two moments is a growth. */
+/** Return METRIC's name in EXTENT: "live" between two moments is a growth. */
 export function metricName(metric, extent) {
     if (extent.kind === 'between' && metric.key === 'live')
         return 'growth';

@@ -149,7 +149,7 @@ function OverTime({fn}) {
     }, [profile, fn]);
     return drawn && drawn.times.length > 1 && (
         <section class="panel">
-            <h3>In use over time, with this function on the stack</h3>
+            <h3>Live over time, with this function on the stack</h3>
             <Curve label="Live bytes of the function over time" {...drawn} height={150}
                 dark={theme.dark} chosen={null} key={extent.kind} />
         </section>);

@@ -14,9 +14,9 @@ const KEYS = [
     ['?', 'this help']];
 
 const WORDS = [
-    ['in use', 'allocated and not freed. At the end that is no leak yet: nobody has looked '
+    ['live', 'allocated and not freed. At the end that is no leak yet: nobody has looked '
         + 'whether it can still be reached'],
-    ['at the peak', 'in use when the whole process had most'],
+    ['at the peak', 'live when the whole process had most'],
     ['short-lived', 'freed before its thread had allocated 16 more blocks'],
     ['self', 'of blocks that this function asked for itself'],
     ['total', 'with all that it called; a stack counts once, however often it recurses'],

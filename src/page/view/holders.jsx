@@ -88,7 +88,7 @@ function stackedSeries(profile, holders) {
 function totalSeries(profile) {
     const {times, values} = totalLine(profile.report);
     return {times, stops: times.map((_, place) => ({place, point: null})),
-        series: [{values: Float64Array.from(values), name: 'in use', colour: '--s0'}]};
+        series: [{values: Float64Array.from(values), name: 'live', colour: '--s0'}]};
 }
 
 /* Return EXTENT as stops, for Curve. */

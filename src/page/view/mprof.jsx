@@ -53,9 +53,9 @@ export function Direct() {
             cell: (row) => <Classes parts={row.valueByClass} whole={total.value} />}
             : {key: 'share', title: 'of all', width: 13, narrow: false,
                 cell: (row) => <Share part={row.value} whole={total.value} />},
-        {key: 'kept', title: 'kept', numeric: true, width: 8, value: (row) => row.kept,
+        {key: 'kept', title: 'live', numeric: true, width: 8, value: (row) => row.kept,
             cell: (row) => bytes(row.kept)},
-        {key: 'keptclasses', title: 'kept by size', width: 13, narrow: false,
+        {key: 'keptclasses', title: 'live by size', width: 13, narrow: false,
             cell: (row) => <Classes parts={row.keptByClass} whole={total.kept} />},
         {key: 'calls', title: 'calls', numeric: true, width: 8, narrow: false,
             value: (row) => row.calls, cell: (row) => count(row.calls)}];
@@ -63,7 +63,8 @@ export function Direct() {
         <>
             <h2 class="unseen">Direct allocation</h2>
             <p class="note">What functions ask for themselves. A long first bar and no second one is
-                churn; a long second one keeps.</p>
+                churn; with a long second one,
+                the memory stays live.</p>
             {classes && <ClassKey />}
             <Grid label="Direct allocation" columns={columns} rows={rows}
                 initial={{key: 'value', descending: true}}

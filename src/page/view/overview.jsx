@@ -27,7 +27,7 @@ function running(profile) {
     return profile.report.process.ended === false;
 }
 
-/* Show the first sentence: "6.0 MiB were in use at the peak, after 84 ms". */
+/* Show the first sentence: "6.0 MiB were live at the peak, after 84 ms". */
 function Opening() {
     const {profile, metric, extent, sums} = useShared(), {totals, merged} = profile.report;
     const told = extentText(profile, extent);
@@ -38,18 +38,18 @@ function Opening() {
     case 'peak':
         if (merged)
             return <>At their peaks, {plural(merged.processes, 'process')} together had{' '}
-                {value} in use in {plural(totals.peak_blocks, 'block')}</>;
+                {value} live in {plural(totals.peak_blocks, 'block')}</>;
         return <>At the peak{totals.peak_elapsed_ns ? `, after ${
-            duration(totals.peak_elapsed_ns)},` : ''} {value} were in use in{' '}
+            duration(totals.peak_elapsed_ns)},` : ''} {value} were live in{' '}
         {plural(totals.peak_blocks, 'block')}</>;
     case 'live':
         if (extent.kind === 'between')
-            return <>{told.replace('from', 'From')}, memory in use changed by{' '}
+            return <>{told.replace('from', 'From')}, live memory changed by{' '}
                 <b>{growth(sums.live, 'bytes')}</b></>;
         return extent.kind === 'whole'
-            ? <>{running(profile) ? 'Now' : 'At the end'}, {value} are still in use in{' '}
+            ? <>{running(profile) ? 'Now' : 'At the end'}, {value} are still live in{' '}
                 {plural(totals.live_blocks, 'block')}</>
-            : <>{value} were in use {told}</>;
+            : <>{value} were live {told}</>;
     case 'allocated':
         return <>{value} were allocated in {plural(sums.calls, 'call')}{time}</>;
     case 'calls':
@@ -99,10 +99,10 @@ function nothingText(profile, metric, extent) {
     switch (metric.key) {
     case 'live':
         if (extent.kind === 'between')
-            return `What is in use did not change${when}`;
-        return extent.kind !== 'whole' ? `Nothing was in use${when}`
-            : `Nothing is in use ${running(profile) ? 'now' : 'at the end'}`;
-    case 'peak': return 'Nothing was in use at the peak';
+            return `Live memory did not change${when}`;
+        return extent.kind !== 'whole' ? `Nothing was live${when}`
+            : `Nothing is live ${running(profile) ? 'now' : 'at the end'}`;
+    case 'peak': return 'Nothing was live at the peak';
     case 'short': return `No block was ${diesAtOnce(profile) ? 'temporary' : 'short-lived'}`;
     default: return `Nothing was allocated${when}`;
     }
@@ -121,12 +121,12 @@ function Sentence({holders}) {
             {whole > 0 && <>: <Named holders={holders} whole={whole}
                 verb={VERBS[metric.key]} /></>}.
             {rest && <span class="also"> {running(profile) ? 'Now' : 'At the end'}{' '}
-                {totals.live_bytes > 0 ? `${bytes(totals.live_bytes)} are still in use.`
+                {totals.live_bytes > 0 ? `${bytes(totals.live_bytes)} are still live.`
                     : 'all of it is freed.'}</span>}
         </p>);
 }
 
-const CHANGED = {live: 'What is in use at the end', peak: 'The peak',
+const CHANGED = {live: 'What is live at the end', peak: 'The peak',
     allocated: 'What is allocated', calls: 'The number of allocations',
     short: 'The number of short-lived blocks'};
 
@@ -267,8 +267,8 @@ export function Overview() {
             {!compares && <News />}
             {holders.rows.length > 0 && <section class="panel">
                 {compares && curve && <p class="kinds">
-                    <span><i class="mutedmark" />in use before</span>
-                    <span><i class="s0" />in use after</span></p>}
+                    <span><i class="mutedmark" />live before</span>
+                    <span><i class="s0" />live after</span></p>}
                 {curve ? <HolderCurve holders={holders} height={250} />
                     : !compares && <HolderBar holders={holders} />}
                 <HolderTable holders={holders} limit={10} />
@@ -279,6 +279,6 @@ export function Overview() {
             <Hints />
             {extent.kind === 'whole' && profile.changes && profile.sites.count > 0
                 && <p class="note hint">Drag over the picture to see what a stretch of time
-                    brought, or click for what was in use at a moment.</p>}
+                    brought, or click for what was live at a moment.</p>}
         </Room.Provider>);
 }

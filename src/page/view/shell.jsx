@@ -153,7 +153,7 @@ function moreOf(metric, extent, sums, totals) {
     return '\u00a0';
 }
 
-const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocated',
+const TITLES = {live: 'Still live at end', peak: 'At the peak', allocated: 'Allocated',
     short: 'Short-lived blocks', calls: 'Allocations'};
 
 /* Return the report's titles of the short-lived blocks of a sample, and of live bytes of a process
@@ -161,7 +161,7 @@ const TITLES = {live: 'In use at end', peak: 'At the peak', allocated: 'Allocate
 function wholeTitle(metric, profile) {
     if (metric.key === 'short' && diesAtOnce(profile))
         return 'Temporary blocks';
-    return metric.key === 'live' && profile.report.process.ended === false ? 'In use now'
+    return metric.key === 'live' && profile.report.process.ended === false ? 'Live now'
         : TITLES[metric.key];
 }
 
@@ -169,7 +169,7 @@ function tileTitle(metric, extent, profile) {
     if (extent.kind === 'between')
         return {live: 'Growth'}[metric.key] || TITLES[metric.key];
     if (extent.kind !== 'whole')
-        return {live: 'In use', allocated: 'Allocated by then',
+        return {live: 'Live', allocated: 'Allocated by then',
             calls: 'Allocations by then'}[metric.key] || TITLES[metric.key];
     return wholeTitle(metric, profile);
 }

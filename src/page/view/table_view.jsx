@@ -32,7 +32,7 @@ const BESIDE_TITLES = {blocks: 'blocks', peakblocks: 'blocks', calls: 'calls',
     allocated: 'allocated'};
 
 /* Names of metrics for narrow columns. */
-export const NARROW_TITLES = {live: 'in use', peak: 'peak', allocated: 'alloc.',
+export const NARROW_TITLES = {live: 'live', peak: 'peak', allocated: 'alloc.',
     short: 'short', calls: 'calls'};
 
 const TITLES = {function: 'function', site: 'stack', line: 'line', file: 'file', module: 'module',
@@ -188,7 +188,7 @@ function ThreadTable() {
                     {key: 'name', title: 'thread', heads: true, value: (row) => row.name,
                         cell: (row) => <ThreadName row={row} />},
                     number('peak_bytes', 'at the peak', 'bytes'),
-                    number('live_bytes', 'in use', 'bytes'),
+                    number('live_bytes', 'live', 'bytes'),
                     number('allocated_bytes', 'allocated', 'bytes', {narrow: false}),
                     number('allocations', 'allocations', 'calls', {narrow: false}),
                     number('frees_for_others', 'freed for others', 'calls', {narrow: false,

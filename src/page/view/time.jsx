@@ -1,4 +1,4 @@
-/* time.jsx: the curve of live bytes, and the blocks in use at a moment or allocated in a period.
+/* time.jsx: the curve of live bytes, and the blocks live at a moment or allocated in a period.
  *
  * The time chosen here is used in all views. It can be chosen on the curve, in two lists, and in
  * the table of moments, which has all data of the curve. */
@@ -84,7 +84,7 @@ function Moments() {
             cell: (row) => row.name && <Text text={row.name} />},
         {key: 'kind', title: 'taken', width: 9, narrow: false, value: (row) => row.kind,
             cell: (row) => KINDS[row.kind] || row.kind},
-        {key: 'live', title: 'in use', numeric: true, width: 8, value: (row) => row.live,
+        {key: 'live', title: 'live', numeric: true, width: 8, value: (row) => row.live,
             cell: (row) => bytes(row.live)},
         {key: 'gained', title: 'since the one before', numeric: true, width: 12,
             value: (row) => row.gained, cell: (row) => growth(row.gained, 'bytes')}];
@@ -108,7 +108,7 @@ export function Time() {
             <h2 class="unseen">Time</h2>
             <section class="panel">
                 <div class="controls">
-                    {known && <label><span>in use, stacked by</span>
+                    {known && <label><span>live bytes, stacked by</span>
                         <select value={by} onChange={(event) =>
                             replace({...state, by: event.target.value})}>
                             {STACKED.map(([key, name]) =>
@@ -118,7 +118,7 @@ export function Time() {
                 <HolderCurve holders={holders} height={340} />
                 {known ? <>
                     <p class="note hint">Drag over a stretch of time to see what it brought, click
-                        for what was in use at a moment: all views follow.</p>
+                        for what was live at a moment: all views follow.</p>
                     <Chooser />
                 </> : <p class="note">{compares ? 'Two profiles are compared as wholes; the page '
                     + 'of one of them shows its moments.' : 'Of this profile only the sum is known '

@@ -126,9 +126,9 @@ function onPage(what, name, test, more = {}) {
 
 /* --- Whole pages ----------------------------------------------------------------------------- */
 
-async function everyView(page, look) {
+async function everyView(page, look, more = '') {
     for (const view of VIEWS) {
-        await show(page, view);
+        await show(page, `${view}${more && (view.includes('?') ? '&' : '?')}${more}`);
         await look(view);
     }
     await show(page, 'function?fn=0');
@@ -218,7 +218,7 @@ async function policy() {
 /* --- Numbers --------------------------------------------------------------------------------- */
 
 function tilesOf(totals) {
-    return {'In use at end': bytes(totals.live_bytes), 'At the peak': bytes(totals.peak_bytes),
+    return {'Still live at end': bytes(totals.live_bytes), 'At the peak': bytes(totals.peak_bytes),
         Allocated: bytes(totals.allocated_bytes),
         ...(totals.died_within_16 === null ? {'Temporary blocks': count(totals.temporary)}
             : {'Short-lived blocks': count(totals.died_within_16)}),
@@ -277,7 +277,7 @@ async function tables() {
 /* The view "Sizes" by each metric, compared with `heaptap sizes` and with the parts of the
  * document. */
 async function sizes() {
-    const label = {live: 'in use', allocated: 'allocated', calls: 'allocations',
+    const label = {live: 'live', allocated: 'allocated', calls: 'allocations',
         peak: 'at the peak', short: 'short-lived'};
     const {bins} = json('sizes', '--all', 'many.heaptap');
     const member = {live: 'kept_bytes', allocated: 'bytes', calls: 'allocs'};
@@ -363,7 +363,7 @@ async function sameAsReport(page, profile, option, isGrowth) {
     const {totals: sums} = json('report', '--no-fold', ...option, profile);
     const shown = await tiles(page);
     const live = isGrowth ? growth(sums.live_bytes, bytes) : bytes(sums.live_bytes);
-    assert.strictEqual(shown[isGrowth ? 'Growth' : 'In use'], live);
+    assert.strictEqual(shown[isGrowth ? 'Growth' : 'Live'], live);
     await show(page, `table?fold=0&metric=live&${new URL(page.url()).hash.split('?')[1]}`);
     await sameRows(page, functionRows(profile, 'inuse', 'live_bytes', ...option),
         isGrowth ? (value) => growth(value, bytes) : bytes);
@@ -389,7 +389,7 @@ async function time() {
             await page.getByRole('button', {name: 'Whole run'}).first().click();
             assert.doesNotMatch(page.url(), /from/);
         });
-    await onPage('a click on the curve shows what was in use at that moment', 'leak',
+    await onPage('a click on the curve shows what was live at that moment', 'leak',
         async (page) => {
             const box = await page.locator('.u-over').first().boundingBox();
             await page.mouse.click(box.x + box.width * 0.4, box.y + 50);
@@ -426,7 +426,7 @@ async function compared() {
             const difference = json('diff', '--by', 'function', '--no-fold', '--inuse',
                 'before.heaptap', 'leak.heaptap');
             const shown = await tiles(page);
-            assert.strictEqual(shown['In use at end'],
+            assert.strictEqual(shown['Still live at end'],
                 growth(difference.growth.inuse, bytes));
             assert.strictEqual(shown.Allocations, growth(difference.growth.count, count));
             const truth = new Map(difference.rows.map((row) => [row.function,
@@ -627,7 +627,7 @@ async function words() {
         assert.match(await page.locator('.headline').innerText(), /before 16 more were allocated/);
     });
     await onPage('a process that has not ended has no end', 'running', async (page) => {
-        assert.match((await tiles(page))['In use now'], /MiB$/);
+        assert.match((await tiles(page))['Live now'], /MiB$/);
         for (const metric of ['live', 'peak']) {
             await show(page, `overview?metric=${metric}`);
             const text = await page.locator('.headline').innerText();
@@ -670,11 +670,27 @@ async function parts() {
 
 async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
+/* The page has one word for memory that is allocated and not freed: live. */
+async function terms() {
+    for (const name of ['many', 'compared', 'running'])
+        await onPage(`live memory has one name: ${name}`, name, async (page) => {
+            for (const metric of ['live', 'peak', 'allocated', 'short'])
+                await everyView(page, async (view) => {
+                    const tips = await page.locator('[title]').evaluateAll((all) =>
+                        all.filter((one) => !one.closest('td, th')).map((one) => one.title));
+                    const text = [await page.locator('body').innerText(), ...tips].join('\n');
+                    assert.doesNotMatch(text, /\b(in use|kept|keeps)\b/i, view);
+                }, `metric=${metric}`);
+            await page.keyboard.press('?');
+            assert.doesNotMatch(await page.getByRole('dialog').innerText(), /\bin use\b|\bkept\b/i);
+        });
+}
+
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, fits, policy, totals, tables, sizes, sorting, links, time,
             compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped,
-            words, kinds, parts])
+            words, terms, kinds, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {
