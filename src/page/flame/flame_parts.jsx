@@ -5,7 +5,7 @@
  * profile without seeing the picture or using a pointer. */
 import {useMemo, useState} from 'preact/hooks';
 import {Text} from '../view/name.jsx';
-import {amount, growth, percent} from '../view/units.js';
+import {amount, growth, inclusiveTitle, percent} from '../view/units.js';
 import {nodeName, numbersOf, placeOf} from './flame_words.js';
 
 const WAY_SHOWN = 6; // Number of steps shown at the end of a longer path.
@@ -45,10 +45,10 @@ function Linked({profile, functionLink, fn, name, whole = false}) {
         ? <a class="fn" href={functionLink(fn)}>{text}</a> : text;
 }
 
-function Numbers({tree, node, metric, focus}) {
+function Numbers({profile, tree, node, metric, focus}) {
     return (
         <dl class="flame-numbers">
-            {numbersOf(tree, node, metric, focus).map(({name, text}) => (
+            {numbersOf(profile, tree, node, metric, focus).map(({name, text}) => (
                 <div key={name}><dt>{name}</dt><dd>{text}</dd></div>))}
         </dl>);
 }
@@ -67,7 +67,7 @@ export function FlameTip({profile, tree, hovered: {node, x, y}, zoomed, metric})
         <div class="flame-tip" aria-hidden="true" style={place}>
             <b><Text text={nodeName(profile, tree, node)} short /></b>
             <span class="muted"><Text text={placeOf(profile, tree.function[node])} /></span>
-            <Numbers {...{tree, node, metric, focus: zoomed}} />
+            <Numbers {...{profile, tree, node, metric, focus: zoomed}} />
         </div>);
 }
 
@@ -82,7 +82,7 @@ export function FlameDetail({profile, tree, node, zoomed, metric, functionLink, 
                 <Linked {...{profile, functionLink, fn, name}} whole />{' '}
                 <span class="muted"><Text text={placeOf(profile, fn)} /></span>
             </p>
-            <Numbers {...{tree, node, metric, focus: zoomed}} />
+            <Numbers {...{profile, tree, node, metric, focus: zoomed}} />
             {found && share !== null && <p>
                 {percent(share, tree.total[0])} of all, {amount(share, metric.unit)}, goes
                 through what has <q><Text text={search} /></q> in its name.</p>}
@@ -138,7 +138,7 @@ function Rows({profile, tree, zoomed, onZoom, metric, functionLink}) {
                 <caption><Text text={caption} short /></caption>
                 <thead><tr>
                     <th scope="col">function</th>
-                    <th scope="col" class="number">{metric.name}</th>
+                    <th scope="col" class="number">{inclusiveTitle(profile, metric.name)}</th>
                     <th scope="col" class="number">%</th>
                     {tree.totalBefore && <th scope="col" class="number">change</th>}
                     <th scope="col"><span class="unseen">zoom</span></th>

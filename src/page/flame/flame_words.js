@@ -4,7 +4,7 @@
  * The tip, the line below the picture and screen readers use the same sentences, so all have the
  * same information. */
 import {fittingName, visible} from '../view/name_text.js';
-import {amount, growth, percent} from '../view/units.js';
+import {amount, growth, hasBounds, percent} from '../view/units.js';
 
 // Minimum number of letters for a part of a name, or of an offset ("+0x1f…"), to be useful.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
@@ -33,20 +33,30 @@ export function nodeName(profile, tree, node) {
     return fn < 0 ? 'all stacks' : visible(profile.functions.name[fn]);
 }
 
+/* Return true if the value of NODE with its callees is a lower bound: some stacks begin at the root
+ * of truncated stacks, and may have the frames of NODE in their unknown part. */
+function isBound(profile, tree, node) {
+    return hasBounds(profile) && tree.depth[node] > (tree.inverted ? 1 : 0) &&
+        tree.function[node] !== profile.functions.truncated;
+}
+
 /**
  * Return the numbers of NODE, each as {name, text}.
+ * @param {import('../model/profile.js').Profile} profile
  * @param {import('../model/tree.js').CallTree} tree
  * @param {number} node
  * @param {import('../model/metric.js').Metric} metric
  * @param {number} focus the zoomed node; 0 = all
  */
-export function numbersOf(tree, node, metric, focus) {
+export function numbersOf(profile, tree, node, metric, focus) {
     const {unit} = metric, total = tree.total[node], whole = tree.total[0];
     const rows = [{name: 'with all it calls', text: `${amount(total, unit)}, ` +
         `${percent(total, whole)} of all`}];
 
     if (tree.inverted)
         rows[0].name = 'through here';
+    if (isBound(profile, tree, node))
+        rows[0].name += ' at least';
     if (focus > 0 && node !== focus && tree.total[focus] > 0)
         rows.push({name: 'of the zoomed frame', text: percent(total, tree.total[focus])});
     if (!tree.inverted)
@@ -59,7 +69,7 @@ export function numbersOf(tree, node, metric, focus) {
 
 /** Return a description of NODE in one sentence. */
 export function sentence(profile, tree, node, metric, focus) {
-    const numbers = numbersOf(tree, node, metric, focus)
+    const numbers = numbersOf(profile, tree, node, metric, focus)
         .map(({name, text}) => `${name} ${text}`).join('; ');
 
     return `${nodeName(profile, tree, node)}: ${numbers}; level ${tree.depth[node]}`;

@@ -49,9 +49,10 @@ export const COLUMNS = ['allocations', 'allocated_bytes', 'frees', 'freed_bytes'
 /** Names of size classes in `parts.sizeClass`; -1 means unknown. */
 export const SIZE_CLASSES = ['s', 'm', 'l', 'x'];
 
-/** Names of the pseudo-functions `other`, `outside`, `unknown` and `truncated`. */
+/** Names of the pseudo-functions `other`, `outside`, `unknown` and `truncated`; the last one has
+ * another name if no stack was truncated, but callers were not recorded. */
 const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)',
-    '[truncated stacks]'];
+    '[truncated stacks]'], CALLERS_NOT_RECORDED = '[callers not recorded]';
 
 /**
  * @typedef {object} Profile
@@ -106,7 +107,17 @@ export function buildProfile(page) {
     addSites(profile, after, before);
     addParts(profile, after, before);
     addHistory(profile, page, after);
+    if (isCallerless(profile))
+        profile.functions.name[profile.functions.truncated] = CALLERS_NOT_RECORDED;
     return profile;
+}
+
+/* Return true if callers are not known only because they were not recorded. */
+function isCallerless({report, before}) {
+    const bounds = [report, before].filter((one) => one?.losses?.inclusive_is_lower_bound);
+
+    return bounds.length > 0 && bounds.every(({losses}) =>
+        !(losses.truncated_stacks > 0) && !(losses.shortened_stacks > 0));
 }
 
 /* --- Tables ---------------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ function makeSkeleton(shape) {
 /** Return a predicate of site numbers: the outer frames of the stack are missing, because a limit
  * of the recorder has cut them or its walk broke off. Frames that were cut on request are not a
  * loss. */
-function isCut({report, sites}) {
+export function isCut({report, sites}) {
     const asked = report.process?.frames_kept;
     const lost = asked ? SITE_BROKEN : SITE_BROKEN | SITE_TRUNCATED;
 

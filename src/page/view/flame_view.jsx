@@ -9,6 +9,7 @@ import {indexIn} from './address.js';
 import {FunctionName} from './name.jsx';
 import {FOLD_TIP} from './table_view.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
+import {Truncated} from './truncated.jsx';
 
 /* Show a button that sets or clears VALUE in the address. */
 function Toggle({name, on, value, title, tip}) {
@@ -51,6 +52,7 @@ export function FlameView() {
                     dark={theme.dark} focus={state.focus}
                     onFocus={(focus) => go({...state, focus: focus || undefined})}
                     functionLink={(id) => formatRoute(elsewhere(state, 'function', {fn: id}))} />
+                <Truncated />
             </section>
         </>);
 }

@@ -18,7 +18,8 @@ import {KeyName, keyText} from './keys.jsx';
 import {FunctionName, functionKind, Place, Text} from './name.jsx';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {NARROW_TITLES} from './table_view.jsx';
-import {amount, inclusiveTitle, percent} from './units.js';
+import {Truncated} from './truncated.jsx';
+import {amount, hasBounds, inclusiveTitle, percent} from './units.js';
 
 const KIND_TEXTS = {own: 'own code', library: 'library',
     runtime: 'standard library, libc or interpreter', unknown: 'unknown module'};
@@ -74,22 +75,23 @@ function Numbers({fn}) {
         compares ? {key: 'growth', title: inclusiveTitle(profile, 'growth', '?'), numeric: true,
             width: 9,
             cell: (row) => <Growth value={row.total - row.before} unit={row.metric.unit} />}
-            : {key: 'share', title: 'total of all', width: 12, narrowWidth: 5.5,
+            : {key: 'share', title: inclusiveTitle(profile, 'total of all'), width: 12,
+                narrowWidth: 5.5,
                 cell: (row) => <Share part={row.total} whole={row.whole} />}];
     return <Grid dense label="All numbers of the function" columns={columns} rows={rows} />;
 }
 
 function Neighbours({title, list, whole, empty}) {
-    const {metric, compares} = useShared();
+    const {profile, metric, compares} = useShared();
     const columns = [
         {key: 'name', title: 'function', heads: true, cell: (row) =>
             <FunctionName id={row.function} />},
-        {key: 'value', title: 'of it', numeric: true, width: 7,
+        {key: 'value', title: inclusiveTitle(profile, 'of it'), numeric: true, width: 7,
             value: (row) => row.value, cell: (row) => amount(row.value, metric.unit)},
         compares ? {key: 'growth', title: 'growth', numeric: true, width: 7.5,
             value: (row) => row.value - row.before,
             cell: (row) => <Growth value={row.value - row.before} unit={metric.unit} />}
-            : {key: 'share', title: 'part', width: 10, narrow: false,
+            : {key: 'share', title: inclusiveTitle(profile, 'part'), width: 10, narrow: false,
                 cell: (row) => <Share part={row.value} whole={whole} />}];
     return (
         <section class="panel">
@@ -182,10 +184,12 @@ export function FunctionPage() {
             <h2 class={`headline fn ${functionKind(profile, fn)}`} tabIndex={0}>
                 <Text text={profile.functions.name[fn]} /></h2>
             <Facts fn={fn} />
-            <p class="note">{total !== 0 && !profile.before && <>{amount(total, metric.unit)},{' '}
+            <p class="note">{total !== 0 && !profile.before && <>
+                {hasBounds(profile) && 'At least '}{amount(total, metric.unit)},{' '}
                 {percent(total, sums[metric.key])} of all, has it on the stack.</>}</p>
             <Links fn={fn} />
             <section class="panel"><Numbers fn={fn} /></section>
+            <Truncated />
             <div class="pair">
                 <Neighbours title="Called by" list={callers} whole={total}
                     empty={startup || 'Nobody: a stack begins here.'} />

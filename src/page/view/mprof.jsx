@@ -10,6 +10,7 @@ import {metricName} from '../model/metric.js';
 import {Grid, Share} from './grid.jsx';
 import {FunctionName, NameKey, visible} from './name.jsx';
 import {useShared} from './route.js';
+import {Truncated} from './truncated.jsx';
 import {amount, bytes, count, inclusiveTitle, plural} from './units.js';
 
 const CLASSES = ['up to 32 bytes', 'up to 256', 'up to 2,048', 'larger'];
@@ -107,7 +108,7 @@ export function Calls() {
             cell: (row) => <FunctionName id={row.function} />},
         {key: 'total', title: inclusiveTitle(profile, 'total'), numeric: true, width: 8,
             value: (row) => row.total, cell: (row) => amount(row.total, metric.unit)},
-        {key: 'share', title: 'of all', width: 13, narrow: false,
+        {key: 'share', title: inclusiveTitle(profile, 'of all'), width: 13, narrow: false,
             cell: (row) => <Share part={row.total} whole={graph.total} />},
         {key: 'self', title: 'self', numeric: true, width: 8, value: (row) => row.self,
             cell: (row) => amount(row.self, metric.unit)},
@@ -124,6 +125,7 @@ export function Calls() {
             <p class="note">A function leads to its callers and to what it calls.</p>
             <Grid label="Call graph" columns={columns} rows={rows}
                 initial={{key: 'total', descending: true}} empty="No function has any of it." />
+            <Truncated />
             <NameKey />
             <Cycles graph={graph} />
         </>);

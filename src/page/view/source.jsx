@@ -11,6 +11,7 @@ import {indexIn} from './address.js';
 import {Text, visible} from './name.jsx';
 import {elsewhere, useShared} from './route.js';
 import {stretches} from './stretches.js';
+import {Truncated} from './truncated.jsx';
 import {amount, inclusiveTitle, percent, plural} from './units.js';
 
 /* Return, by file, the lines with {self, total}. */
@@ -81,6 +82,7 @@ function File({file, text, lines, line}) {
     const rows = useMemo(() => text.replace(/\r?\n$/, '').split(/\r?\n/), [text]);
     return (
         <section class="panel">
+            <Truncated />
             <h3><Text text={profile.files[file]} /></h3>
             <div class="tablewrap" tabIndex={0} role="region" aria-label="Annotated source">
                 <table class="source">

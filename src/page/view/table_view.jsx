@@ -18,6 +18,7 @@ import {KeyName, keyText} from './keys.jsx';
 import {NameKey, Text, visible} from './name.jsx';
 import {formatRoute, useShared} from './route.js';
 import {rowOfSite, StackPanel} from './stack.jsx';
+import {Truncated} from './truncated.jsx';
 import {amount, bytes, count, inclusiveTitle} from './units.js';
 
 const TABLES = [['function', 'Functions'], ['site', 'Stacks'], ['line', 'Lines'], ['file', 'Files'],
@@ -120,7 +121,8 @@ function valueColumns({sums, beside, other}, {profile, metric, extent, whole, co
     if (nested)
         columns.push(number('total', inclusiveTitle(profile, 'total'), (row) => total[row],
             plain((row) => total[row]), {tip: 'with all that it called, each stack once'}));
-    columns.push({key: 'share', title: nested ? 'total of all' : 'of all', width: 13, narrow: false,
+    columns.push({key: 'share', width: 13, narrow: false,
+        title: nested ? inclusiveTitle(profile, 'total of all') : 'of all',
         cell: (row) => <Share part={total[row]} whole={whole} />});
     if (beside)
         columns.push(number('beside', BESIDE_TITLES[other.key], (row) => beside.self[row],
@@ -226,6 +228,7 @@ export function TableView() {
                 </span>}
             </div>
             {by === 'thread' ? <ThreadTable /> : <GroupTable by={by} fold={fold} only={only} />}
+            {['function', 'line', 'file', 'module'].includes(by) && <Truncated />}
             {['function', 'line', 'site'].includes(by) && <NameKey />}
         </>);
 }

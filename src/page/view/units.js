@@ -21,11 +21,14 @@ export function fixed(value, digits) {
 /* Return the TITLE of a column of values with callees. ~ marks estimates, if callers were sampled.
  * ≥ marks lower bounds, if the callers of some stacks of PROFILE are not known; ? marks differences
  * of such values. */
-export function inclusiveTitle({report, before}, title, mark = '≥') {
-    const sides = [report, before];
-    const cut = sides.some((one) => one?.losses?.inclusive_is_lower_bound);
-    const sampled = sides.some((one) => one?.process?.callers_period);
-    return title + (sampled ? ' ~' : '') + (cut ? ` ${mark}` : '');
+export function inclusiveTitle(profile, title, mark = '≥') {
+    const sampled = [profile.report, profile.before].some((one) => one?.process?.callers_period);
+    return title + (sampled ? ' ~' : '') + (hasBounds(profile) ? ` ${mark}` : '');
+}
+
+/* Return true if the callers of some stacks of PROFILE are not known. */
+export function hasBounds({report, before}) {
+    return [report, before].some((one) => one?.losses?.inclusive_is_lower_bound);
 }
 
 export function bytes(value) {

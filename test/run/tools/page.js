@@ -591,14 +591,47 @@ async function bounds() {
     const marks = async (page) => (await heads(page))
         .map((text) => text.replace(/[▾▴]/, '').trim())
         .filter((text) => /[≥?]/.test(text));
-    for (const [name, hash, wanted] of [['truncated', 'table', ['total ≥']],
-        ['truncated', 'calls', ['total ≥']], ['many', 'table', []],
+    for (const [name, hash, wanted] of [['truncated', 'table', ['total ≥', 'total of all ≥']],
+        ['truncated', 'calls', ['total ≥', 'of all ≥']], ['many', 'table', []],
         ['truncating', 'table', ['total growth ?', 'total before ≥', 'total after ≥']]])
         await onPage(`lower bounds are marked: ${name}, ${hash}`, name, async (page) => {
             await page.locator('main th').first().waitFor();
             assert.deepStrictEqual((await marks(page)).slice(0, wanted.length), wanted);
             assert.strictEqual((await marks(page)).length > 0, wanted.length > 0);
         }, {hash: `#/${hash}`});
+}
+
+/* Views with inclusive values show how much is in stacks whose callers are not known. */
+async function truncated() {
+    const views = ['table', 'table?by=line', 'table?by=file', 'calls', 'flame', 'function?fn=0'];
+    for (const [name, root] of [['truncated', '[truncated stacks]'],
+        ['callers', '[callers not recorded]']])
+        await onPage(`stacks without callers have a root with its share: ${name}`, name,
+            async (page) => {
+                const {sites, totals: sums} = json('html', `${name}.heaptap`).report;
+                const cut = sites.allocations.reduce((sum, value, i) =>
+                    sum + (sites.truncated[i] ? value : 0), 0);
+                assert(cut > 0);
+                const share = (100 * cut / sums.allocations).toFixed(1);
+                for (const view of views) {
+                    await show(page, `${view}${view.includes('?') ? '&' : '?'}metric=calls`);
+                    assert.strictEqual(await page.locator('.note.truncated').innerText(),
+                        `${root}: ${count(cut)}, ${share} % of all. Their callers are not known, ` +
+                        'so inclusive values (≥) are lower bounds.', view);
+                }
+                await show(page, 'flame?metric=calls&fold=0');
+                await page.locator('.flame-table summary').click();
+                assert(await page.locator('.flame-table tbody th').allInnerTexts()
+                    .then((names) => names.includes(root)));
+                await page.locator('.flame-canvas').focus();
+                const told = async () => page.locator('.flame [aria-live]').innerText();
+                for (let i = 0; i < 50 && !(await told()).includes(' at least '); i++)
+                    await page.keyboard.press(i % 2 ? 'ArrowRight' : 'ArrowDown');
+                assert.match(await told(), /with all it calls at least [\d,]+, /);
+            });
+    await onPage('a profile with all callers has no such root', 'many', async (page) =>
+        everyView(page, async () =>
+            assert.strictEqual(await page.locator('.note.truncated').count(), 0)));
 }
 
 /* While the help is open, keys are shown instead of obeyed. */
@@ -637,6 +670,22 @@ async function words() {
     });
 }
 
+/* The page has one word for memory that is allocated and not freed: live. */
+async function terms() {
+    for (const name of ['many', 'compared', 'running'])
+        await onPage(`live memory has one name: ${name}`, name, async (page) => {
+            for (const metric of ['live', 'peak', 'allocated', 'short'])
+                await everyView(page, async (view) => {
+                    const tips = await page.locator('[title]').evaluateAll((all) =>
+                        all.filter((one) => !one.closest('td, th')).map((one) => one.title));
+                    const text = [await page.locator('body').innerText(), ...tips].join('\n');
+                    assert.doesNotMatch(text, /\b(in use|kept|keeps)\b/i, view);
+                }, `metric=${metric}`);
+            await page.keyboard.press('?');
+            assert.doesNotMatch(await page.getByRole('dialog').innerText(), /\bin use\b|\bkept\b/i);
+        });
+}
+
 /* A name of a standard library looks different from user code, in colour and in slant. */
 async function kinds() {
     const look = (page, title) => page.locator(`main tbody a.fn[title^="${title}"]`).first()
@@ -670,27 +719,11 @@ async function parts() {
 
 async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
-/* The page has one word for memory that is allocated and not freed: live. */
-async function terms() {
-    for (const name of ['many', 'compared', 'running'])
-        await onPage(`live memory has one name: ${name}`, name, async (page) => {
-            for (const metric of ['live', 'peak', 'allocated', 'short'])
-                await everyView(page, async (view) => {
-                    const tips = await page.locator('[title]').evaluateAll((all) =>
-                        all.filter((one) => !one.closest('td, th')).map((one) => one.title));
-                    const text = [await page.locator('body').innerText(), ...tips].join('\n');
-                    assert.doesNotMatch(text, /\b(in use|kept|keeps)\b/i, view);
-                }, `metric=${metric}`);
-            await page.keyboard.press('?');
-            assert.doesNotMatch(await page.getByRole('dialog').innerText(), /\bin use\b|\bkept\b/i);
-        });
-}
-
         args: ['--no-sandbox']});
     try {
         for (const test of [everything, fits, policy, totals, tables, sizes, sorting, links, time,
-            compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, helped,
-            words, terms, kinds, parts])
+            compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, truncated,
+            helped, words, terms, kinds, parts])
             if (wanted.length === 0 || wanted.includes(test.name))
                 await test();
     } finally {

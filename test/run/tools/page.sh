@@ -26,6 +26,7 @@ record many.heaptap "$PROG/containers"
 "$HEAPTAP" merge -o merged.heaptap leak.heaptap before.heaptap >/dev/null
 HEAPTAP_NODES=9000 "$HEAPTAP" run --quiet --no-pack -o truncated.heaptap -- \
     "$PROG/distinct_stacks" 20000 >/dev/null
+"$HEAPTAP" run --quiet --callers 1/64 -o callers.heaptap -- "$PROG/containers" >/dev/null
 # Make a page of a directory with one unreadable profile.
 mkdir lacking
 cp leak.heaptap before.heaptap lacking
