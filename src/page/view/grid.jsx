@@ -4,11 +4,11 @@
  * rows are in the document. Two empty rows replace all rows above and below, and aria-rowcount and
  * aria-rowindex have the real numbers. This requires that all rows have the same height.
  *
- * A column is {key, title, cell(row), value(row), numeric, width, narrow, tip}. `value` is the sort
- * key, a number or a text (absent: not sortable). `width` is in em; columns without it share the
- * remaining space. A number that needs more than the width gets it, because a number without its
- * last digit or its unit is another number. On a phone, `narrowWidth` and `narrowTitle` are used,
- * and `narrow: false` hides the column.
+ * A column is {key, title, cell(row), value(row), numeric, width, narrow, wide, tip}. `value` is
+ * the sort key, a number or a text (absent: not sortable). `width` is in em; columns without it
+ * share the remaining space. A number that needs more than the width gets it, because a number
+ * without its last digit or its unit is another number. On a phone, `narrowWidth` and `narrowTitle`
+ * are used, and `narrow: false` hides the column; `wide: true` hides it also on a small screen.
  *
  * Names adapt to their column: `Room` has the number of letters that fit into the column of row
  * heads.
@@ -118,8 +118,8 @@ function Head({column, sort, onSort, narrow}) {
             <button type="button" title={column.tip} onClick={() => onSort({key: column.key,
                 descending: sorted ? !sort.descending : Boolean(column.numeric)})}>
                 {title}
-                {sorted && <span class="arrow" aria-hidden="true">
-                    {sort.descending ? '▾' : '▴'}</span>}
+                {sorted && <span aria-hidden="true">
+                    {sort.descending ? '\u00a0▾' : '\u00a0▴'}</span>}
             </button>
         </th>);
 }
@@ -196,7 +196,9 @@ export function Grid({label, columns, rows, sort: given, onSort: told, initial, 
     const narrow = useMedia('(max-width: 700px)');
     const [own, setOwn] = useState(initial || {key: null, descending: true});
     const sort = given || own, onSort = told || setOwn;
-    const shown = narrow ? columns.filter((column) => column.narrow !== false) : columns;
+    const medium = useMedia('(max-width: 1000px)');
+    const shown = columns.filter((column) => !(narrow && column.narrow === false)
+        && !(medium && column.wide));
     const sorted = useSorted(rows, columns, sort);
     const {from, to, look} = useWindow(sorted.length, box);
     const letters = useRoom(box);

@@ -4,6 +4,7 @@
  * other keys to the stacks that have them. */
 import {ROLE_STARTUP, VERDICT_NAMES} from '../model/profile.js';
 import {baseName, FunctionName, Place, Text, visible} from './name.jsx';
+import {ownName} from './name_text.js';
 import {elsewhere, formatRoute, useShared} from './route.js';
 import {plural} from './units.js';
 
@@ -27,7 +28,8 @@ export function Callers({stack, limit = 3}) {
         names.push(functions.name[stacks.function[at]]);
     }
     return names.length > 0 && <span class="callers" title={visible(names.join(' ← '))}>
-        {names.map((name) => <span key={name}> ← <Text text={name} brief /></span>)}</span>;
+        {names.map((name) => <span key={name}> ← <Text text={ownName(visible(name))} /></span>)}
+    </span>;
 }
 
 /* Show a stack: its number, its innermost function and the caller of that function. */
@@ -82,7 +84,7 @@ export function KeyName({group, i, brief = false, part = 1}) {
     case 'line':
         return keys.file[i] >= 0
             ? <><Place file={keys.file[i]} line={lineText(keys, i)} />{' '}
-                <FunctionName id={keys.function[i]} /></>
+                <FunctionName id={keys.function[i]} part={0.6} /></>
             : <FunctionName id={keys.function[i]} />;
     case 'file':
         return keys.file[i] >= 0 ? <Place file={keys.file[i]} whole />

@@ -127,7 +127,7 @@ function typesRow(bin) {
 
 /* Return the columns of the bins: the metric KEY first, with its share. */
 function binColumns(key, bins) {
-    const number = (title, unit, value, more) => ({key: title, title, numeric: true, width: 8,
+    const number = (title, unit, value, more) => ({key: title, title, numeric: true, width: 7,
         value, cell: (bin) => amount(value(bin), unit), ...more});
     const exact = (name, more) =>
         number(EXACT[name].title, EXACT[name].unit, EXACT[name].bin, more);
@@ -139,9 +139,9 @@ function binColumns(key, bins) {
             value: (bin) => bin.size ?? Infinity,
             cell: (bin) => (bin.size === null ? '> 1,024' : count(bin.size))},
         exact(key),
-        {key: 'share', title: `% of ${title}`, width: 11, narrow: false,
+        {key: 'share', title: `% of ${title}`, width: 10, narrow: false,
             cell: (bin) => <Share part={value(bin)} whole={whole} />},
-        ...others, number('frees', 'calls', (bin) => bin.frees, {narrow: false}),
+        ...others, number('frees', 'calls', (bin) => bin.frees, {wide: true}),
         {key: 'types', title: 'types', tip: '✓ certain, ~ likely; others have the size',
             cell: (bin) => <span class="mono" title={typesText(bin).slice(0, 2000)}>
                 {typesRow(bin)}</span>}];

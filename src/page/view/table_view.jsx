@@ -96,7 +96,7 @@ function valueColumns({sums, beside, other}, {profile, metric, extent, whole, co
     const {self, total, selfBefore, totalBefore, nested} = sums, {unit} = metric;
     const grows = extent.kind === 'between' && metric.key === 'live';
     const name = metricName(metric, extent);
-    const number = (key, title, value, cell, more) => ({key, title, numeric: true, width: 8.5,
+    const number = (key, title, value, cell, more) => ({key, title, numeric: true, width: 7.5,
         value, cell, ...more});
     const plain = (value) => (key) => (grows ? <Growth value={value(key)} unit={unit} />
         : amount(value(key), unit));
@@ -117,11 +117,11 @@ function valueColumns({sums, beside, other}, {profile, metric, extent, whole, co
     }
     const columns = [number('self', nested ? `self ${name}` : name, (row) => self[row],
         plain((row) => self[row]), {tip: nested ? 'of blocks that it asked for itself' : undefined,
-            width: nested ? 10 : 9.5, narrowTitle: nested ? 'self' : NARROW_TITLES[metric.key]})];
+            width: 8, narrowTitle: nested ? 'self' : NARROW_TITLES[metric.key]})];
     if (nested)
         columns.push(number('total', inclusiveTitle(profile, 'total'), (row) => total[row],
             plain((row) => total[row]), {tip: 'with all that it called, each stack once'}));
-    columns.push({key: 'share', width: 13, narrow: false,
+    columns.push({key: 'share', width: 11, narrow: false,
         title: nested ? inclusiveTitle(profile, 'total of all') : 'of all',
         cell: (row) => <Share part={total[row]} whole={whole} />});
     if (beside)
