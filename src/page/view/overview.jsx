@@ -212,9 +212,9 @@ function Otherwise() {
                             {metricName(other, extent)}</a>
                         <b>{amount(sums[other.key], other.unit)}</b>
                         <span>{Array.from(keys, (key, i) => (
-                            <span key={key}>{i > 0 && ', '}{percent(own.total[key],
-                                sums[other.key])}{' '}<KeyName group={own} i={key} brief />
-                            </span>))}</span>
+                            <span key={key}>{i > 0 && ', '}<span class="whole">{percent(
+                                own.total[key], sums[other.key])}</span>{' '}
+                                <KeyName group={own} i={key} brief /></span>))}</span>
                     </li>))}
             </ul>
         </section>);

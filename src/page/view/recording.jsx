@@ -4,7 +4,7 @@
  * modes, the recorder's cost, notes, and the source of each module's names. */
 import {useShared} from './route.js';
 import {Grid} from './grid.jsx';
-import {Text, visible} from './name.jsx';
+import {baseName, Text, visible} from './name.jsx';
 import {LOSSES, lossesIn} from './losses.js';
 import {bytes, count, duration, moment, percent, plural} from './units.js';
 
@@ -97,11 +97,19 @@ function Phases({phases}) {
 const SYMBOLS = {debug: 'debug information', table: 'symbol table',
     exports: 'exported names only (stripped)', none: 'no names'};
 
+/* The name of the file comes first: the directory has less room, and says less. */
+function ModuleName({path}) {
+    return (
+        <span title={visible(path)}>
+            <span class="mono">{visible(baseName(path))}</span>{' '}
+            <span class="muted">{path.includes('/') ? visible(path) : ''}</span></span>);
+}
+
 function Modules({modules}) {
     return (
         <Grid dense label="Modules and where their names come from" rows={modules} columns={[
             {key: 'path', title: 'module', heads: true, value: (row) => row.path || '',
-                cell: (row) => <span class="mono"><Text text={row.path || 'unknown'} /></span>},
+                cell: (row) => <ModuleName path={row.path || 'unknown'} />},
             {key: 'kind', title: 'is', width: 7, narrow: false, value: (row) => row.kind || '',
                 cell: (row) => row.kind || ''},
             {key: 'symbols', title: 'names come from', width: 17, narrowWidth: 11,

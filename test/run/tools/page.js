@@ -439,21 +439,27 @@ async function compared() {
 
 /* --- For everybody --------------------------------------------------------------------------- */
 
+async function noFindings(page) {
+    await page.evaluate(AXE);
+    await everyView(page, async (view) => {
+        const {violations} = await page.evaluate(() => window.axe.run());
+        assert.deepStrictEqual(violations.map(({id, nodes}) =>
+            [view, id, nodes.slice(0, 2).map((node) => node.html.slice(0, 200)
+                + node.failureSummary)]), []);
+    });
+}
+
 async function accessible() {
-    for (const [name, ...schemes] of [['many', 'light', 'dark'], ['compared', 'dark'],
-        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light'], ['session', 'light'],
-        ['cut', 'light', 'dark']])
+    for (const [name, ...schemes] of [['many', 'light', 'dark'], ['compared', 'light', 'dark'],
+        ['sample', 'light'], ['heaps', 'dark'], ['source', 'light', 'dark'],
+        ['session', 'light', 'dark'], ['cut', 'light', 'dark']])
         for (const colorScheme of schemes)
             await onPage(`axe finds nothing in any view of ${name}, ${colorScheme}`, name,
-                async (page) => {
-                    await page.evaluate(AXE);
-                    await everyView(page, async (view) => {
-                        const {violations} = await page.evaluate(() => window.axe.run());
-                        assert.deepStrictEqual(violations.map(({id, nodes}) =>
-                            [view, id, nodes.slice(0, 2).map((node) => node.html.slice(0, 200)
-                                + node.failureSummary)]), []);
-                    });
-                }, {options: {colorScheme}});
+                noFindings, {options: {colorScheme}});
+    for (const name of ['many', 'hostile', 'compared', 'truncated', 'session'])
+        for (const colorScheme of ['light', 'dark'])
+            await onPage(`axe finds nothing in any view of ${name} on a phone, ${colorScheme}`,
+                name, noFindings, {options: {colorScheme, viewport: {width: 400, height: 900}}});
 }
 
 async function looks() {
