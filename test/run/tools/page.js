@@ -1,7 +1,7 @@
 /* page.js: test the page of `heaptap html` in a browser without a window, from a file, as users
  * send it.
  *
- *     page.js HEAPTAP [TEST]...        in a directory with the profiles that page.sh makes
+ *     page.js HEAPTAP [TEST|GROUP]...  in a directory with the profiles of page.subr
  *
  * The texts of the page are compared with the command's. Both round by the same rules, so the texts
  * must be equal. axe checks every view, in both themes, and at the width of a phone. If it fails,
@@ -726,15 +726,20 @@ async function parts() {
     });
 }
 
+const GROUPS = {
+    layout: [everything, fits, accessible],
+    content: [policy, totals, tables, sizes, sorting, links, time, compared, looks, keyboard,
+        hostile, estimates, doubts, bounds, truncated, helped, words, terms, kinds, parts],
+};
+
 async function main() {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium',
         args: ['--no-sandbox']});
     try {
-        for (const test of [everything, fits, policy, totals, tables, sizes, sorting, links, time,
-            compared, accessible, looks, keyboard, hostile, estimates, doubts, bounds, truncated,
-            helped, words, terms, kinds, parts])
-            if (wanted.length === 0 || wanted.includes(test.name))
-                await test();
+        for (const [group, tests] of Object.entries(GROUPS))
+            for (const test of tests)
+                if (wanted.length === 0 || wanted.includes(group) || wanted.includes(test.name))
+                    await test();
     } finally {
         await browser.close();
     }
