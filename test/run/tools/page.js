@@ -46,7 +46,9 @@ function bytes(value) {
         size /= 1024;
         unit++;
     }
-    return `${value < 0 ? MINUS : ''}${unit ? size.toFixed(1) : size} ${units[unit]}`;
+    const below = Math.floor(size * 10), isMiddle = size * 10 - below === 0.5;
+    const text = (isMiddle ? (below + below % 2) / 10 : size).toFixed(1); // As printf: 0.25 is 0.2.
+    return `${value < 0 ? MINUS : ''}${unit ? text : size} ${units[unit]}`;
 }
 
 function count(value) {
