@@ -12,7 +12,6 @@
 #include "open/pick_stacks.h"
 #include "open/symbolise.h"
 #include "option/shared_opts.h"
-#include "profile/time_slice.h"
 #include "svg/svg.h"
 #include "text/text.h"
 #include "text/text_view.h"
@@ -215,8 +214,8 @@ cmd_diff_open_side(const struct diff_options *o, const char *what, struct filter
     if (rc != 0)
         return rc;
     rc = symbolise(ret->set.v[0], &o->view.symbols);
-    if (rc == 0 && !o->view.native)
-        fold_runtime(ret->set.v[0]);
+    if (rc == 0)
+        pick_frames(ret->set.v[0], &o->view, !o->view.json && o->fail_over == NULL);
     options.merge_labels = false;
     return rc ? rc : pick_stacks(ret->set.v[0], &options, &ret->set.arena, hits, &ret->stacks);
 }

@@ -222,6 +222,7 @@ run_export(const void *given, int count, char **arguments)
     if (run.exporter == NULL)
         return EXIT_USAGE;
     r.recursion_folded = run.exporter->picture;
+    r.keeps_native = !run.exporter->picture;
     r.needs_addresses = run.exporter->needs_addresses;
     if (run.exporter->in_time)
         r.session = SESSION_SUM_IN_TIME;

@@ -24,7 +24,6 @@
 #include "open/symbolise.h"
 #include "option/shared_opts.h"
 #include "profile/origin.h"
-#include "profile/time_slice.h"
 #include "util/path.h"
 #include "view/phrases.h"
 #include "view/style.h"
@@ -91,8 +90,7 @@ cmd_html_open_side(const struct html_options *o, const char *what, struct filter
     if (p->damage != NULL)
         message_warning("%s", damage_sentence(&ret->set.arena, p));
     symbolise_types(p, &o->view.symbols);
-    if (!o->view.native)
-        fold_runtime(p);
+    pick_frames(p, &o->view, !o->json);
     rc = pick_stacks(p, &options, &ret->set.arena, hits, &ret->stacks);
     if (rc != 0)
         return rc;

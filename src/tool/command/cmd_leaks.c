@@ -271,7 +271,12 @@ run_leaks(const void *given, int count, char **arguments)
     struct live live = {0};
     const struct leaks_run run = {o, &live};
     const struct runner r = {
-        .options = &o->view, .own = &run, .stacks = STACKS_NONE, .show = cmd_leaks_show};
+        .options = &o->view,
+        .own = &run,
+        .stacks = STACKS_NONE,
+        .keeps_native = o->suppressions != NULL || o->fail_over != NULL,
+        .show = cmd_leaks_show,
+    };
     struct limits limits = {0};
     int rc = cmd_leaks_read_limits(o, &limits);
 

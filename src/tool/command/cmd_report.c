@@ -192,6 +192,8 @@ run_report(const void *given, int count, char **arguments)
         .stacks = STACKS_FOLDED_IN_TEXT,
         .numbered = o->full || !(o->tree || o->invert || o->by.choice > BY_SITE),
         .recursion_folded = is_brief(o),
+        // These tables are about C code.
+        .keeps_native = o->by.choice == BY_MODULE || o->by.choice == BY_TYPE,
         .metric = &metric,
         .check = cmd_report_check,
         .show = cmd_report_show,

@@ -51,7 +51,12 @@ run_sizes(const void *given, int count, char **arguments)
 {
     const struct sizes_options *o = given;
     const struct runner r = {
-        .options = &o->view, .own = o, .stacks = STACKS_UNFOLDED, .show = cmd_sizes_show};
+        .options = &o->view,
+        .own = o,
+        .stacks = STACKS_UNFOLDED,
+        .keeps_native = true, // Types are those of C code.
+        .show = cmd_sizes_show,
+    };
 
     return runner_run(&r, count > 0 ? arguments[0] : NULL);
 }

@@ -27,8 +27,8 @@
 #include "analyse/timeline.h"
 #include "analyse/top_holders.h"
 #include "analyse/user_code.h"
+#include "open/pick_stacks.h"
 #include "open/symbolise.h"
-#include "profile/time_slice.h"
 #include "symbol/demangle.h"
 #include "util/amount.h"
 #include "view/messages.h"
@@ -482,7 +482,7 @@ run_summary(const struct run_summary *s)
     if (s->p != NULL)
         report_overhead(&t);
     if (s->p != NULL)
-        fold_runtime(s->p);
+        pick_frames(s->p, &(struct view_options){0}, true);
     if (s->p != NULL && s->named) {
         report_holder(&t);
         run_summary_report_growth(&t);

@@ -14,7 +14,6 @@
 #include "json/json.h"
 #include "open/open_set.h"
 #include "open/symbolise.h"
-#include "profile/time_slice.h"
 #include "text/text.h"
 #include "text/text_view.h"
 #include "view/phrases.h"
@@ -59,8 +58,8 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         rc = pick_metric(s->p, *r->metric);
     if (rc == 0)
         rc = symbolise(s->p, &o->symbols);
-    if (rc == 0 && !o->native && !r->needs_addresses)
-        fold_runtime(s->p);
+    if (rc == 0 && !r->needs_addresses)
+        pick_frames(s->p, o, !o->json && !r->keeps_native);
     if (rc == 0)
         rc = build_stacks(s, arena);
     if (rc != 0)

@@ -56,6 +56,7 @@ struct runner {
     bool recursion_folded;     // Fold recursion unless the user disables it.
     const enum metric *metric; // Metric that each process must have; NULL = any.
     const char *output;        // Path of the output; NULL = stdout.
+    bool keeps_native;         // Programs rely on C frames: keep them unless the user decides.
     bool needs_addresses; // The output needs addresses: keep interpreters' C frames.
     bool for_programs;         // The output is a file format: never transliterate it to ASCII.
 

@@ -164,6 +164,10 @@ set_open(const char *what, const struct view_options *options, struct view_set *
         message_error("--at and --between exclude each other");
         return EXIT_USAGE;
     }
+    if (options->language_only && (options->native || options->keep_languages)) {
+        message_error("--language-only excludes --native and --no-language-only");
+        return EXIT_USAGE;
+    }
     if (what == NULL) {
         what = newest_profile(&ret->arena);
         if (what == NULL) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "open/symbolise.h"
+#include "profile/fold_language.h"
 #include "profile/time_slice.h"
 #include "util/strbuf.h"
 
@@ -26,6 +27,17 @@ pick_metric(const struct profile *p, enum metric metric)
     message_error("the metric '%s' needs a whole run, not a moment or a range of time",
                   metric_name(metric));
     return EXIT_USAGE;
+}
+
+void
+pick_frames(struct profile *p, const struct view_options *options, bool for_people)
+{
+    if (options->native)
+        return;
+    fold_runtime(p);
+    if (options->language_only ||
+        (for_people && !options->keep_languages && language_is_interpreter(p)))
+        language_only(p);
 }
 
 struct stacks_options
@@ -175,8 +187,8 @@ pick_total(struct profile *p, const struct view_options *options, struct filter_
     struct stacks stacks;
     int rc = symbolise_quietly(p, &options->symbols);
 
-    if (rc == 0 && !options->native)
-        fold_runtime(p);
+    if (rc == 0)
+        pick_frames(p, options, !options->json);
     if (rc == 0)
         rc = pick_stacks(p, &of_stacks, &arena, hits, &stacks);
     if (rc == 0)

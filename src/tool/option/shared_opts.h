@@ -105,7 +105,8 @@ struct view_options {
     const char *filter, *fold, *only, *at, *between;
     struct tag_filter tags;
     struct symbol_choice symbols;
-    bool no_fold, fold_recursion, keep_recursion, native, wide;
+    bool no_fold, fold_recursion, keep_recursion, wide;
+    bool native, language_only, keep_languages;
     bool blocks;    // The view finds blocks in memory, each by its site. No option.
     int json;       // Index in view_json_layouts plus 1; 0 = text.
     uint64_t limit; // 0 = the view's default.
@@ -134,7 +135,14 @@ uint32_t view_json_version(const struct view_options *options);
 #define VIEW_NATIVE_OPTION(of)                                                                    \
     {OPT_FLAG, 0, "native", &(of).native, NULL,                                                   \
      "Also show the interpreter's functions where functions of an interpreted language replace "  \
-     "them.", NULL}
+     "them.", NULL},                                                                              \
+    {OPT_FLAG, 0, "language-only", &(of).language_only, NULL,                                     \
+     "Show only functions of the program's interpreted language, and charge the allocations of "  \
+     "C code to the calling function of the language. Text and pictures do so by default if the " \
+     "program is an interpreter.", NULL},                                                         \
+    {OPT_FLAG, 0, "no-language-only", &(of).keep_languages, NULL,                                 \
+     "Show the functions of extensions and of the program between those of the language, also "   \
+     "if the program is an interpreter.", NULL}
 #define VIEW_FOLD_OPTIONS(of)                                                                     \
     VIEW_FILTER_OPTION(of),                                                                       \
     {OPT_STRING, 0, "fold", &(of).fold, "REGEX",                                                  \

@@ -660,6 +660,7 @@ struct profile {
                                   // = all.
     bool symbolised;              // Every location has frames.
     bool runtime_folded;          // fold_runtime was called.
+    uint32_t language_only;       // String: the language that language_only kept; 0 = not called.
     bool sought;                  // symbol_resolve has searched for missing names.
     bool types_outdated; // Types were searched without debug information that exists now.
 

@@ -19,7 +19,8 @@
  *
  * The first metric is the peak, unless nearly all of the peak is still live at the end; then live
  * blocks replace it, because they explain the peak and may be a leak. The second metric is live
- * blocks, unless they are few. If malloc is called often, churn is shown as well. It counts
+ * blocks, unless they are few; in profiles of interpreters even if they are few, because readers
+ * compare them with the peak. If malloc is called often, churn is shown as well. It counts
  * short-lived blocks if these are the majority, because one buffer could replace them; otherwise
  * calls. report --full has all metrics. */
 #include "text/text.h"
@@ -81,7 +82,9 @@ text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t
     char plain[FOLD_NAME_MAX];
 
     name += fold_alias_length(name);
-    if (v->base.p->frames[s->frames[i]].function == 0)
+    // Names of a language have no parameters: "<module> (import json)".
+    if (v->base.p->frames[s->frames[i]].function == 0 ||
+        v->base.p->frames[s->frames[i]].language != 0)
         return style_clean(v->base.arena, name);
     fold_plain_name(name, plain);
     return style_clean(v->base.arena, arena_strdup(v->base.arena, plain));
@@ -210,8 +213,9 @@ text_brief_short_name(const struct text_view *v, const struct stack *s, uint32_t
     struct arena *a = v->base.arena;
     const char *name = style_clean(a, frame_name(v->base.p, s->frames[i], s->locations[i], a));
 
-    // A module's name may have parentheses: "prog (1)+0x1169…".
-    if (v->base.p->frames[s->frames[i]].function == 0)
+    // Names of modules and of a language may have parentheses: "prog (1)+0x1169…".
+    if (v->base.p->frames[s->frames[i]].function == 0 ||
+        v->base.p->frames[s->frames[i]].language != 0)
         return style_cut_end(a, name, width);
     name = symbol_without_result(a, symbol_shorten(a, name, STYLE_NO_LIMIT));
     name = without_parameters(a, name);
@@ -295,6 +299,18 @@ text_brief_section_title(const struct text_view *v, enum metric metric)
     return metric == METRIC_PEAK ? "At the peak" : "Calls";
 }
 
+/* Return a remark on live blocks at the end of an interpreter, which are hardly ever leaks. */
+static const char *
+text_brief_about_exit(const struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+
+    if (p->language_only == 0 || p->extent != EXTENT_WHOLE || !p->process.ended)
+        return "";
+    return arena_printf(v->base.arena, ", which %s did not free at exit",
+                        profile_string(p, p->language_only));
+}
+
 static const char *
 text_brief_section_total(struct text_view *v, enum metric metric)
 {
@@ -307,8 +323,9 @@ text_brief_section_total(struct text_view *v, enum metric metric)
     if (metric == METRIC_TEMPORARY)
         return arena_printf(a, "%s %s", text_metric(v, c, metric), phrase_short_lived(c));
     return arena_printf(
-        a, "%s in %s", text_metric(v, c, metric),
-        style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"));
+        a, "%s in %s%s", text_metric(v, c, metric),
+        style_plural(a, metric == METRIC_PEAK ? c->peak_blocks : counters_live_blocks(c), "block"),
+        metric == METRIC_INUSE ? text_brief_about_exit(v) : "");
 }
 
 /* Write a line for COUNT functions without a row, with their total VALUE. */
@@ -464,7 +481,8 @@ static size_t
 choose_metrics(const struct text_view *v, enum metric *ret)
 {
     const struct counters *c = &v->base.stacks->total;
-    double live = (double)counters_live_bytes(c), peak = (double)c->peak_bytes;
+    double live = (double)counters_live_bytes(c);
+    double few = v->base.p->language_only != 0 ? 1 : NOT_LITTLE * (double)c->peak_bytes;
     size_t n = 0;
 
     if (v->base.p->extent != EXTENT_WHOLE) {
@@ -474,7 +492,7 @@ choose_metrics(const struct text_view *v, enum metric *ret)
         return n;
     }
     ret[n++] = metric_first(v->base.p, c);
-    if (ret[0] == METRIC_PEAK && live >= NOT_LITTLE * peak)
+    if (ret[0] == METRIC_PEAK && live >= few)
         ret[n++] = METRIC_INUSE;
     return n;
 }
@@ -589,6 +607,18 @@ text_brief_put_sections(struct text_view *v, const enum metric *metrics, size_t 
     }
 }
 
+/* Return false if the only own heap is the interpreter's, which holds objects of all functions. */
+static bool
+has_notable_heaps(const struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    size_t others = 0;
+
+    for (size_t i = 1; i < p->heap_count; i++)
+        others += p->heaps[i].made > 0;
+    return p->language_only == 0 || others > 1;
+}
+
 void
 text_brief(struct text_view *v)
 {
@@ -600,11 +630,14 @@ text_brief(struct text_view *v)
     text_losses(v, loss_field_count);
     text_corruptions(v);
     before = out->length;
-    text_heaps(v, SECOND_ROWS);
-    text_backings(v, SECOND_ROWS);
+    if (has_notable_heaps(v)) {
+        text_heaps(v, SECOND_ROWS);
+        text_backings(v, SECOND_ROWS);
+    }
     text_labels(v, SECOND_ROWS);
-    // The table of heaps comes first, so only one metric fits on the screen.
-    if (out->length > before)
+    // The table of heaps comes first, so only one metric fits on the screen. For interpreters, live
+    // blocks are shown nevertheless.
+    if (out->length > before && v->base.p->language_only == 0)
         count = 1;
     count += choose_churn(v, &metrics[count]);
     v->out = &tail;
