@@ -54,7 +54,7 @@ run_sizes(const void *given, int count, char **arguments)
         .options = &o->view,
         .own = o,
         .stacks = STACKS_UNFOLDED,
-        .keeps_native = true, // Types are those of C code.
+        .keeps_native = true, // Only C code has types.
         .show = cmd_sizes_show,
     };
 

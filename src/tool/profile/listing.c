@@ -138,7 +138,7 @@ listing_add(struct listing *l, const char *directory)
     return 0;
 }
 
-/* Append PATH to L if it exists and cannot be read. Its name is that of a profile. */
+/* Append PATH to L if it exists and cannot be read. Its name is a profile's. */
 static void
 add_unreadable(struct listing *l, const char *path)
 {

@@ -71,7 +71,7 @@ static const struct runtime_heap runtimes[] = {
      .fact = "Julia allocates small objects " UNSEEN},
     {.name = "OCaml",
      .symbols = {"caml_alloc_shr"},
-     .fact = "OCaml cuts objects from chunks of its own heap, so blocks are chunks, not objects",
+     .fact = "OCaml divides large blocks into objects, so the recorded blocks are no objects",
      .remedy = "OCAMLRUNPARAM=v=0x400 prints the heap's totals at exit"},
     {.name = "R",
      .symbols = {"R_alloc"},

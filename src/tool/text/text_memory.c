@@ -220,7 +220,7 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
     if (m->others.blocks > 0 && v->base.filter == NULL &&
         v->base.tags.heap == NULL && v->base.tags.label == NULL)
         text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena, "  %12s in %s of its own heaps besides",
+                  arena_printf(v->base.arena, "  %12s in %s in which the program's heaps are",
                                style_bytes(v->base.arena, (int64_t)m->others.bytes),
                                style_plural(v->base.arena, (int64_t)m->others.blocks, "chunk")));
     for (; shown < m->lost_count && shown < limit_of(v); shown++)

@@ -209,7 +209,7 @@ fi
 if has OCaml ocaml; then
     OCAMLRUNPARAM=v=0x400 ran ocaml.heaptap -- ocaml -version
     noted OCaml ocaml.heaptap \
-        "OCaml cuts objects from chunks of its own heap, so blocks are chunks, not objects" \
+        "OCaml divides large blocks into objects, so the recorded blocks are no objects" \
         "OCAMLRUNPARAM=v=0x400 prints the heap's totals at exit"
     check "OCaml: the remedy prints totals" grep -q 'heap_words: [0-9]' ocaml.heaptap.err
 fi

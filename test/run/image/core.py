@@ -273,7 +273,7 @@ def chunks():
          ({"blocks": 3, "bytes": 3000}, found["totals"]["live_blocks"], 0) and
          found["memory"]["blocks"] == 3 + reached["reached"]["blocks"],
          "chunks of the program's heaps are no blocks that can be reached", reached)
-    tell("2.9 KiB in 3 chunks of its own heaps besides" in shown("--leaks", dump),
+    tell("2.9 KiB in 3 chunks in which the program's heaps are" in shown("--leaks", dump),
          "chunks of the program's heaps, in text", shown("--leaks", dump))
 
 
