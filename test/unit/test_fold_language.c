@@ -164,7 +164,7 @@ is_interpreter(const char *executable, int64_t python, int64_t native)
     for (size_t i = 1; i < p->location_count; i++)
         if (p->frames[p->locations[i].first_frame].line == 19)
             p->frames[p->locations[i].first_frame].language = strtab_id(&p->strings, "Python");
-    ret = language_is_interpreter(p);
+    ret = profile_is_of_interpreter(p);
     profile_free(p);
     return ret;
 }

@@ -36,7 +36,7 @@ pick_frames(struct profile *p, const struct view_options *options, bool for_peop
         return;
     fold_runtime(p);
     if (options->language_only ||
-        (for_people && !options->keep_languages && language_is_interpreter(p)))
+        (for_people && !options->keep_languages && profile_is_of_interpreter(p)))
         language_only(p);
 }
 

@@ -375,7 +375,7 @@ is_named_after(const char *name, const char *language)
 }
 
 bool
-language_is_interpreter(const struct profile *p)
+profile_is_of_interpreter(const struct profile *p)
 {
     double share;
     uint32_t language = main_language(p, &share);

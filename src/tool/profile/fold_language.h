@@ -7,7 +7,7 @@
 /* Return true if P's program is the interpreter of a script: most bytes have frames of a language,
  * and the executable has code of the runtime or is called after the language. Requires that
  * fold_runtime was called for P. */
-bool language_is_interpreter(const struct profile *p);
+bool profile_is_of_interpreter(const struct profile *p);
 
 /* Remove the C frames from P's stacks, and charge their allocations to the calling function of the
  * language. Stacks without such a function become the frame "native (no Python frame)". Frames of
