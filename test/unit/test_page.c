@@ -185,9 +185,9 @@ sites_say_their_number_and_their_own_frame(void **state)
                   "[\"startup\",null,null,\"wrapper\",null]");
     assert_behind(&out, BEHIND("\"tables\": {", "libc.so.6\""),
                   ", \"build_id\": null, \"symbols\": null, \"kind\": \"runtime\", "
-                  "\"program\": false}");
+                  "\"program\": false, \"interpreter\": false}");
     assert_behind(&out, BEHIND("\"tables\": {", "/usr/bin/prog\"", "\"symbols\": null"),
-                  ", \"kind\": \"own\", \"program\": true}");
+                  ", \"kind\": \"own\", \"program\": true, \"interpreter\": false}");
     strbuf_release(&out);
     profile_free(p);
     arena_release(&arena);
