@@ -224,6 +224,14 @@ show_single(const struct runner *r, struct view_set *set, struct strbuf *out,
     return runner_show_one(&s, &set->arena, out);
 }
 
+/* Print hints above the output if most of it has no names: they explain the names. */
+static void
+report_beginning(int rc, struct ends *ends)
+{
+    if (rc == 0 && names_hint_explains(&ends->hint))
+        names_hint_print(&ends->hint);
+}
+
 /* Print the messages ENDS if R's result RC is success, and release them. */
 static void
 report_ends(const struct runner *r, int rc, struct ends *ends)
@@ -246,6 +254,7 @@ runner_show(const struct runner *r, struct profile *p)
     struct ends ends = {0};
     int rc = show_single(r, &set, &out, &ends);
 
+    report_beginning(rc, &ends);
     if (rc == 0)
         rc = sink_end(&out);
     else
@@ -285,6 +294,7 @@ runner_run(const struct runner *r, const char *what)
     if (rc == 0)
         rc = is_session(r, &set) ? show_session(r, &set, &out, &ends)
                                  : show_single(r, &set, &out, &ends);
+    report_beginning(rc, &ends);
     if (rc == 0)
         rc = sink_end(&out);
     else

@@ -26,6 +26,8 @@
 enum { MODULES_LISTED = 2, BUILD_ID_DIGITS = 8, HINT_WIDTH = 94 };
 
 #define SHARE_REPORTED 0.05
+// Share from which on a hint is above the report, because its rows make no sense without it.
+#define SHARE_EXPLAINED 0.5
 
 static const char *
 hex_build_id(const struct profile_module *m, struct arena *arena)
@@ -174,6 +176,15 @@ print_gaps(struct names_hint *h, size_t count)
             text = gap_text(h, gap, packages[i], path_basename(gap->path));
         message_hint("%s", text);
     }
+}
+
+bool
+names_hint_explains(const struct names_hint *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (unsymbolized_share(&h->gaps[i].bytes, &h->total) >= SHARE_EXPLAINED)
+            return true;
+    return false;
 }
 
 void

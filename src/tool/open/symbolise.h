@@ -55,6 +55,9 @@ void names_hint_add(struct names_hint *h, const struct profile *p, const struct 
 /* Like names_hint_add, for all stacks of P, with or without FOLD_RECURSION. */
 void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);
 
+/* Return true if one file's functions without names have most bytes. */
+bool names_hint_explains(const struct names_hint *h);
+
 /* Print the hints, if there are any, and release H. */
 void names_hint_print(struct names_hint *h);
 

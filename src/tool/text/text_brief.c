@@ -54,6 +54,7 @@ enum {
     NAME_COLUMN = VALUE_WIDTH + SHARE_WIDTH + 2,
     PLACE_SHARE = 3, // A place gets at most the line's width divided by this.
     CHAIN_FRAMES = 12,
+    NAMELESS_FRAMES = 4, // Frames of a chain without any name.
     GROWING_ROWS = 3,
     SCREEN_LINES = 30,
     HINT_LINES = 2,      // Reserved for hints of the command (open/names_hint.c).
@@ -90,6 +91,16 @@ text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t
     return style_clean(v->base.arena, arena_strdup(v->base.arena, plain));
 }
 
+/* Return true if a frame of S from I to before DEPTH has a name. */
+static bool
+has_name(const struct text_view *v, const struct stack *s, uint32_t i, uint32_t depth)
+{
+    for (; i < depth; i++)
+        if (v->base.p->frames[s->frames[i]].function != 0)
+            return true;
+    return false;
+}
+
 /* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main". */
 static const char *
 chain(const struct text_view *v, const struct stack *s, uint32_t own)
@@ -98,15 +109,16 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
     struct arena *a = v->base.arena;
     const char *text = "";
     bool unsymbolized = false;
+    uint32_t first = top_holder_next(v->base.p, s, own);
+    uint32_t limit = has_name(v, s, first, depth) ? CHAIN_FRAMES : NAMELESS_FRAMES;
 
-    for (uint32_t i = top_holder_next(v->base.p, s, own); i < depth && shown < CHAIN_FRAMES;
-         i = top_holder_next(v->base.p, s, i)) {
+    for (uint32_t i = first; i < depth && shown < limit; i = top_holder_next(v->base.p, s, i)) {
         bool known = v->base.p->frames[s->frames[i]].function != 0;
 
-        // One "…" represents several adjacent frames without names.
+        // One "…" represents several adjacent frames without names, on the way to a name.
         if (!known && unsymbolized)
             continue;
-        unsymbolized = !known && shown > 0;
+        unsymbolized = !known && shown > 0 && has_name(v, s, i, depth);
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
                             unsymbolized ? "\xe2\x80\xa6" : text_brief_plain_name(v, s, i));
     }

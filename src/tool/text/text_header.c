@@ -124,11 +124,11 @@ text_header(struct text_view *v)
     text_incomplete(v);
     text_frames_kept(v);
     if (v->base.p->language_only != 0)
-        text_line(v, ATTR_DIM,
-                  arena_printf(v->base.arena,
-                               "Only %s functions; --no-language-only adds those in C, --native "
-                               "the interpreter's too",
-                               profile_string(v->base.p, v->base.p->language_only)));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(v->base.arena,
+                                "Only %s functions; --no-language-only adds those in C, --native "
+                                "the interpreter's too",
+                                profile_string(v->base.p, v->base.p->language_only)));
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
         text_prose(v, ATTR_WARNING,
                    "Some stacks have no functions of the interpreter: the call tree was filling");

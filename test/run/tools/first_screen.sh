@@ -94,4 +94,25 @@ gcc -O1 -fno-builtin -s -o 'prog (1)' paren.c
 record paren.heaptap './prog (1)'
 check "a file's name with parentheses is whole" \
     sh -c '"$1" report paren.heaptap 2>/dev/null | grep -q " prog (1)+0x"' - "$HEAPTAP"
+
+# In a stripped program, the callers of two rows differ only further out. The report begins with the
+# remedy.
+cat >bare.c <<'END'
+#include <stdlib.h>
+void *volatile kept[8];
+#define NEXT(f, call) __attribute__((noinline)) static void f(int n) { call; __asm__(""); }
+NEXT(takes, kept[n] = malloc(n ? 2000 : 1000))
+NEXT(leads, takes(n))
+NEXT(one, leads(n))
+NEXT(two, leads(n))
+int main(void) { one(0); two(1); return 0; }
+END
+gcc -O1 -fno-builtin -s -o bare bare.c
+record bare.heaptap ./bare
+"$HEAPTAP" report bare.heaptap >bare.txt 2>&1
+check "the callers of a nameless function are listed" \
+    grep -Eq 'from bare\+0x[0-9a-f]+… ← bare\+0x[0-9a-f]+…' bare.txt
+check "no ellipsis hides callers if none has a name" sh -c '! grep -q "← …" bare.txt'
+check "the hint on names is above the report" \
+    grep -q "^hint: .*bare is stripped" <(head -1 bare.txt)
 finish
