@@ -23,6 +23,7 @@
 /* covers: access_sites.c access_words.c text_access.c json_access.c load_access.c access.c */
 /* covers: fields.c field_advice.c field_words.c text_fields.c json_fields.c fields_svg.c */
 /* covers: caller_cells.c caller_errors.c caller_history.c caller_shares.c */
+/* covers: fold_runtime.c fold_language.c */
 /* covers: frame_table.c titles.c speedscope.c csv.c heapprofile.c firefox.c */
 #define LLVMFuzzerTestOneInput fuzz_profile_one
 #include "fuzz_profile.c"
@@ -35,6 +36,7 @@
 #include "html/page_writer.h"
 #include "json/json.h"
 #include "profile/caller_shares.h"
+#include "profile/fold_language.h"
 #include "svg/svg.h"
 #include "text/text.h"
 #include "text/text_view.h"
@@ -424,6 +426,25 @@ views_look_at(struct profile *p)
     arena_release(&l.arena);
 }
 
+/* View P without an interpreter's frames, and with those of the language only. The totals of the
+ * sites must not change. */
+static void
+look_at_language(struct profile *p)
+{
+    int64_t before = 0, after = 0;
+
+    for (size_t i = 0; i < p->site_count; i++)
+        before = counters_sum(before, p->sites[i].counters.allocated_bytes);
+    fold_runtime(p);
+    profile_is_of_interpreter(p);
+    language_only(p);
+    for (size_t i = 0; i < p->site_count; i++)
+        after = counters_sum(after, p->sites[i].counters.allocated_bytes);
+    demand(before == after, "the sites keep their bytes");
+    demand(profile_is_valid(p), "the reduced tree is valid");
+    views_look_at(p);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
@@ -442,6 +463,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
             profile_cut(p, NULL, &moment);
             views_look_at(p);
         }
+        look_at_language(p);
     }
     profile_free(p);
     return 0;
