@@ -331,13 +331,13 @@ json_losses(struct json *j, const struct profile *p)
     json_uint(j, "shortened_bytes", p->losses.shortened_bytes);
     json_uint(j, "truncated_bytes", p->losses.truncated_bytes);
     json_uint(j, "broken_bytes", p->losses.broken_bytes);
-    json_tableless_files(j, p);
     json_bool(j, "file_failed", p->losses.file_failed);
     json_bool(j, "inclusive_is_lower_bound",
               p->losses.other_site_events != 0 || p->losses.shortened_stacks != 0 ||
                   p->losses.truncated_stacks != 0 || p->losses.unwind_failures != 0 ||
                   p->has_callerless);
     json_end(j);
+    json_tableless_files(j, p);
 }
 
 void

@@ -145,7 +145,7 @@ extern const char *const json_snapshot_kinds[SNAPSHOT_KINDS];
 /* Write "at", or "from" and "to": the period of P's counters. Writes nothing for the whole run. */
 void json_extent(struct json *j, const struct profile *p);
 
-/* Write "losses": events that were not recorded, or only in part. */
+/* Write "losses": events that were not recorded, or only in part; and "files_without_tables". */
 void json_losses(struct json *j, const struct profile *p);
 
 /* Write an object for M, one load of an executable or library. If M is NULL, only PATH is known.

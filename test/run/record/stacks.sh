@@ -68,8 +68,8 @@ check "no unwind tables: their stacks end with the reason" \
     grep -q '^  *… whose callers are unknown: this code has no unwind tables$' no_tables.txt
 same "no unwind tables: JSON has the file" "['$PROG/no_tables'] True" "$(python3 -c '
 import json
-losses = json.load(open("no_tables.heaptap.json"))["losses"]
-print(losses["files_without_tables"], losses["inclusive_is_lower_bound"])')"
+report = json.load(open("no_tables.heaptap.json"))
+print(report["files_without_tables"], report["losses"]["inclusive_is_lower_bound"])')"
 "$HEAPTAP" export --format collapsed -o no_tables.txt no_tables.heaptap
 check "no unwind tables: an export has the root of truncated stacks" \
     grep -q '^\[truncated stacks\];call_without_table' no_tables.txt

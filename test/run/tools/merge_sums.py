@@ -80,7 +80,7 @@ def tables_of(reports):
     t = collections.defaultdict(dict)
     for r in reports:
         add(t["totals"], "all", r["totals"], COUNTS + ESTIMATES)
-        losses = {k: v for k, v in r["losses"].items() if not isinstance(v, (bool, list))}
+        losses = {k: v for k, v in r["losses"].items() if not isinstance(v, bool)}
         add(t["losses"], "all", losses, sorted(losses))
         recorder = {k: v for k, v in r["recorder"].items() if k not in NO_SUM}
         # A merged profile has the lowest of several limits.
