@@ -1,7 +1,8 @@
 /* live_memory.c: read the memory of a running process through /proc.
  *
- * The ranges are read from /proc/PID/smaps when the memory is opened. The bytes are read by
- * process_vm_readv, which requires permission to trace the process and does not stop it. Ranges
+ * The ranges are read from /proc/TID/smaps when the memory is opened. TID is the first thread, or
+ * another if the first has ended: the kernel shows no memory of an ended thread. The bytes are read
+ * by process_vm_readv, which requires permission to trace the process and does not stop it. Ranges
  * that the recorder excludes from dumps (VmFlags dd) are left out: they contain its remembered
  * stacks, which must not count as pointers of the program. Ranges that the program excludes are
  * read.
@@ -42,6 +43,7 @@
 #include <time.h>
 
 #include "image/saved_registers.h"
+#include "profile/processes.h"
 
 enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel writes no more.
 
@@ -120,11 +122,14 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
 static int
 read_maps(struct memory *m, struct err *err)
 {
-    const char *path = arena_printf(&m->arena, "/proc/%u/smaps", m->pid);
+    const char *path;
     size_t region_capacity = 0, mapping_capacity = 0, line_bytes = 0;
-    FILE *f = fopen(path, "re");
     char *line = NULL;
+    FILE *f;
 
+    m->thread = processes_thread(m->pid);
+    path = arena_printf(&m->arena, "/proc/%u/smaps", m->thread);
+    f = fopen(path, "re");
     m->regions = NULL;
     m->mappings = NULL;
     m->region_count = m->mapping_count = 0;
@@ -155,35 +160,12 @@ probe(const struct memory *m)
 
         if (m->regions[i].readable_bytes == 0)
             continue;
-        if (process_vm_readv((pid_t)m->pid, &here, 1, &remote, 1, 0) == 1)
+        if (process_vm_readv((pid_t)m->thread, &here, 1, &remote, 1, 0) == 1)
             return 0;
         if (errno == EPERM || errno == ESRCH)
             return errno;
     }
     return EFAULT;
-}
-
-int
-live_memory_open(uint32_t pid, struct memory *ret, struct err *err)
-{
-    int r, error;
-
-    *ret = (struct memory){
-        .pid = pid, .lives = true, .word_bytes = 8, .machine = EM_X86_64, .program = ""};
-    ret->name = arena_printf(&ret->arena, "process %u", pid);
-    r = read_maps(ret, err);
-    if (r == 0 && (error = probe(ret)) != 0)
-        r = error == EPERM
-                ? err_set(err, HEAPTAP_BAD_INPUT,
-                          "process %u may not be looked into; run heaptap as its user or as root, "
-                          "and see kernel.yama.ptrace_scope",
-                          pid)
-                : err_set(err, HEAPTAP_BAD_INPUT, "the memory of process %u cannot be read", pid);
-    if (r != 0)
-        memory_close(ret);
-    else
-        memory_watch(ret);
-    return r;
 }
 
 static bool
@@ -210,6 +192,41 @@ live_memory_line_of(struct memory *m, uint32_t tid, const char *name)
     return arena_strdup(&m->arena, line);
 }
 
+/* Return the letter of thread TID's state in "stat"; 0 if it is gone. */
+static char
+state_of(struct memory *m, uint32_t tid)
+{
+    // The state follows the name, which may contain any character.
+    const char *end = strrchr(live_memory_line_of(m, tid, "stat"), ')');
+
+    return end != NULL && end[1] == ' ' ? end[2] : '\0';
+}
+
+int
+live_memory_open(uint32_t pid, struct memory *ret, struct err *err)
+{
+    int r, error;
+
+    *ret = (struct memory){
+        .pid = pid, .lives = true, .word_bytes = 8, .machine = EM_X86_64, .program = ""};
+    ret->name = arena_printf(&ret->arena, "process %u", pid);
+    r = read_maps(ret, err);
+    if (r == 0 && (error = probe(ret)) != 0)
+        r = error == EPERM
+                ? err_set(err, HEAPTAP_BAD_INPUT,
+                          "process %u may not be looked into; run heaptap as its user or as root, "
+                          "and see kernel.yama.ptrace_scope",
+                          pid)
+                : err_set(err, HEAPTAP_BAD_INPUT, "the memory of process %u cannot be read", pid);
+    if (r != 0) {
+        memory_close(ret);
+        return r;
+    }
+    ret->stopped = state_of(ret, ret->thread) == 'T';
+    memory_watch(ret);
+    return 0;
+}
+
 /* Return true if thread TID waits uninterruptibly in the kernel for the whole time of the
  * checks. */
 static bool
@@ -218,10 +235,7 @@ is_uninterruptible(struct memory *m, uint32_t tid)
     static const struct timespec while_ = {.tv_nsec = BLOCKED_WAIT_NS};
 
     for (int i = 0; i < BLOCKED_CHECKS; i++) {
-        // The state follows the name, which may contain any character.
-        const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
-
-        if (state == NULL || strncmp(state, ") D", 3) != 0)
+        if (state_of(m, tid) != 'D')
             return false;
         nanosleep(&while_, NULL);
     }
@@ -232,9 +246,9 @@ is_uninterruptible(struct memory *m, uint32_t tid)
 static bool
 has_ended(struct memory *m, uint32_t tid)
 {
-    const char *state = strrchr(live_memory_line_of(m, tid, "stat"), ')');
+    char state = state_of(m, tid);
 
-    return state == NULL || strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0;
+    return state == '\0' || state == 'Z' || state == 'X';
 }
 
 static void

@@ -161,7 +161,7 @@ read_forced(const struct memory *m, uint64_t address, void *buffer, size_t size_
     if (r == NULL || (r->access & MEMORY_READ) || m->window == NULL)
         return -1;
     if (m->window->fd < 0) {
-        snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", m->pid);
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", m->thread);
         m->window->fd = open(path, O_RDONLY | O_CLOEXEC);
     }
     return m->window->fd < 0 ? -1 : pread(m->window->fd, buffer, size_bytes, (off_t)address);
@@ -172,7 +172,7 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
 {
     struct iovec here = {buffer, size_bytes};
     struct iovec remote = {(void *)(uintptr_t)address, size_bytes};
-    ssize_t n = process_vm_readv((pid_t)m->pid, &here, 1, &remote, 1, 0);
+    ssize_t n = process_vm_readv((pid_t)m->thread, &here, 1, &remote, 1, 0);
 
     if (n < 0 && errno == EFAULT)
         n = read_forced(m, address, buffer, size_bytes);

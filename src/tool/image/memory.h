@@ -73,6 +73,8 @@ struct memory {
     uint64_t first_stack; // Address in the stack that the kernel made; 0 = unknown.
     uint64_t missing_bytes; // Bytes beyond the end of a dump that was cut short.
     bool lives;
+    bool stopped;    // A signal has stopped the live process.
+    uint32_t thread; // Thread through which a live process is read.
     // Bytes of a dump's file.
     const unsigned char *bytes;
     size_t size_bytes;

@@ -154,34 +154,36 @@ socket_timeout(uint32_t pid, int fd, int option)
     return known ? in_ms(limit.tv_sec, (int64_t)limit.tv_usec * 1000) : NO_TIMEOUT;
 }
 
-/* Copy SIZE_BYTES at ADDRESS of process PID to TO. Return false if they cannot be read. */
+/* Copy SIZE_BYTES at ADDRESS of thread TID to TO. Return false if they cannot be read. */
 static bool
-read_at(uint32_t pid, uint64_t address, void *to, size_t size_bytes)
+read_at(uint32_t tid, uint64_t address, void *to, size_t size_bytes)
 {
     struct iovec here = {to, size_bytes}, remote = {(void *)(uintptr_t)address, size_bytes};
 
     return address != 0 &&
-           process_vm_readv((pid_t)pid, &here, 1, &remote, 1, 0) == (ssize_t)size_bytes;
+           process_vm_readv((pid_t)tid, &here, 1, &remote, 1, 0) == (ssize_t)size_bytes;
 }
 
 /* Return the relative timeout of io_uring_enter in ms; NO_TIMEOUT if there is none. An absolute
  * timeout does not count, because a restart does not extend it. */
 static int64_t
-uring_timeout(uint32_t pid, const struct user_regs_struct *registers)
+uring_timeout(uint32_t tid, const struct user_regs_struct *registers)
 {
     struct io_uring_getevents_arg argument;
     struct timespec limit;
 
     if ((registers->r10 & IORING_ENTER_EXT_ARG) == 0 || (registers->r10 & URING_OTHER_FORMS) != 0 ||
-        !read_at(pid, registers->r8, &argument, sizeof argument) ||
-        !read_at(pid, argument.ts, &limit, sizeof limit))
+        !read_at(tid, registers->r8, &argument, sizeof argument) ||
+        !read_at(tid, argument.ts, &limit, sizeof limit))
         return NO_TIMEOUT;
     return in_ms(limit.tv_sec, limit.tv_nsec);
 }
 
-/* Return the timeout of CALL in ms; NO_TIMEOUT if it has none or it cannot be read. */
+/* Return the timeout of CALL, which thread TID of process PID made, in ms; NO_TIMEOUT if it has
+ * none or it cannot be read. */
 static int64_t
-timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct *registers)
+timeout_ms(const struct call *call, uint32_t pid, uint32_t tid,
+           const struct user_regs_struct *registers)
 {
     uint64_t argument;
     struct timespec limit;
@@ -193,7 +195,7 @@ timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct 
     case TIMEOUT_MS:
         return (int)argument >= 0 ? (int)argument : NO_TIMEOUT;
     case TIMEOUT_TIMESPEC:
-        return read_at(pid, argument, &limit, sizeof limit)
+        return read_at(tid, argument, &limit, sizeof limit)
                    ? in_ms(limit.tv_sec, limit.tv_nsec)
                    : NO_TIMEOUT;
     case TIMEOUT_RECEIVE:
@@ -201,7 +203,7 @@ timeout_ms(const struct call *call, uint32_t pid, const struct user_regs_struct 
     case TIMEOUT_SEND:
         return socket_timeout(pid, (int)registers->rdi, SO_SNDTIMEO);
     case TIMEOUT_URING:
-        return uring_timeout(pid, registers);
+        return uring_timeout(tid, registers);
     }
     return NO_TIMEOUT;
 }
@@ -225,7 +227,7 @@ restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers)
     if (call == NULL || registers.cs != CODE_SEGMENT_64 ||
         ((int64_t)registers.rax != -EINTR && (int64_t)registers.rax != -ERESTARTNOHAND_))
         return;
-    timeout = timeout_ms(call, pid, &registers);
+    timeout = timeout_ms(call, pid, tid, &registers);
     registers.rax = (uint64_t)-ERESTARTNOHAND_;
     if (mark != 0 && restart_call_since(mark) >= timeout) {
         registers.rax = call->timed_out;

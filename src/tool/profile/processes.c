@@ -121,7 +121,8 @@ processes_has_variable(uint32_t pid, const char *name)
     bool found = false;
     FILE *f;
 
-    snprintf(path, sizeof path, pid != 0 ? "/proc/%u/environ" : "/proc/self/environ", pid);
+    snprintf(path, sizeof path, pid != 0 ? "/proc/%u/environ" : "/proc/self/environ",
+             pid != 0 ? processes_thread(pid) : 0);
     f = fopen(path, "re");
     while (f != NULL && !found && getdelim(&variable, &capacity, '\0', f) > 0)
         found = strncmp(variable, name, length) == 0 &&

@@ -214,7 +214,8 @@ text_core_head(struct text_view *v, const struct examined *e)
     strbuf_char(v->out, '\n');
     text_line(v, ATTR_PLAIN,
               e->memory.lives
-                  ? arena_printf(a, "  %s, which runs", e->memory.name)
+                  ? arena_printf(a, "  %s, which %s", e->memory.name,
+                                 e->memory.stopped ? "is stopped" : "runs")
                   : arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
     if (e->stopped_ns != 0)
         text_line(v, ATTR_DIM, arena_printf(a, "  It was stopped for %s.",

@@ -3,8 +3,10 @@
     stopped.py HEAPTAP PROGRAMS LIBRARY
 """
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import dumps
 from telling import finish, tell
@@ -79,6 +81,39 @@ def traced():
     program.end()
 
 
+def wait_until(condition):
+    for _ in range(2000):
+        if condition():
+            return
+        time.sleep(0.005)
+
+
+def first_ended():
+    """Examine a process whose first thread has ended; then stop it by a signal."""
+    environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath("first.heaptap"))
+    process = subprocess.Popen([os.path.join(programs, "first_ends"), "begun"], env=environment)
+    wait_until(lambda: os.path.exists("begun"))
+    for command in (["check"], LEAKS, ["core", "-o", "dumped.heaptap", "--pid"],
+                    ["core", "--find-pointers", "0x1000", "--pid"]):
+        got = look(command, process.pid)
+        tell(got.returncode == 0 and got.stderr == "",
+             "%s examines a process whose first thread has ended" % " ".join(command[:2]),
+             got.returncode, got.stderr)
+    got = look(["report"], "dumped.heaptap")
+    tell(got.returncode == 0, "the live blocks of such a process are a profile", got.stderr)
+    got = look(["core", "--pid"], process.pid)
+    tell("process %d, which runs\n" % process.pid in got.stdout, "core states that it runs",
+         got.stdout, got.stderr)
+    process.send_signal(signal.SIGSTOP)
+    tell(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]), "the signal stops it")
+    got = look(["core", "--pid"], process.pid)
+    tell("process %d, which is stopped\n" % process.pid in got.stdout,
+         "core states that it is stopped", got.stdout, got.stderr)
+    process.kill()
+    process.wait()
+
+
 calls()
 traced()
+first_ended()
 finish()
