@@ -517,7 +517,7 @@ enum disk_corruption_kind {
 enum disk_corruption_found {
     DISK_FOUND_BY_FREE = 1,
     DISK_FOUND_BY_REALLOC = 2,
-    DISK_FOUND_BY_CHECK = 3, // A check during some thread's allocation or free found the damage.
+    DISK_FOUND_BY_CHECK = 3, // A check of all blocks, during an event or at the end.
 };
 
 enum { DISK_CORRUPTION_BYTES = 24 };

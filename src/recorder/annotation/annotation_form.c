@@ -146,7 +146,7 @@ annotation_restore(void *block)
 }
 
 struct annotation_state
-annotation_validate(const void *block)
+annotation_validate_head(const void *block)
 {
     uint64_t first = *words_of(block), last = *last_word(block);
     struct annotation_state s = {
@@ -154,9 +154,17 @@ annotation_validate(const void *block)
         .ends = last >> 32 == MARK_END,
         .guard_changed = annotation_form.guard_bytes,
     };
-    const uint8_t *guard;
 
     s.whole = s.begins && s.ends && annotation_form_check_of(block) == (uint32_t)last;
+    return s;
+}
+
+struct annotation_state
+annotation_validate(const void *block)
+{
+    struct annotation_state s = annotation_validate_head(block);
+    const uint8_t *guard;
+
     if (!s.whole)
         return s;
     guard = (const uint8_t *)block + annotation_size(block);

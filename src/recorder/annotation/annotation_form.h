@@ -64,6 +64,9 @@ struct annotation_state {
 
 struct annotation_state annotation_validate(const void *block);
 
+/* Like annotation_validate, but does not read the guard, which is then taken to be intact. */
+struct annotation_state annotation_validate_head(const void *block);
+
 static inline bool
 annotation_is_corrupted(struct annotation_state s)
 {

@@ -16,6 +16,13 @@
  * released: a thread that frees the block meanwhile leaves the release to the check. So the check
  * reads only mapped memory, and no thread waits.
  *
+ * When the program ends by exit, check_end checks all blocks once. It takes time in proportion to
+ * the number of blocks, which is less than their allocation took. A deadline was rejected, because
+ * the result would depend on the speed of the machine.
+ *
+ * A program may forbid reads of its blocks or unmap them, as when it destroys an arena of its
+ * allocator. So a check of all blocks asks the kernel once a page whether it can be read.
+ *
  * For each 16 MiB of address space, the map stores the time when all its blocks were last known to
  * be intact. This is the start of the latest complete pass over it. */
 #include "annotator/annotate_real.h"
@@ -37,7 +44,10 @@ enum {
     FRONT_BYTES = 1 << 26, // Maximum distance of the block before a corrupted block.
     LOOK_BLOCKS = 256,
     LOOK_BYTES = 1 << 24,
+    END_TRIES = 256, // Number of times check_end waits for the check of another thread.
 };
+
+#define PAGE_BYTES UINT64_C(4096)
 
 static void (*release)(void *);
 
@@ -181,6 +191,7 @@ static uintptr_t place;    // Address where the next check begins. Only the chec
                            // this and the next two.
 static uintptr_t span;     // Start of the span that the check is in,
 static uint64_t began_ns;  // and the time when the check entered it.
+static uintptr_t readable; // Latest page that could be read; 0 = none.
 
 void
 check_start(void (*give_back)(void *))
@@ -206,36 +217,69 @@ enter_span(uintptr_t at)
     began_ns = sys_clock_ns();
 }
 
+/* Return true if the SIZE_BYTES at ADDRESS can be read. */
+static bool
+check_can_read(uintptr_t address, uint64_t size_bytes)
+{
+    uintptr_t end = address + size_bytes;
+
+    for (uintptr_t page = round_down(address, PAGE_BYTES); page < end; page += PAGE_BYTES) {
+        if (page == readable)
+            continue;
+        if (!sys_is_readable(page))
+            return false;
+        readable = page;
+    }
+    return true;
+}
+
+/* Check the pinned block P. */
 static void
+check_block(void *p)
+{
+    uintptr_t head_bytes = annotation_form.head_bytes + sizeof(uint64_t); // A padding's length.
+    struct annotation_state s;
+
+    if (!check_can_read((uintptr_t)p - head_bytes, head_bytes))
+        return;
+    s = annotation_validate_head(p);
+    if (s.whole && check_can_read((uintptr_t)p + annotation_size(p), annotation_form.guard_bytes))
+        s = annotation_validate(p);
+    if (unlikely(annotation_is_corrupted(s)))
+        corruption_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
+}
+
+/* Check the next blocks. Return false at the end of the pass. */
+static bool
 check_look(void)
 {
     uintptr_t first = place, next;
 
+    readable = 0; // The program may have unmapped the page since.
     for (uint32_t i = 0; i < LOOK_BLOCKS && place - first < LOOK_BYTES; i++) {
         void *p = annotated_next(place, LOOK_BYTES - (place - first), &next);
 
         if (p != NULL)
             enter_span((uintptr_t)p);
         if (p != NULL && annotated_look(p)) {
-            struct annotation_state s = annotation_validate(p);
-
-            if (unlikely(annotation_is_corrupted(s)))
-                corruption_found(p, s, DISK_FOUND_BY_CHECK, (struct arch_caller){0});
+            check_block(p);
             look_ends(p);
         }
         place = next;
         if (next == 0 || next < first) {
             enter_span(0);
-            break;
+            return false;
         }
         if (first == 0)
             first = next; // The first block of a span has no block before it, so take the block
                           // itself.
     }
+    return true;
 }
 
-static COLD void
-look_if_nobody_does(void)
+/* Return true if no other thread checks. Then this thread may check until it sets LOOKING to 0. */
+static bool
+check_begins(void)
 {
     uint32_t here = state != NULL && load_acquire(&state->ready) == READY_YES
                         ? state->header->pid
@@ -243,9 +287,31 @@ look_if_nobody_does(void)
     uint32_t nobody = load_relaxed(&looking);
 
     // A forked child does not continue a check of its parent.
-    if (here == 0 || nobody == here || !cas_acq_rel(&looking, &nobody, here))
+    return here != 0 && nobody != here && cas_acq_rel(&looking, &nobody, here);
+}
+
+static COLD void
+look_if_nobody_does(void)
+{
+    if (!check_begins())
         return;
     check_look();
+    store_release(&looking, 0u);
+}
+
+void
+check_end(void)
+{
+    if (release == NULL)
+        return;
+    for (uint32_t i = 0; !check_begins(); i++) {
+        if (i == END_TRIES)
+            return;
+        sys_wait(i);
+    }
+    place = span = 0;
+    while (check_look())
+        continue;
     store_release(&looking, 0u);
 }
 

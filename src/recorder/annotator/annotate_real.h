@@ -29,4 +29,7 @@ void check_start(void (*release)(void *));
  * thread, which must not pin a block by annotated_look. */
 void check_event(void);
 
+/* Check all blocks, at the end of the program. Other threads may still run. */
+void check_end(void);
+
 #endif

@@ -62,6 +62,7 @@ process_ends(void)
 
     if (!is_recording())
         return;
+    real_calls_end();
     tick_end();
     access_process_ends();
     mem_measure(false, buffer);

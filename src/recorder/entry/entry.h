@@ -56,6 +56,9 @@ extern struct real_allocator real __attribute__((visibility("hidden")));
  * concurrently. */
 void real_calls_resolve(void);
 
+/* Complete the work of the replacements. Call when the program ends. */
+void real_calls_end(void);
+
 /* --- hook_names: the hooked names and their definitions. See hook_names_dynamic.c. */
 
 /* Type of an entry in the recorder's table for stubs. The function gets the hooked function's

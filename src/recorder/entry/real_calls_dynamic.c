@@ -77,6 +77,12 @@ real_calls_resolve(void)
     store_release(&resolved, 1u);
 }
 
+void
+real_calls_end(void)
+{
+    check_end();
+}
+
 /* Define a function that resolves the next function and calls it, or fails if there is none. */
 #define FIRST(type, name, member, parameters, arguments, failed)                                   \
     static type first_##name parameters                                                            \

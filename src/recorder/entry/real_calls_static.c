@@ -49,3 +49,9 @@ real_calls_resolve(void)
         padded_in_front(&real);
     resolved = true;
 }
+
+void
+real_calls_end(void)
+{
+    // There are no annotated blocks.
+}

@@ -464,6 +464,7 @@ echo "# corruption"
 cat >corrupts.c <<'END'
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -471,7 +472,21 @@ static void
 corrupt(const char *how)
 {
     char *volatile p = malloc(30);
+    char *q;
 
+    if (strncmp(how, "kept", 4) == 0) {
+        p[30] = 'X';
+        if (strcmp(how, "kept_quick") == 0)
+            _exit(0);
+        return;
+    }
+    if (strcmp(how, "hidden") == 0) {
+        // The annotation of the block becomes unreadable. It is in a mapping of its own.
+        q = malloc(1 << 20);
+        mprotect(q - (size_t)q % 4096, 4096, PROT_NONE);
+        free(p);
+        return;
+    }
     if (strcmp(how, "overflow") == 0)
         p[30] = 'X';
     free(p);
@@ -507,6 +522,15 @@ for where in here child exec; do
     gives "corruption: within, $where" 0 "" \
         forgets --fail-on corruption=1 -- ./corrupts $where overflow
 done
+for where in here child exec; do
+    gives "corruption: never freed, $where" 99 "): corruption: 1, and --fail-on allows none" \
+        forgets --fail-on corruption -- ./corrupts $where kept
+    # The recorder does not run after _exit.
+    gives "corruption: never freed, ends by _exit, $where" 0 "" \
+        forgets --fail-on corruption -- ./corrupts $where kept_quick
+done
+gives "corruption: an unreadable block at the end" 0 "" \
+    forgets --fail-on corruption -- ./corrupts here hidden
 gives "corruption: freed twice by a child" 99 "): corruption: 1, and --fail-on allows none" \
     forgets --fail-on corruption -- ./corrupts child twice
 gives "corruption: and no other process is blamed" 0 "" forgets --fail-on corruption -- ./tests
