@@ -18,8 +18,10 @@ const char *demangle_strip_clone(struct arena *arena, const char *linkage);
 /* Text in place of omitted text; output may convert it to ASCII. */
 #define SYMBOL_ELLIPSIS "\xe2\x80\xa6"
 
-/* Return FUNCTION shortened for people. Default template arguments, std::__cxx11 and allocators are
- * removed, and parameter lists if the name exceeds WIDTH columns. From ARENA. */
+/* Return FUNCTION shortened for people. Inline namespaces such as std::__cxx11 are removed, and
+ * comparators, hashes and allocators that are the default for the element. Strings, streams and
+ * std::mt19937 get their short names. Parameter lists are removed if the name exceeds WIDTH
+ * columns. From ARENA. */
 const char *symbol_shorten(struct arena *arena, const char *function, size_t width);
 
 /* Return FUNCTION, with its parameters, without the return type that demanglers put in front of a

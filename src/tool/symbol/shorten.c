@@ -2,7 +2,8 @@
  *
  * There are three steps, the last two only as far as the width requires:
  *
- *     clean     removes inline namespaces, default template arguments and suffixes
+ *     clean     removes inline namespaces and suffixes, and template arguments if they are the
+ *               default for the element; uses short names such as std::string and std::mt19937
  *     collapse  removes the return type of a template, then replaces parameter lists, then template
  *               arguments by "(…)" and "<…>", each kind from the deepest outwards
  *     cut       ends the name with "…"
@@ -26,6 +27,7 @@
 #include "util/strbuf.h"
 
 #define ANONYMOUS "(anonymous namespace)"
+#define MERSENNE "std::mersenne_twister_engine"
 
 // Maximum nesting of brackets; deeper ones are text. Also limits the recursion of clean().
 enum { NESTING_MAX = 256 };
@@ -150,12 +152,14 @@ sequence_length(const char *s)
     return length;
 }
 
-/* Return the length of an inline namespace of a standard library ("__1::") at S, or 0. BEFORE is
- * the text before it. */
+/* Return the length of an inline namespace of a standard library ("__1::") at S, or 0; "__debug::"
+ * holds its checked containers. BEFORE is the text before it. */
 static size_t
 inline_namespace(const char *s, const struct strbuf *before)
 {
-    static const char *const names[] = { "__cxx11::", "__1::", "__ndk1::", "__Cr::" };
+    static const char *const names[] = {
+        "__cxx11::", "__1::", "__ndk1::", "__Cr::", "__8::", "__debug::", "__cxx1998::",
+    };
 
     if (before->length < 5 || s[0] != '_' || s[1] != '_')
         return 0;
@@ -169,16 +173,17 @@ inline_namespace(const char *s, const struct strbuf *before)
     return 0;
 }
 
-/* Return the length of the compiler's remark at S (" [clone .cold]", "[abi:cxx11]"), or 0. */
+/* Return the length of the compiler's remark at S (" [clone .cold]", "[abi:cxx11]"), or 0. A remark
+ * contains no bracket, so that unclosed ones cost no more than their length. */
 static size_t
 remark(const char *s)
 {
-    const char *end;
+    size_t length;
 
     if (!starts_with(s, " [clone ") && !starts_with(s, "[abi:"))
         return 0;
-    end = strchr(s, ']');
-    return end != NULL ? (size_t)(end - s) + 1 : 0;
+    length = 2 + strcspn(s + 2, "[]");
+    return s[length] == ']' ? length + 1 : 0;
 }
 
 /* Return the length of the hash of Rust's older mangling at S, or 0: "::h" and 16 hexadecimal
@@ -355,10 +360,73 @@ step_over(const struct text *t, size_t i)
     return t->pair_at[i] != 0 ? t->pairs[t->pair_at[i] - 1].close + 1 : i + 1;
 }
 
-/* Return true if the template argument [BEGIN, END) is one that the standard library supplies by
- * default. */
+/* A template argument without surrounding blanks: [begin, end). */
+struct argument {
+    size_t begin, end;
+};
+
+/* Return T's text [BEGIN, END) without the blanks around it. */
+static struct argument
+trimmed(const struct text *t, size_t begin, size_t end)
+{
+    while (begin < end && t->s[begin] == ' ')
+        begin++;
+    while (end > begin && t->s[end - 1] == ' ')
+        end--;
+    return (struct argument){begin, end};
+}
+
+/* Return true if A has the LENGTH bytes at NAME at *POSITION, blanks aside. *POSITION is then
+ * behind them. */
 static bool
-is_default_argument(const struct text *t, size_t begin, size_t end)
+passes(const struct text *t, struct argument a, size_t *position, const char *name, size_t length)
+{
+    size_t i = *position;
+
+    for (size_t k = 0; k < length; k++) {
+        if (name[k] == ' ')
+            continue;
+        while (i < a.end && t->s[i] == ' ')
+            i++;
+        if (i == a.end || t->s[i++] != name[k])
+            return false;
+    }
+    *position = i;
+    return true;
+}
+
+static bool
+is_same_argument(const struct text *t, struct argument a, struct argument b)
+{
+    size_t i = a.begin;
+
+    return passes(t, a, &i, t->s + b.begin, b.end - b.begin) && i == a.end;
+}
+
+/* Return true if A is the element of a map from KEY to VALUE: "std::pair<KEY const, VALUE>". */
+static bool
+is_map_element(const struct text *t, struct argument a, struct argument key, struct argument value)
+{
+    const char *k = t->s + key.begin, *v = t->s + value.begin;
+    const size_t key_length = key.end - key.begin, value_length = value.end - value.begin;
+    size_t i = a.begin, constant;
+
+    if (!passes(t, a, &i, "std::pair<", strlen("std::pair<")))
+        return false;
+    constant = i;
+    if (passes(t, a, &constant, "const ", strlen("const ")) &&
+        passes(t, a, &constant, k, key_length) && passes(t, a, &constant, ",", 1))
+        i = constant;
+    else if (!passes(t, a, &i, k, key_length) || !passes(t, a, &i, "const,", strlen("const,")))
+        return false;
+    return passes(t, a, &i, v, value_length) && passes(t, a, &i, ">", 1) && i == a.end;
+}
+
+/* Return true if A is the argument that the standard library supplies by default to the template
+ * that P opens, whose first arguments are FIRST and SECOND. */
+static bool
+is_default_argument(const struct text *t, const struct pair *p, struct argument a,
+                    struct argument first, struct argument second)
 {
     static const char *const names[] = {
         "std::allocator<", "std::char_traits<", "std::less<", "std::hash<", "std::equal_to<",
@@ -366,10 +434,22 @@ is_default_argument(const struct text *t, size_t begin, size_t end)
     };
     static const char rust_allocator[] = "alloc::alloc::Global";
 
-    for (size_t i = 0; i < countof(names); i++)
-        if (starts_with(t->s + begin, names[i]))
-            return step_over(t, begin + strlen(names[i]) - 1) == end;
-    return end - begin == strlen(rust_allocator) && starts_with(t->s + begin, rust_allocator);
+    for (size_t i = 0; i < countof(names); i++) {
+        size_t open = a.begin + strlen(names[i]) - 1;
+        struct argument of;
+
+        if (!starts_with(t->s + a.begin, names[i]))
+            continue;
+        if (t->pair_at[open] == 0 || step_over(t, open) != a.end)
+            return false;
+        of = trimmed(t, open + 1, a.end - 1);
+        if (is_same_argument(t, of, first))
+            return true;
+        return i == 0 && (is_map_element(t, of, first, second) ||
+                          (ends_with_name(t->s, p->open, "std::_Rb_tree") &&
+                           is_same_argument(t, of, second)));
+    }
+    return a.end - a.begin == strlen(rust_allocator) && starts_with(t->s + a.begin, rust_allocator);
 }
 
 /* Return true if all arguments of the template whose name ends at END are significant. */
@@ -390,48 +470,109 @@ arguments_end(const struct text *t, const struct pair *p)
 {
     size_t begin = p->open + 1; // Start of the current argument.
     size_t kept = p->close;     // End of the last argument that is not a default.
-    bool first = true;
+    size_t count = 0;
+    struct argument first[2] = {{0, 0}, {0, 0}};
 
     if (means_all_arguments(t, p->open))
         return p->close;
     for (size_t i = begin; i <= p->close; i = i < p->close ? step_over(t, i) : i + 1) {
-        size_t end = i;
+        struct argument a;
 
         if (i < p->close && t->s[i] != ',')
             continue;
-        while (begin < end && t->s[begin] == ' ')
-            begin++;
-        while (end > begin && t->s[end - 1] == ' ')
-            end--;
-        if (first || !is_default_argument(t, begin, end))
+        a = trimmed(t, begin, i);
+        if (count == 0 || !is_default_argument(t, p, a, first[0], first[1]))
             kept = i;
-        first = false;
+        if (count < countof(first))
+            first[count++] = a;
         begin = i + 1;
     }
     return kept;
 }
 
-/* Replace the long form of a string class at the end of OUT. */
-static void
-use_short_class(struct strbuf *out)
+/* Return true if the arguments of P after the first, which is a type, are NUMBERS with any suffix
+ * ("32ul, 624ul"). */
+static bool
+has_numbers(const struct text *t, const struct pair *p, const char *numbers)
+{
+    const char *s = memchr(t->s + p->open, ',', p->close - p->open);
+
+    if (s == NULL)
+        return false;
+    for (s++; *numbers != '\0'; numbers += *numbers == ',') {
+        size_t digits = strcspn(numbers, ",");
+
+        s += strspn(s, " ");
+        if (strncmp(s, numbers, digits) != 0)
+            return false;
+        s += digits;
+        s += strspn(s, "uUlL");
+        numbers += digits;
+        if (*s != (*numbers == ',' ? ',' : '>'))
+            return false;
+        s++;
+    }
+    return s == t->s + p->close + 1;
+}
+
+/* Return the short name of the template that P opens if it is a class that is known by its whole
+ * list of arguments, otherwise NULL. */
+static const char *
+known_by_arguments(const struct text *t, const struct pair *p)
 {
     static const struct {
-        const char *spelled, *name;
-    } classes[] = {
-        { "std::basic_string<char>", "std::string" },
-        { "std::basic_string<wchar_t>", "std::wstring" },
-        { "std::basic_string_view<char>", "std::string_view" },
-        { "std::basic_ostream<char>", "std::ostream" },
-        { "std::basic_istream<char>", "std::istream" },
+        const char *numbers, *name;
+    } engines[] = {
+        {"32,624,397,31,2567483615,11,4294967295,7,2636928640,15,4022730752,18,1812433253",
+         "std::mt19937"},
+        {"64,312,156,31,13043109905998158313,29,6148914691236517205,17,8202884508482404352,37,"
+         "18444473444759240704,43,6364136223846793005",
+         "std::mt19937_64"},
     };
 
-    for (size_t i = 0; i < countof(classes); i++) {
-        if (!ends_with_name(out->text, out->length, classes[i].spelled))
+    if (!ends_with_name(t->s, p->open, MERSENNE))
+        return NULL;
+    for (size_t i = 0; i < countof(engines); i++)
+        if (has_numbers(t, p, engines[i].numbers))
+            return engines[i].name;
+    return NULL;
+}
+
+/* Replace a string or stream class at the end of OUT, whose arguments begin at OPEN, by its short
+ * name. */
+static void
+use_short_class(struct strbuf *out, size_t open)
+{
+    static const struct {
+        const char *type, *prefix;
+    } characters[] = {
+        {"char", ""}, {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"},
+    };
+    enum { STRINGS = 2, STREAM_CHARACTERS = 2 }; // Streams have short names for two characters.
+    static const char *const classes[] = {
+        "std::basic_string", "std::basic_string_view", "std::basic_ios", "std::basic_istream",
+        "std::basic_ostream", "std::basic_iostream", "std::basic_stringstream",
+        "std::basic_istringstream", "std::basic_ostringstream", "std::basic_fstream",
+        "std::basic_ifstream", "std::basic_ofstream", "std::basic_streambuf",
+        "std::basic_stringbuf", "std::basic_filebuf",
+    };
+    const size_t length = out->length - open - strlen("<>");
+
+    for (size_t i = 0; i < countof(characters); i++) {
+        size_t count = i < STREAM_CHARACTERS ? countof(classes) : STRINGS;
+
+        if (strlen(characters[i].type) != length ||
+            memcmp(out->text + open + 1, characters[i].type, length) != 0)
             continue;
-        out->length -= strlen(classes[i].spelled);
-        out->text[out->length] = '\0';
-        strbuf_str(out, classes[i].name);
-        return;
+        for (size_t k = 0; k < count; k++) {
+            if (!ends_with_name(out->text, open, classes[k]))
+                continue;
+            strbuf_cut(out, open - strlen(classes[k]));
+            strbuf_str(out, "std::");
+            strbuf_str(out, characters[i].prefix);
+            strbuf_str(out, classes[k] + strlen("std::basic_"));
+            return;
+        }
     }
 }
 
@@ -440,8 +581,15 @@ static void
 clean_template(const struct text *t, const struct pair *p, struct strbuf *out)
 {
     size_t end = arguments_end(t, p);
+    const char *known = known_by_arguments(t, p);
+    const size_t open = out->length;
     bool spaced = false;
 
+    if (known != NULL) {
+        strbuf_cut(out, out->length - strlen(MERSENNE));
+        strbuf_str(out, known);
+        return;
+    }
     while (end > p->open + 1 && t->s[end - 1] == ' ') {
         end--;
         spaced = true;
@@ -452,7 +600,7 @@ clean_template(const struct text *t, const struct pair *p, struct strbuf *out)
     if (spaced && end >= 9 && memcmp(t->s + end - 9, "operator>", 9) == 0)
         strbuf_char(out, ' ');
     strbuf_char(out, '>');
-    use_short_class(out);
+    use_short_class(out, open);
 }
 
 static void
