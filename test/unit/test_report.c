@@ -455,13 +455,15 @@ the_first_screen_says_what_matters(void **state)
     build_site(p, build_counters(1, 300, 0, 0),
                "Log::note(std::__cxx11::basic_string<char> const&, int) const@l.cc:7", NULL);
     build_site(p, build_counters(1, 290, 0, 0), "main::{lambda(int)#1}::operator()@l.cc:8", NULL);
+    build_site(p, build_counters(1, 280, 0, 0), "main::{lambda(int)#2}@l.cc:9", NULL);
     v = view(p, plain, &out);
     text_brief(&v);
     assert_non_null(strstr(out.text, " Log::note  l.cc:7\n"));
     assert_non_null(strstr(out.text, " main::{lambda(int)#1}::operator()  l.cc:8\n"));
+    assert_non_null(strstr(out.text, " main::{lambda(int)#2}  l.cc:9\n"));
     assert_null(strstr(out.text, "At the peak"));
-    assert_non_null(strstr(out.text, "Still live at end  5.2 KiB in 42 blocks"));
-    assert_non_null(strstr(out.text, "in 37 more functions"));
+    assert_non_null(strstr(out.text, "Still live at end  5.5 KiB in 43 blocks"));
+    assert_non_null(strstr(out.text, "in 38 more functions"));
     for (const char *s = out.text; *s; s++)
         lines += *s == '\n';
     assert_in_range(lines, 10, 30);

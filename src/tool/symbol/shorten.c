@@ -1,17 +1,21 @@
 /* shorten.c: function names for people and narrow columns.
  *
- * There are three steps, the last two only as far as the width requires:
+ * There are four steps, the last three only as far as the width requires:
  *
  *     clean     removes inline namespaces and suffixes, and template arguments if they are the
  *               default for the element; uses short names such as std::string and std::mt19937
  *     collapse  removes the return type of a template, then replaces parameter lists, then template
  *               arguments by "(…)" and "<…>", each kind from the deepest outwards
+ *     lambda    removes parameters and leading scopes around a lambda, so that its number fits
  *     cut       ends the name with "…"
  *
  *     std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > f<A<B> >(int)
  *     std::string f<A<B>>(int)                              clean
  *     f<A<B>>(int)    f<A<B>>(…)    f<A<…>>(…)    f<…>(…)    narrower
  *     f<…                                                   narrower still
+ *
+ *     a::f(int)::{lambda(int)#2}::operator()(int) const
+ *     a::f::{lambda(…)#2}::operator()    …::{lambda(…)#2}::operator()    {lambda#2}…
  *
  * One scan pairs brackets. It excludes characters in operator names, "(anonymous namespace)",
  * arrows, Python's "<lambda>", and comparisons inside parentheses. Unpaired characters are text.
@@ -54,6 +58,8 @@ static void normalise(const char *s, struct strbuf *out);
 static void shorten_parse(struct text *t, const char *s, size_t length, struct arena *arena);
 static void clean(const struct text *t, size_t begin, size_t end, struct strbuf *out);
 static void collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out);
+static void keep_lambda(const struct text *t, size_t width, const char *ellipsis,
+                        struct strbuf *out);
 static const char *shorten_cut(struct arena *arena, const char *s, size_t width,
                                const char *ellipsis);
 
@@ -86,6 +92,7 @@ symbol_shorten_by(struct arena *arena, const char *function, size_t width, const
     struct strbuf normal = {0};
     struct strbuf cleaned = {0};
     struct strbuf collapsed = {0};
+    struct strbuf kept = {0};
     struct text t;
     const char *result;
 
@@ -97,8 +104,14 @@ symbol_shorten_by(struct arena *arena, const char *function, size_t width, const
     } else {
         shorten_parse(&t, strbuf_text(&cleaned), cleaned.length, &scratch);
         collapse(&t, width, ellipsis, &collapsed);
-        result = shorten_cut(arena, strbuf_text(&collapsed), width, ellipsis);
+        if (columns(strbuf_text(&collapsed), collapsed.length) > width) {
+            shorten_parse(&t, strbuf_text(&collapsed), collapsed.length, &scratch);
+            keep_lambda(&t, width, ellipsis, &kept);
+        }
+        result = shorten_cut(arena, strbuf_text(kept.length > 0 ? &kept : &collapsed), width,
+                             ellipsis);
     }
+    strbuf_release(&kept);
     strbuf_release(&normal);
     strbuf_release(&cleaned);
     strbuf_release(&collapsed);
@@ -774,6 +787,108 @@ collapse(struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
             i = p->close;
         }
     }
+}
+
+/* Return the last outer pair of braces of T, which has the number of a lambda; NULL if there is
+ * none. */
+static const struct pair *
+last_braces(const struct text *t)
+{
+    const struct pair *found = NULL;
+
+    for (size_t i = 0; i < t->length; i = step_over(t, i)) {
+        const struct pair *p = t->pair_at[i] != 0 ? &t->pairs[t->pair_at[i] - 1] : NULL;
+
+        if (p != NULL && p->kind == '{' && (i == 0 || t->s[i - 1] == ':'))
+            found = p;
+    }
+    return found;
+}
+
+static bool
+opens_list(const struct text *t, size_t i)
+{
+    return t->pair_at[i] != 0 && t->s[i] == '(';
+}
+
+/* Append the scopes of T before END, without their parameter lists and the qualifiers after these:
+ * "a::f(int) const::" as "a::f::". */
+static void
+add_scopes(const struct text *t, size_t end, struct strbuf *out)
+{
+    for (size_t i = 0, next; i < end; i = next) {
+        next = step_over(t, i);
+        if (!opens_list(t, i)) {
+            strbuf_add(out, t->s + i, next - i);
+            continue;
+        }
+        while (next < end && !starts_with(t->s + next, "::"))
+            next = step_over(t, next);
+    }
+}
+
+/* Append TEXT, which is too wide, without as many of its first scopes as necessary. END is the end
+ * of the scopes. Return false if it is too wide even without all scopes. */
+static bool
+drop_scopes(const struct text *t, size_t end, size_t width, const char *ellipsis,
+            struct strbuf *out)
+{
+    const size_t mark = columns(ellipsis, strlen(ellipsis)) + strlen("::");
+    size_t left = columns(t->s, t->length);
+
+    for (size_t i = 0, next, start = 0; i < end; i = next) {
+        next = step_over(t, i);
+        if (!starts_with(t->s + i, "::"))
+            continue;
+        next = i + strlen("::");
+        left -= columns(t->s + start, next - start);
+        start = next;
+        if (left + mark > width && (next < end || left > width))
+            continue;
+        if (left + mark <= width) {
+            strbuf_str(out, ellipsis);
+            strbuf_str(out, "::");
+        }
+        strbuf_str(out, t->s + start);
+        return true;
+    }
+    return false;
+}
+
+/* Append T's name in a form that shows the number of its last lambda in WIDTH columns if possible:
+ * first the parameters of its call are removed, then those of the enclosing functions, leading
+ * scopes, and the lambda's own parameters. A name without lambdas is appended as it is. */
+static void
+keep_lambda(const struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
+{
+    const struct pair *braces = last_braces(t);
+    struct strbuf whole = {0};
+    struct text shorter;
+    size_t end, scopes;
+
+    for (end = braces ? braces->close : t->length; end < t->length && !opens_list(t, end);)
+        end = step_over(t, end);
+    strbuf_add(out, t->s, end);
+    if (braces == NULL || columns(out->text, out->length) <= width)
+        return;
+    strbuf_clear(out);
+    add_scopes(t, braces->open, out);
+    scopes = out->length;
+    strbuf_add(out, t->s + braces->open, end - braces->open);
+    if (columns(out->text, out->length) <= width)
+        return;
+    strbuf_add(&whole, out->text, out->length);
+    strbuf_clear(out);
+    shorten_parse(&shorter, strbuf_text(&whole), whole.length, t->arena);
+    if (!drop_scopes(&shorter, scopes, width, ellipsis, out)) {
+        size_t i = scopes + 1, close = scopes + braces->close - braces->open;
+
+        while (i < close && !opens_list(&shorter, i))
+            i = step_over(&shorter, i);
+        strbuf_add(out, whole.text + scopes, i - scopes);
+        strbuf_str(out, whole.text + (i < close ? step_over(&shorter, i) : i));
+    }
+    strbuf_release(&whole);
 }
 
 /* Return S in at most WIDTH columns. */

@@ -208,7 +208,7 @@ without_parameters(struct arena *arena, const char *name)
         if (depth == 0)
             break;
     }
-    if (open == NULL || open == name || strpbrk(last + 1, ":>") != NULL)
+    if (open == NULL || open == name || strpbrk(last + 1, ":>}") != NULL)
         return name;
     // In "operator()" the last brackets belong to the name.
     if ((size_t)(last + 1 - name) >= sizeof operator_call - 1 &&
