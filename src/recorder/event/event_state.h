@@ -7,6 +7,7 @@
 struct event_state {
     uint64_t early_events; // Atomic: number of events during another thread's start that are not
                            // yet in the header.
+    uint32_t start_overdue; // Atomic: 1 once a thread has waited in vain for the start.
 
     /* mode.c, request.c, errors.c */
     uint32_t gaps;           // Nonzero once some blocks may have been left unrecorded.

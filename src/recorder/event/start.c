@@ -51,6 +51,9 @@
 #include "stack/wrappers.h"
 
 enum { STATUS_BYTES = 4096 };
+
+/* Number of times that a thread waits for another to start recording: about 50 ms (sys_wait). */
+enum { START_WAITS = 64 + 320 };
 enum { COMMAND_BYTES_MAX = 32 * 1024, FIRST_INTERVAL_NS = 1000000, START_STACK_BYTES = 256 << 10 };
 
 /* Bytes of address space reserved at the start: a fixed part for the ledger's top level, caches and
@@ -411,6 +414,25 @@ start_on_own_stack(void)
     return started;
 }
 
+/* Wait for the thread that is starting to record. Return enum ready. The wait is short, because
+ * that thread may wait for the loader's lock, which this thread may have. Once a wait was in vain,
+ * no event waits. A nested event does not wait either: it may have interrupted the start. */
+static uint32_t
+start_await(void)
+{
+    uint32_t ready = load_acquire(&state->ready);
+
+    if (tls.nests != 0 || load_relaxed(&event_state()->start_overdue) != 0)
+        return ready;
+    for (uint32_t i = 0; i < START_WAITS && ready == READY_NO; i++) {
+        sys_wait(i);
+        ready = load_acquire(&state->ready);
+    }
+    if (ready == READY_NO)
+        store_relaxed(&event_state()->start_overdue, 1u);
+    return ready;
+}
+
 COLD bool
 start_recording(void)
 {
@@ -430,8 +452,9 @@ start_recording(void)
         if (ready == READY_YES)
             count_early_events();
     } else {
-        // Do not wait for the other thread: it may wait for the loader's lock, which this thread
-        // may have.
+        ready = start_await();
+        if (ready != READY_NO)
+            return ready == READY_YES;
         add_relaxed(&event_state()->early_events, UINT64_C(1));
         if (load_acquire(&state->ready) == READY_YES)
             count_early_events();
