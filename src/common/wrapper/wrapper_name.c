@@ -3,7 +3,7 @@
  * The table lists functions that only obtain memory for their caller, occur in many programs, and
  * have names with no other meaning. Every function of the C++ library qualifies, and so does every
  * function of Rust's library: `vector::_M_realloc_insert` allocates, but readers look for the user
- * code that called it. Of other libraries, allocation functions and the inner parts of containers
+ * code that called it. In other libraries, allocation functions and the inner parts of containers
  * qualify. The allocators of a single program do not belong here, unless their names identify them
  * as such.
  *
@@ -25,7 +25,7 @@
  *
  * Freestanding: the recorder decides by symbols, the tools by demangled names. Symbols are compared
  * with the same table, component by component, because demangling needs memory. A symbol of Rust's
- * v0 mangling names the crate of its code, which decides alone. Both decisions need not agree
+ * v0 mangling names a crate, which decides alone. Both decisions need not agree
  * (format.md 4.3.1). */
 #include "wrapper/wrapper_name.h"
 
@@ -457,7 +457,7 @@ matches_parts(const char *pattern, const char *symbol)
     return true;
 }
 
-/* Return true if the first component at SYMBOL is that of an impl in Rust's library, in the legacy
+/* Return true if the first component at SYMBOL names an impl in Rust's library, in the legacy
  * mangling: "_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..clone..Clone$GT$". */
 static bool
 is_library_impl_symbol(const char *symbol)
@@ -470,7 +470,7 @@ is_library_impl_symbol(const char *symbol)
            is_library_impl(part.name + sizeof opens - 1, &legacy);
 }
 
-/* Return true if the crate of SYMBOL, of Rust's v0 mangling behind "_R", is one of the library. */
+/* Return true if the crate of SYMBOL, of Rust's v0 mangling behind "_R", belongs to the library. */
 static bool
 is_library_crate(const char *symbol)
 {

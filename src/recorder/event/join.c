@@ -80,8 +80,8 @@ sweep(uint32_t own_tid)
     }
 }
 
-/* Take the row of an ended thread with the name NAME. Once there are NAMED_ROWS_MAX rows, take that
- * of any ended thread, so that the number of rows stays bounded. Return NULL if there is none. */
+/* Take the row of an ended thread with the name NAME. Once there are NAMED_ROWS_MAX rows, take
+ * any ended thread's, so that the number of rows stays bounded. Return NULL if there is none. */
 static struct thread *
 take_over(uint32_t tid, const char *name)
 {

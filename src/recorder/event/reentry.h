@@ -157,7 +157,7 @@ struct reentry_call {
     enum reentry_kind kind;
     uint32_t undo; // Bits of REENTRY_UNDO_*. The fields of a clear bit are not initialised.
     struct arch_caller caller;
-    union { // A call uses at most one of these. The union saves stack space: below malloc, the
+    union { // A call uses at most one member. The union saves stack space: below malloc, the
             // stack holds two guards.
         struct reentry_nest nest;
         uint64_t annotating;

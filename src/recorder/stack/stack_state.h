@@ -24,7 +24,7 @@ struct stack_state {
     uint64_t stack_top;   // Upper end of the main thread's stack.
     uint64_t stack_limit; // Lower end of the main thread's stack at its maximum size.
     uint64_t stack_start; // Where the main thread's first frame begins; 0 = unknown.
-    uint64_t tls_bytes, tls_align; // Of the program's thread-local variables.
+    uint64_t tls_bytes, tls_align; // The program's thread-local variables.
 };
 static_assert(sizeof(struct stack_state) <= STATE_STACK_BYTES, "platform/state.h reserves it");
 

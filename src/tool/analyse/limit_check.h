@@ -43,7 +43,7 @@ bool limit_is_bytes(enum limit_of what);
  * whole run. */
 enum metric limit_metric(enum limit_of what);
 
-/* The function of user code that has the largest part of a value, or of its growth. */
+/* The function of user code with the largest part of a value or of the growth. */
 struct limit_cause {
     const char *function; // NULL = unknown.
     int64_t amount;       // May exceed the growth, if other functions shrank.

@@ -1,4 +1,4 @@
-/* tableless_files.c: list the files in whose code stacks end because it has no unwind tables.
+/* tableless_files.c: list the files whose code ends stacks, because it has no unwind tables.
  *
  * Several modules may have one path: a library that was loaded twice, or in several processes of a
  * merged profile. The paths of modules are interned, so equal paths are equal pointers.

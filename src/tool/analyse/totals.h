@@ -57,7 +57,7 @@ void size_totals_bars(const struct size_totals *bins, struct bin_bar ret[BIN_BAR
 /* Return true if B, made from P, keeps the invariants above. Only reads; see util/ensure.h. */
 bool size_totals_are_valid(const struct profile *p, const struct size_totals *b);
 
-/* --- tableless_files.c: files in whose code stacks end, because it has no unwind tables. */
+/* --- tableless_files.c: files whose code ends stacks, because it has no unwind tables. */
 
 struct tableless_file {
     const char *path;

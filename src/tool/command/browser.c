@@ -4,7 +4,7 @@
  * a command is replaced by the file; without %s the file is the last argument. No shell is
  * involved, so no character in the name of the file has a special meaning.
  *
- * The browser gets a session of its own and no stream of the command. So Ctrl-C in the terminal
+ * The browser gets a new session and no stream of the command. So Ctrl-C in the terminal
  * does not end it, and a reader of the command's output does not wait for it. */
 #include "command/browser.h"
 

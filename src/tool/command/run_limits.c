@@ -177,7 +177,7 @@ report_forked(int64_t count, struct arena *arena)
                     count > 1 ? "them" : "it");
 }
 
-/* Return true if one of the COUNT recorded PROCESSES is OWN, a process with its own malloc called
+/* Return true if the COUNT recorded PROCESSES include OWN, a process with its own malloc called
  * NAME. A pid does not suffice: a process may have left a profile before it executed OWN. */
 static bool
 own_malloc_is_recorded(const struct unrecorded_own_malloc *own, const char *name,

@@ -31,7 +31,7 @@ json_values(struct json *j, const struct timeline *t, const struct timeline_row 
     json_end(j);
 }
 
-/* Write whether ROW is an estimate, and the interval of its last value if that is known. */
+/* Write whether ROW is an estimate, and the interval of the last value, if known. */
 static void
 json_timeline_put_error(struct json *j, const struct profile *p, const struct timeline *t,
                         const struct timeline_row *row)

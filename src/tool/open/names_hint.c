@@ -26,7 +26,7 @@
 enum { MODULES_LISTED = 2, BUILD_ID_DIGITS = 8, HINT_WIDTH = 94 };
 
 #define SHARE_REPORTED 0.05
-// Share from which on a hint is above the report, because its rows make no sense without it.
+// A hint with at least this share is above the report: without it, the rows make no sense.
 #define SHARE_EXPLAINED 0.5
 
 static const char *

@@ -11,8 +11,8 @@
 int pick_metric(const struct profile *p, enum metric metric);
 
 /* Reduce the stacks of a symbolised P to the frames that OPTIONS select: without the interpreter's,
- * or only those of the program's language. If OPTIONS leave the choice, a view FOR_PEOPLE of an
- * interpreter's profile has only those of the language. Programs and gates rely on the others. */
+ * or only the frames of the program's language. If OPTIONS leave the choice, a view FOR_PEOPLE of
+ * an interpreter's profile has only the latter. Programs and gates rely on the others. */
 void pick_frames(struct profile *p, const struct view_options *options, bool for_people);
 
 /* Return the stack options for OPTIONS. FOLD charges allocations in common wrappers to their

@@ -89,7 +89,7 @@ static_assert(countof(runtimes) <= 32, "a set of runtimes has 32 bits");
 
 enum { SYMBOLS_MAX = countof(((struct runtime_heap *)NULL)->symbols) };
 
-/* Return true if one of the COUNT names with KINDS is defined. */
+/* Return true if any of the COUNT names with KINDS is defined. */
 static bool
 is_defined(const enum elf_name *kinds, size_t count)
 {

@@ -14,7 +14,7 @@ struct runtime_heap {
     const char *symbols[3];  // Functions that only this runtime defines, then NULL.
     const char *section;     // Section that only its programs have; NULL = none.
     const char *commands[3]; // Names of programs that load the runtime, as globs, then NULL.
-    const char *fact;        // A sentence on the place of its objects, without a period.
+    const char *fact;        // A sentence on the place of the runtime's objects, without a period.
     const char *remedy;      // Clause that names a tried remedy; NULL = none.
     // With this variable in the environment, or this text in the command, the runtime uses malloc;
     // NULL = none.

@@ -855,9 +855,9 @@ drop_scopes(const struct text *t, size_t end, size_t width, const char *ellipsis
     return false;
 }
 
-/* Append T's name in a form that shows the number of its last lambda in WIDTH columns if possible:
- * first the parameters of its call are removed, then those of the enclosing functions, leading
- * scopes, and the lambda's own parameters. A name without lambdas is appended as it is. */
+/* Append T's name in a form that shows the number of the last lambda in WIDTH columns if possible:
+ * remove first the parameters of the call, then the parameters of enclosing functions, leading
+ * scopes, and the lambda's parameters. A name without lambdas is appended as it is. */
 static void
 keep_lambda(const struct text *t, size_t width, const char *ellipsis, struct strbuf *out)
 {

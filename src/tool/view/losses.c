@@ -123,7 +123,7 @@ remedy_of(const struct profile_losses *losses, const struct loss_field *field)
                                                                        : field->remedy;
 }
 
-/* Return the files of P in which stacks end, and the remedy. */
+/* Return the files of P whose code ends stacks, and the remedy. */
 static const char *
 remedy_of_table(struct arena *arena, const struct profile *p)
 {
