@@ -164,9 +164,12 @@ def stop_twice_then_background(t, prefix):
     t.expect("Stopped")
     t.send("bg\n")
     t.expect("resumed")
-    # The job may end before `wait` starts. Then bash has no %1 left, but keeps the status by
-    # process id.
-    t.send("touch go; wait $!; echo waited=$?\n")
+    # The job must not end before bash waits: bash may have dropped its status by then.
+    t.send('echo wai""ting; wait $!; echo waited=$?\n')
+    t.expect("waiting")
+    time.sleep(0.3)
+    with open("go", "w", encoding="ascii"):
+        pass
     return int(t.expect(r"\nwaited=(\d+)")[1])
 
 
