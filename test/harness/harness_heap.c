@@ -253,6 +253,11 @@ real_calls_resolve(void)
 {
 }
 
+void
+real_calls_end(void)
+{
+}
+
 uint32_t
 real_usable_mode(void)
 {
