@@ -129,7 +129,7 @@ others_path(const struct destination *d, const char *pattern, pid_t pid)
     const char *path = expanded_by(d, pattern, d->program, pid);
     size_t length = strlen(path), suffix = strlen(PROFILE_SUFFIX);
 
-    if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
+    if (length >= suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
         length -= suffix;
     return arena_printf(d->arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)length, path);
 }

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "profile/control.h"
@@ -38,7 +39,7 @@ ask_all(const struct periodic *p, const char *directory, const char *name)
     struct dirent *e;
 
     while (d != NULL && (e = readdir(d)) != NULL)
-        if (e->d_name[0] != '.')
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             periodic_ask(p, arena_printf(&a, "%s/%s", directory, e->d_name), name);
     if (d != NULL)
         closedir(d);

@@ -131,7 +131,8 @@ listing_add(struct listing *l, const char *directory)
                                : arena_printf(l->arena, "%s/%s", directory, e->d_name);
         struct listed one;
 
-        if (e->d_name[0] != '.' && listing_look(l, path, &one))
+        // A hidden file is listed only if its header names the session.
+        if ((e->d_name[0] != '.' || l->session_id != 0) && listing_look(l, path, &one))
             listing_append(l, &one);
     }
     closedir(d);
@@ -232,7 +233,7 @@ name_of_first(const char *dir, struct arena *arena)
 
     while (length > 1 && dir[length - 1] == '/')
         length--;
-    if (length <= suffix_length ||
+    if (length < suffix_length ||
         strncmp(dir + length - suffix_length, suffix, suffix_length) != 0)
         return NULL;
     return arena_printf(arena, "%.*s" PROFILE_SUFFIX, (int)(length - suffix_length), dir);
@@ -326,7 +327,7 @@ listing_session_of(const char *path, struct arena *arena, size_t *ret_count)
         return NULL;
     if (place_of_first(dir, arena) != NULL)
         session = arena_strndup(arena, dir, strlen(dir) - 1);
-    else if (length > suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
+    else if (length >= suffix && strcmp(path + length - suffix, PROFILE_SUFFIX) == 0)
         session =
             arena_printf(arena, "%.*s" ORIGIN_OTHERS_SUFFIX, (int)(length - suffix), path);
     if (session != NULL && (*ret_count = count_session(session, h.session_id, arena)) > 1)

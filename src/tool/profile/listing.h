@@ -31,7 +31,8 @@ struct listing {
     size_t count, capacity;
 };
 
-/* Add the profiles in DIRECTORY. Returns 0, or -1 with errno set if DIRECTORY cannot be read. */
+/* Add the profiles in DIRECTORY; hidden files only if L has a session. Returns 0, or -1 with errno
+ * set if DIRECTORY cannot be read. */
 int listing_add(struct listing *l, const char *directory);
 
 /* Return the sorted paths of L and their number, as an array from L's arena. L itself is reduced to

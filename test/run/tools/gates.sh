@@ -790,6 +790,23 @@ printf '#!/no/such/interpreter\n' >unstarted && chmod +x unstarted
 heaptap run --quiet -o numbered/c%n.heaptap -- ./unstarted 2>err
 check "not started: nothing stays" test ! -e numbered/c1.processes
 
+echo "# -o a hidden file"
+mkdir hidden
+for name in .x.heaptap .x .heaptap hidden/.x.heaptap; do
+    gives "$name: within" 0 "" heaptap run --quiet -o $name --fail-on leaks=1000 -- ./one 1
+    check "$name: packed" test "$(stat -c %s $name)" -lt 50000
+    gives "$name: the first process leaks" 99 "one (pid" heaptap run --quiet --force -o $name \
+        --only one --fail-on leaks=1000 -- sh -c './one 1; exec ./one 5000'
+    gives "$name: a child leaks" 99 "one (pid" heaptap run --quiet --force -o $name \
+        --only one --fail-on leaks=1000 -- sh -c './one 5000; exec ./one 1'
+done
+heaptap run --force -o hidden/.x.heaptap -- ./one 1 2>err
+check "a hidden file: in the summary" grep -q "^heaptap: profile hidden/.x.heaptap (" err
+heaptap run --quiet --no-pack -o hidden/.s.heaptap --snapshot-every 0.1 -- \
+    "$PROG/slowleak" 12000 20000 >slow.out
+check "a hidden file: snapshots" \
+    test "$(heaptap report --json hidden/.s.heaptap | jq '.snapshots | length')" -gt 0
+
 echo "# -o a directory"
 mkdir many
 cp new.heaptap many/heaptap.tests.1.heaptap
