@@ -331,6 +331,20 @@ find_current(const char *wanted, char *cwd, size_t size, struct err *err)
                      wanted);
 }
 
+/* Return the length of the longest name between two slashes of PATH. */
+static size_t
+longest_name(const char *path)
+{
+    size_t longest = 0, length;
+
+    for (; *path != '\0'; path += length + (path[length] == '/')) {
+        length = strcspn(path, "/");
+        if (length > longest)
+            longest = length;
+    }
+    return longest;
+}
+
 int
 destination_check_length(const char *path, struct err *err)
 {
@@ -343,6 +357,11 @@ destination_check_length(const char *path, struct err *err)
             return rc;
         length += strlen(cwd) + 1;
     }
+    if (longest_name(path) > NAME_MAX)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the profile cannot be created at %s: a name in this path has %zu bytes, "
+                       "and the kernel accepts %d; choose a shorter one with -o",
+                       path, longest_name(path), NAME_MAX);
     if (length < PATH_MAX)
         return 0;
     return err_set(err, HEAPTAP_BAD_INPUT,

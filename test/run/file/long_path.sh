@@ -49,4 +49,15 @@ same "the default name: files" "" "$(cat out)"
 within 6000 env LD_PRELOAD="$LIBHEAPTAP" HEAPTAP_OUT=rel.heaptap "$PROG/temporary"
 same "the recorder alone: message" "heaptap: not recording: the file's whole path is too long; \
 choose a shorter one with -o: rel.heaptap" "$(tail -n 1 err)"
+
+# The kernel accepts names of 255 bytes.
+name=$(printf 'n%.0s' $(seq 256))
+"$HEAPTAP" run -o "$name" -- "$PROG/temporary" >out 2>err
+same "a name of 256 bytes: exit status" 3 $?
+check "a name of 256 bytes: message" \
+    grep -q "a name in this path has 256 bytes, and the kernel accepts 255" err
+same "a name of 256 bytes: the program did not start" "" "$(cat out)"
+"$HEAPTAP" run --quiet -o "${name#n}" -- "$PROG/temporary" >out 2>err
+same "a name of 255 bytes: exit status" 0 $?
+check "a name of 255 bytes: the profile" "$HEAPTAP" report "${name#n}"
 finish
