@@ -485,6 +485,51 @@ the_first_screen_says_what_matters(void **state)
     profile_free(p);
 }
 
+/* If this fails, the callers of a row are functions of the C++ library, or the container that
+ * allocates is not named. */
+static void
+the_first_screen_names_containers(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v;
+
+    (void)state;
+    build_site(p, build_counters(1, 900, 0, 0),
+               "std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned long)@v.h:1",
+               "std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int&&)@v.h:2",
+               "std::vector<int, std::allocator<int> >::push_back(int const&)@v.h:3",
+               "Index::add(int)@i.cc:4", "main@i.cc:5", NULL);
+    // The program's allocator is called by a container.
+    build_site(p, build_counters(1, 800, 0, 0), "Pool<int>::allocate(unsigned long)@p.cc:1",
+               "std::allocator_traits<Pool<int> >::allocate(Pool<int>&, unsigned long)@a.h:2",
+               "void std::unordered_multimap<int, int>::emplace<int>(int&&)@m.h:3",
+               "Index::find(int)@i.cc:6", "main@i.cc:7", NULL);
+    // Algorithms and threads are no containers.
+    build_site(p, build_counters(1, 700, 0, 0), "visit(int)@i.cc:8",
+               "void std::for_each<int*, void (*)(int)>(int*, int*, void (*)(int))@f.h:1",
+               "walk()@i.cc:9", "void std::__invoke_impl<void, void (*)()>(void (*&&)())@f.h:2",
+               "start()@i.cc:10", NULL);
+    build_site(p, build_counters(1, 600, 0, 0), "work()@i.cc:11",
+               "std::thread::_Invoker<std::tuple<void (*)()> >::_M_invoke()@f.h:3", NULL);
+    build_site(p, build_counters(1, 500, 0, 0),
+               "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+               "::_M_create(unsigned long&, unsigned long)@s.h:1",
+               "main@i.cc:12", NULL);
+    v = view(p, (struct style){.width = 100}, &out);
+    text_brief(&v);
+    assert_non_null(strstr(out.text, "  Index::add  i.cc:4\n"));
+    assert_non_null(strstr(out.text, "    via vector::push_back, from main\n"));
+    assert_non_null(strstr(out.text, "  Pool<int>::allocate  p.cc:1\n"));
+    assert_non_null(strstr(out.text, "    via unordered_multimap::emplace, from Index::find "
+                                     "\xe2\x86\x90 main\n"));
+    assert_non_null(strstr(out.text, "    from walk \xe2\x86\x90 start\n"));
+    assert_non_null(strstr(out.text, "    from std::thread::_Invoker::_M_invoke\n"));
+    assert_non_null(strstr(out.text, "    via string::_M_create\n"));
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 /* If this fails, the first screen of a program whose blocks die at once does not name their
  * allocator, because a few KiB are still live. */
 static void
@@ -897,6 +942,7 @@ main(void)
         cmocka_unit_test(the_overview_says_what_was_lost),
         cmocka_unit_test(amounts_of_any_size_are_shown),
         cmocka_unit_test(the_first_screen_says_what_matters),
+        cmocka_unit_test(the_first_screen_names_containers),
         cmocka_unit_test(the_first_screen_names_who_churns),
         cmocka_unit_test(threads_of_one_name_are_told_apart),
         cmocka_unit_test(lines_of_the_first_screen_break_rather_than_end_early),

@@ -239,7 +239,8 @@ const struct command command_report = {
     .description =
         "Shows totals and the most important sites of a run: those that held the memory at its "
         "peak or hold it still, those that allocate all the time, and those that still grow. A row "
-        "is a function of your code; the lines below it show its callers. Your code is everything "
+        "is a function of your code; the lines below it show its callers outside std::, and the "
+        "container that allocates (via vector::push_back). Your code is everything "
         "outside the C and C++ libraries and, unless the program belongs to the system, outside "
         "the system's other libraries. #3 is the number of a stack, the same in all views of the "
         "profile; low numbers have large shares of the peak or of all bytes allocated.\n\n"

@@ -3,7 +3,7 @@
  *     At the peak  1.0 GiB in 8,421,504 blocks
  *       612.3 MiB   59.8 %  Index::add  src/index.cc:88 and 2 more lines
  *       401.0 MiB       #1    from load_segment ← Loader::run ← main
- *       211.3 MiB       #4    from merge ← compact ← worker
+ *       211.3 MiB       #4    via vector::push_back, from merge ← compact ← worker
  *        88.0 MiB    8.6 %  in 41 more functions
  *
  * If most is in other functions, rows below the last show where the call tree divides:
@@ -15,7 +15,8 @@
  *
  * A row is a function of user code (analyse/user_code.c), with its callers below. #4 is the number
  * of the largest stack of that line, for use in other views. A row sums all lines of the function;
- * it shows the largest and counts the others.
+ * it shows the largest and counts the others. Functions of the C++ library are left out of the
+ * callers, but the container through which the row allocates is named.
  *
  * The first metric is the peak, unless nearly all of the peak is still live at the end; then live
  * blocks replace it, because they explain the peak and may be a leak. The second metric is live
@@ -101,9 +102,82 @@ has_name(const struct text_view *v, const struct stack *s, uint32_t i, uint32_t 
     return false;
 }
 
-/* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main". */
+/* Return true if frame I of S is a function of the C++ library, by its plain NAME. */
+static bool
+is_library_cxx(const struct text_view *v, const struct stack *s, uint32_t i, const char *name)
+{
+    const struct profile_frame *f = &v->base.p->frames[s->frames[i]];
+
+    return f->function != 0 && f->language == 0 &&
+           (strncmp(name, "std::", 5) == 0 || strncmp(name, "__gnu_cxx::", 11) == 0);
+}
+
+/* Return NAME, a plain name, as in "vector::push_back" if it is a function of a container,
+ * otherwise NULL. */
 static const char *
-chain(const struct text_view *v, const struct stack *s, uint32_t own)
+text_brief_container_call(const struct text_view *v, const char *name)
+{
+    static const char *const containers[] = {
+        "vector", "deque", "list", "forward_list", "map", "multimap", "set", "multiset",
+        "unordered_map", "unordered_multimap", "unordered_set", "unordered_multiset", "queue",
+        "stack", "priority_queue", "valarray", "string", "function", "_Rb_tree",
+        "_Hashtable",
+    };
+    size_t length;
+
+    name = symbol_shorten(v->base.arena, name, STYLE_NO_LIMIT); // Without std::__cxx11.
+    if (strncmp(name, "std::", 5) != 0)
+        return NULL;
+    name += strncmp(name, "std::basic_", 11) == 0 ? 11 : 5;
+    length = strcspn(name, ":");
+    for (size_t i = 0; i < countof(containers); i++)
+        if (strlen(containers[i]) == length && strncmp(name, containers[i], length) == 0 &&
+            name[length] == ':')
+            return name;
+    return NULL;
+}
+
+/* Return the outermost call of a container among the adjacent frames of the C++ library in S, from
+ * frame I inwards, or outwards if OUTWARDS is true; NULL if there is none. */
+static const char *
+text_brief_container_near(const struct text_view *v, const struct stack *s, uint32_t i,
+                          bool outwards)
+{
+    const char *found = NULL;
+
+    for (; i < s->depth; i += outwards ? 1 : UINT32_MAX) {
+        const char *name = text_brief_plain_name(v, s, i), *call;
+
+        if (!is_library_cxx(v, s, i, name))
+            break;
+        call = text_brief_container_call(v, name);
+        if (call != NULL && (outwards || found == NULL))
+            found = call;
+    }
+    return found;
+}
+
+/* Return the container through which the holder at frame OWN of S allocates: it is called by the
+ * holder, and its frames were folded, or it calls the holder, an allocator. Return NULL if there is
+ * none. */
+static const char *
+text_brief_container(const struct text_view *v, const struct stack *s, uint32_t own)
+{
+    struct stack whole = stack_of_node(v->base.p, s->node, v->base.arena);
+    const char *call = NULL;
+    uint32_t i = 0;
+
+    while (i < whole.depth && whole.frames[i] != s->frames[0])
+        i++;
+    if (own == 0 && i > 0 && i < whole.depth)
+        call = text_brief_container_near(v, &whole, i - 1, false);
+    return call != NULL ? call : text_brief_container_near(v, s, own + 1, true);
+}
+
+/* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main".
+ * Functions of the C++ library are left out unless ALL is true. */
+static const char *
+chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool all)
 {
     uint32_t depth = stack_useful_depth(v->base.p, s), shown = 0;
     struct arena *a = v->base.arena;
@@ -114,15 +188,35 @@ chain(const struct text_view *v, const struct stack *s, uint32_t own)
 
     for (uint32_t i = first; i < depth && shown < limit; i = top_holder_next(v->base.p, s, i)) {
         bool known = v->base.p->frames[s->frames[i]].function != 0;
+        const char *name = text_brief_plain_name(v, s, i);
 
+        if (!all && is_library_cxx(v, s, i, name))
+            continue;
         // One "…" represents several adjacent frames without names, on the way to a name.
         if (!known && unsymbolized)
             continue;
         unsymbolized = !known && shown > 0 && has_name(v, s, i, depth);
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
-                            unsymbolized ? "\xe2\x80\xa6" : text_brief_plain_name(v, s, i));
+                            unsymbolized ? "\xe2\x80\xa6" : name);
     }
     return text;
+}
+
+/* Return the text on the callers of the holder at frame OWN of S: "    via vector::push_back, from
+ * load_segment ← main". */
+static const char *
+about_callers(const struct text_view *v, const struct stack *s, uint32_t own)
+{
+    const char *via = s->depth ? text_brief_container(v, s, own) : NULL;
+    const char *from = s->depth ? chain_of(v, s, own, false) : "";
+
+    if (s->depth && *from == '\0')
+        from = chain_of(v, s, own, true);
+    if (via != NULL && *from)
+        return arena_printf(v->base.arena, "    via %s, from %s", via, from);
+    if (via != NULL)
+        return arena_printf(v->base.arena, "    via %s", via);
+    return *from ? arena_printf(v->base.arena, "    from %s", from) : "";
 }
 
 static void
@@ -134,7 +228,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
     for (size_t i = 0; i < h->caller_count && i < limit; i++) {
         const struct top_holder_caller *c = &h->callers[i];
         int64_t value = metric_value(&c->counters, metric);
-        const char *from = c->largest->depth ? chain(v, c->largest, c->own) : "";
+        const char *from;
         const char *number = arena_printf(a, "#%" PRIu32, c->largest->number);
 
         if (value <= 0 || (i > 0 && (double)value * 100 < (double)whole * CALLER_PERCENT))
@@ -146,8 +240,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
         style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",
                     VALUE_WIDTH);
         style_right(v->out, number, SHARE_WIDTH);
-        if (*from)
-            from = arena_printf(a, "    from %s", from);
+        from = about_callers(v, c->largest, c->own);
         strbuf_str(v->out,
                    style_cut_end(a, from, style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH)));
         style_attr(&v->style, v->out, ATTR_PLAIN);

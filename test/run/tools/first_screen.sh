@@ -63,6 +63,47 @@ check "a row names the function that all its stacks call" \
 check "a row marks a function that only most of its stacks call" \
     grep -Eq 'mixes .*through.c:8 .*, mostly by .*fopen' screen
 
+# Blocks of containers: a row names the program's function, the line below it the container, with
+# and without inlining.
+cat >containers.cc <<'END'
+#include <cstdlib>
+#include <map>
+#include <unordered_map>
+#include <vector>
+template <class T> struct Pool {
+    using value_type = T;
+    Pool() = default;
+    template <class U> Pool(const Pool<U> &) {}
+    __attribute__((noinline)) T *allocate(std::size_t n) {
+        T *p = static_cast<T *>(std::malloc(n * sizeof(T))); __asm__ volatile(""); return p; }
+    void deallocate(T *p, std::size_t) { std::free(p); }
+    bool operator==(const Pool &) const { return true; }
+    bool operator!=(const Pool &) const { return false; }
+};
+static std::vector<long> *numbers;
+static std::multimap<int, long, std::less<int>, Pool<std::pair<const int, long>>> *pooled;
+__attribute__((noinline)) static void append() {
+    numbers = new std::vector<long>;
+    for (long i = 0; i < 3000; i++) numbers->push_back(i);
+    __asm__ volatile(""); }
+__attribute__((noinline)) static void insert() {
+    pooled = new std::multimap<int, long, std::less<int>, Pool<std::pair<const int, long>>>;
+    for (int i = 0; i < 300; i++) pooled->emplace(i, i);
+    __asm__ volatile(""); }
+int main() { append(); insert(); return 0; }
+END
+for level in 0 2; do
+    g++ -g -O$level -o containers containers.cc
+    record containers.heaptap ./containers
+    "$HEAPTAP" report --wide containers.heaptap >screen
+    check "-O$level: a vector is named below the function that fills it" \
+        sh -c 'grep -A1 " append " screen | grep -q "    via vector::push_back, from main$"'
+    check "-O$level: a map is named below the program's allocator" \
+        sh -c 'grep -A1 "Pool<.*>::allocate " screen |
+            grep -q "    via multimap::emplace, from insert ← main$"'
+    check "-O$level: no caller is in std" sh -c '! grep -q "← std::\|from std::" screen'
+done
+
 # Stacks that --frames truncates beyond their beginning give the same paths.
 cat >deep.c <<'END'
 #include <stdlib.h>
