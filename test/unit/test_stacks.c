@@ -247,6 +247,19 @@ plain_names_lose_their_decoration(void **state)
     }
 }
 
+/* Check that IS_WRAPPER holds for the YES_COUNT names YES and for none of the NO_COUNT names NO. */
+static void
+check_wrappers(bool (*is_wrapper)(const char *name), const char *const *yes, size_t yes_count,
+               const char *const *no, size_t no_count)
+{
+    for (size_t i = 0; i < yes_count; i++)
+        if (!is_wrapper(yes[i]))
+            fail_msg("%s is a wrapper", yes[i]);
+    for (size_t i = 0; i < no_count; i++)
+        if (is_wrapper(no[i]))
+            fail_msg("%s is no wrapper", no[i]);
+}
+
 /* If this fails, a family of wrappers is no longer folded, or too much is. */
 static void
 wrappers_are_known_by_name(void **state)
@@ -312,12 +325,7 @@ wrappers_are_known_by_name(void **state)
                                      ""};
 
     (void)state;
-    for (size_t i = 0; i < countof(yes); i++)
-        if (!fold_is_wrapper(yes[i]))
-            fail_msg("%s is a wrapper", yes[i]);
-    for (size_t i = 0; i < countof(no); i++)
-        if (fold_is_wrapper(no[i]))
-            fail_msg("%s is no wrapper", no[i]);
+    check_wrappers(fold_is_wrapper, yes, countof(yes), no, countof(no));
 }
 
 /* If this fails, tables name functions of a library instead of the code that called it, or leave
@@ -372,12 +380,7 @@ wrappers_of_libraries_are_known_by_name(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < countof(yes); i++)
-        if (!fold_is_wrapper(yes[i]))
-            fail_msg("%s is a wrapper", yes[i]);
-    for (size_t i = 0; i < countof(no); i++)
-        if (fold_is_wrapper(no[i]))
-            fail_msg("%s is no wrapper", no[i]);
+    check_wrappers(fold_is_wrapper, yes, countof(yes), no, countof(no));
 }
 
 /* If this fails, a site of --callers ends inside a library's allocation function, or outside of the
@@ -443,12 +446,7 @@ wrappers_are_known_by_symbol(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < countof(yes); i++)
-        if (!wrapper_symbol_is(yes[i]))
-            fail_msg("%s is a wrapper", yes[i]);
-    for (size_t i = 0; i < countof(no); i++)
-        if (wrapper_symbol_is(no[i]))
-            fail_msg("%s is no wrapper", no[i]);
+    check_wrappers(wrapper_symbol_is, yes, countof(yes), no, countof(no));
 }
 
 /* If this fails, reports of a Python with symbols name its allocator instead of the code that
