@@ -426,8 +426,8 @@ views_look_at(struct profile *p)
     arena_release(&l.arena);
 }
 
-/* View P without an interpreter's frames, and with those of the language only. The totals of the
- * sites must not change. */
+/* Remove the interpreter's frames from P, then all frames of C code, and view the rest. The totals
+ * of the sites must not change. */
 static void
 look_at_language(struct profile *p)
 {

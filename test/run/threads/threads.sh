@@ -131,8 +131,8 @@ for text in re.split(r"(?<=})\n(?={)", sys.stdin.read()):
         print(*sorted(t["allocations"] for t in profile["threads"]))')"
 done
 
-# A forked child in which several threads make the first event at once: all but one wait for the
-# start. The wait is bounded, so a busy machine may lose events in some of the runs.
+# Several threads of a forked child make their first events at once. One thread starts recording,
+# and the others wait. The wait is bounded, so a busy machine may lose events in some of the runs.
 for _ in {1..12}; do
     rm -rf once.heaptap once.processes
     "$HEAPTAP" run --quiet --no-pack -o once.heaptap -- "$PROG/forked_at_once" || echo failed
