@@ -170,6 +170,43 @@ lines_files_and_modules_are_rows(void **state)
     profile_free(p);
 }
 
+/* If this fails, --by line charges all functions of the C library of Lua to one of them. */
+static void
+frames_without_a_line_are_rows_by_function(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "wrap@[C]:0", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 40, 0, 0), "rep@[C]:0", "main@a.c:9", NULL);
+    g = group(p, BY_LINE, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 3);
+    assert_int_equal(group_row_of(p, &g, "rep")->self.allocated_bytes, 40);
+    assert_int_equal(group_row_of(p, &g, "wrap")->self.allocated_bytes, 10);
+    profile_free(p);
+}
+
+/* If this fails, --by line names a small function on a line beside the bytes of a large one. */
+static void
+a_line_has_the_name_of_its_largest_function(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(1, 10, 0, 0), "small@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 40, 0, 0), "large@a.c:1", "large@a.c:1", "main@a.c:9", NULL);
+    build_site(p, build_counters(1, 45, 0, 0), "g@a.c:7", "outer@a.c:1", "main@a.c:9", NULL);
+    g = group(p, BY_LINE, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 3);
+    assert_int_equal(group_row_of(p, &g, "large")->self.allocated_bytes, 50);
+    assert_int_equal(group_row_of(p, &g, "large")->inclusive.allocated_bytes, 95);
+    assert_int_equal(group_row_of(p, &g, "large")->names, 3);
+    assert_int_equal(group_row_of(p, &g, "main")->names, 1);
+    profile_free(p);
+}
+
 /* If this fails, --by thread with --filter includes stacks that the filter excludes. */
 static void
 threads_follow_the_filter(void **state)
@@ -345,6 +382,8 @@ main(void)
         cmocka_unit_test(types_are_rows_by_verdict),
         cmocka_unit_test(types_of_a_moment_are_apart_by_size),
         cmocka_unit_test(lines_files_and_modules_are_rows),
+        cmocka_unit_test(frames_without_a_line_are_rows_by_function),
+        cmocka_unit_test(a_line_has_the_name_of_its_largest_function),
         cmocka_unit_test(threads_follow_the_filter),
         cmocka_unit_test(other_stacks_are_a_row),
         cmocka_unit_test(size_ranges_hold_everything),

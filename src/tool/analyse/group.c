@@ -16,6 +16,14 @@
 #include "profile/profile_valid.h"
 #include "util/ensure.h"
 
+/* Part of a row whose frames have one name. A row shows the name of its largest part. */
+struct part {
+    size_t row;
+    uint32_t frame, location; // A frame of the part.
+    size_t last_stack;        // Last stack counted in inclusive, plus 1.
+    struct counters inclusive, self;
+};
+
 enum key_tag { KEY_NAMED = 0, KEY_ADDRESS = 1, KEY_FUNCTION = 2, KEY_OTHER = 3 };
 
 struct grouper {
@@ -23,11 +31,15 @@ struct grouper {
     struct arena *arena;
     enum group_by by;
     const char *key; // BY_LABEL_VALUE only.
+    enum metric metric;
     struct groups *ret;
     size_t capacity;
     struct map rows;    // Key to row index plus 1.
     size_t *last_stack; // By row: the last stack counted in inclusive, plus 1.
     size_t last_capacity;
+    struct part *parts;
+    size_t part_count, part_capacity;
+    struct map part_ids; // Row and name to part.
 };
 
 static void group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index);
@@ -36,6 +48,8 @@ static void add_sizes(struct grouper *g);
 static void group_add_types(struct grouper *g, const struct stacks *stacks);
 static void group_add_heaps(struct grouper *g, const struct stacks *stacks);
 static void group_add_labels(struct grouper *g, const struct stacks *stacks);
+static int compare_values(int64_t a, int64_t b);
+static void group_name_rows(struct grouper *g);
 static void group_sort_rows(struct groups *groups, enum metric metric);
 
 static uint64_t
@@ -64,7 +78,7 @@ frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
     if (g->by == BY_FILE)
         return f->file ? group_make_key(KEY_NAMED, f->file, 0)
                        : group_make_key(KEY_ADDRESS, 0, f->module);
-    if (g->by == BY_LINE && f->file)
+    if (g->by == BY_LINE && f->file && f->line != 0)
         return group_make_key(KEY_NAMED, f->file, f->line);
     // Without a function, calls at different places are different lines.
     if (g->by == BY_LINE && f->function == 0)
@@ -95,7 +109,8 @@ void
 group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by by,
              const char *key, enum metric metric, struct arena *arena, struct groups *ret)
 {
-    struct grouper g = {.p = p, .arena = arena, .by = by, .key = key, .ret = ret};
+    struct grouper g = {
+        .p = p, .arena = arena, .by = by, .key = key, .metric = metric, .ret = ret};
 
     *ret = (struct groups){0};
     if (by == BY_THREAD)
@@ -111,8 +126,10 @@ group_stacks(const struct profile *p, const struct stacks *stacks, enum group_by
     else
         for (size_t i = 0; i < stacks->count; i++)
             group_add_stack(&g, stacks, i);
+    group_name_rows(&g);
     group_sort_rows(ret, metric);
     map_release(&g.rows);
+    map_release(&g.part_ids);
     ENSURE_VALID(groups_are_valid(p, stacks, by, metric, ret));
 }
 
@@ -136,6 +153,60 @@ add_self(struct grouper *g, size_t row, const struct stacks *stacks, const struc
 
     counters_add(&r->self, &s->counters);
     stack_errors_add(&r->self_errors, stacks, s, 0, g->arena);
+}
+
+/* Add stack S, number INDEX, to the part of ROW that has the name of its frame I. */
+static void
+group_add_part(struct grouper *g, size_t row, const struct stack *s, size_t index, uint32_t i)
+{
+    bool is_new;
+    uint64_t key = (uint64_t)row << 32 | g->p->frames[s->frames[i]].function;
+    uint64_t *id = map_put(&g->part_ids, key, &is_new);
+    struct part *part;
+
+    if (is_new) {
+        arena_grow(g->arena, &g->parts, &g->part_capacity, g->part_count, sizeof *g->parts);
+        g->parts[g->part_count] = (struct part){.row = row,
+                                                .frame = s->frames[i],
+                                                .location = s->locations[i],
+                                                .inclusive = COUNTERS_ZERO,
+                                                .self = COUNTERS_ZERO};
+        *id = g->part_count++;
+    }
+    part = &g->parts[*id];
+    if (i == 0)
+        counters_add(&part->self, &s->counters);
+    if (part->last_stack != index + 1)
+        counters_add(&part->inclusive, &s->counters);
+    part->last_stack = index + 1;
+}
+
+static int
+group_compare_parts(const struct part *a, const struct part *b, enum metric m)
+{
+    int order = compare_values(metric_value(&a->self, m), metric_value(&b->self, m));
+
+    return order ? order
+                 : compare_values(metric_value(&a->inclusive, m), metric_value(&b->inclusive, m));
+}
+
+/* Give each row the frame of its largest part. */
+static void
+group_name_rows(struct grouper *g)
+{
+    const struct part **best = arena_array(g->arena, g->ret->count, sizeof *best);
+
+    for (size_t i = 0; i < g->part_count; i++) {
+        const struct part *part = &g->parts[i];
+        struct group_row *r = &g->ret->v[part->row];
+
+        r->names++;
+        if (best[part->row] != NULL && group_compare_parts(part, best[part->row], g->metric) >= 0)
+            continue;
+        best[part->row] = part;
+        r->frame = part->frame;
+        r->location = part->location;
+    }
 }
 
 static struct group_row *
@@ -176,6 +247,8 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
         if (g->last_stack[row] != index + 1)
             group_add_inclusive(g, row, stacks, s, i);
         g->last_stack[row] = index + 1;
+        if (g->by == BY_LINE)
+            group_add_part(g, row, s, index, i);
     }
 }
 

@@ -28,6 +28,8 @@ enum group_by {
 struct group_row {
     uint32_t frame;            // A frame of the group; GROUP_NO_FRAME for the site "other".
     uint32_t location;         // Location of that frame.
+    // BY_LINE: the number of functions with code on the line; FRAME belongs to the largest.
+    uint32_t names;
     const struct stack *stack; // BY_SITE
     const struct profile_thread *thread; // BY_THREAD: the thread whose allocations are counted.
     const struct thread_share *share;    // BY_THREAD: the thread's frees for other threads.

@@ -219,7 +219,8 @@ identity_columns(enum group_by by, struct column *c, size_t n)
                                              {.kind = COLUMN_TEXT, .key = "module"}};
     static const struct column line[] = {{.kind = COLUMN_TEXT, .key = "file"},
                                          {.kind = COLUMN_COUNT, .key = "line"},
-                                         {.kind = COLUMN_TEXT, .key = "function"}};
+                                         {.kind = COLUMN_TEXT, .key = "function"},
+                                         {.kind = COLUMN_COUNT, .key = "functions"}};
     static const struct column thread[] = {{.kind = COLUMN_TEXT, .key = "thread"},
                                            {.kind = COLUMN_COUNT, .key = "tid"},
                                            {.kind = COLUMN_COUNT, .key = "frees_for_others"},
@@ -246,7 +247,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
         const struct column *v;
         size_t count;
     } identities[] = {
-        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 3},
+        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 4},
         [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 4},
         [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
         [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
@@ -309,6 +310,7 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
         table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
         table_number(t, f ? f->line : 0);
         table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
+        table_number(t, f ? r->names : 0);
         break;
     case BY_FILE:
         table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
@@ -436,6 +438,18 @@ row_name(const struct view *v, enum group_by by, const struct group_row *r, bool
     }
 }
 
+/* Return the largest function on the line of R, and the number of the others. */
+static const char *
+line_functions(const struct view *v, const struct group_row *r)
+{
+    const char *name = frame_name(v->p, r->frame, r->location, v->arena);
+
+    if (r->names < 2)
+        return name;
+    return arena_printf(v->arena, "%s and %s", name,
+                        style_plural(v->arena, r->names - 1, "more function"));
+}
+
 /* Return the text beside the name. By line it is the function; by function it is the file, without
  * a line because there are several, or the module. */
 static const char *
@@ -445,7 +459,7 @@ row_place(const struct view *v, enum group_by by, const struct group_row *r, boo
     const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
 
     if (by == BY_LINE)
-        return frame_name(v->p, r->frame, r->location, v->arena);
+        return line_functions(v, r);
     return full ? path : path_basename(path);
 }
 
