@@ -498,7 +498,8 @@ profile_open_tables(const char *what, struct arena *arena, struct raw_file *ret_
             path = paths[0];
     }
     if (r == 0 && (r = origin_open(path, &file, err)) == 0) {
-        r = raw_parse_file(file.data, file.size_bytes, file.fd, path, arena, ret_raw, err);
+        r = raw_parse_file(file.data, file.size_bytes, file.fd, &file.used, path, arena, ret_raw,
+                           err);
         ret_raw->owner = file.owner;
         if (file.fd >= 0)
             file.data = NULL; // The tables lie in this mapping.

@@ -28,7 +28,7 @@
 /* Maximum number of candidate processes in an error message. */
 enum { MEANT_MAX = 3 };
 
-enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20, STAT_BLOCK_BYTES = 512 };
+enum { SOME_BYTES = 1 << 18, LARGE_BYTES = 64 << 20 };
 
 /* Return true if the file system can list the holes of FD, and treats recent writes through a
  * mapping as data. */
@@ -46,40 +46,68 @@ has_holes(int fd)
     return false;
 }
 
-/* Read FD's SIZE_BYTES, or as many as the file has, into BUFFER, which is zero. A profile with a
- * reserve of gigabytes may use little of it. Therefore holes are skipped, and data is read through
- * a small buffer. Return the number of bytes, including holes. */
-static size_t
-origin_read_all(int fd, unsigned char *buffer, size_t size_bytes)
+/* Find the data of FD, a file of SIZE_BYTES. A profile with a reserve of gigabytes may use little
+ * of it. The result is not known if the file is small, or its file system hides holes. */
+static struct file_parts
+find_used(int fd, size_t size_bytes, struct arena *arena)
 {
-    bool skip_holes = size_bytes >= LARGE_BYTES && has_holes(fd);
+    struct file_part *parts = NULL;
+    size_t count = 0, capacity = 0;
+    off_t from = 0, end;
+
+    if (size_bytes < LARGE_BYTES || !has_holes(fd))
+        return (struct file_parts){.known = false};
+    while ((from = lseek(fd, from, SEEK_DATA)) >= 0 && (size_t)from < size_bytes) {
+        end = lseek(fd, from, SEEK_HOLE);
+        if (end <= from)
+            return (struct file_parts){.known = false};
+        arena_grow(arena, &parts, &capacity, count, sizeof *parts);
+        parts[count++] = (struct file_part){(uint64_t)from, (uint64_t)end};
+        from = end;
+    }
+    if (from < 0 && errno != ENXIO)
+        return (struct file_parts){.known = false};
+    return (struct file_parts){.v = parts, .count = count, .known = true};
+}
+
+/* Read the bytes of FD from FROM up to END into BUFFER, which is the whole file and zero. Data is
+ * read through a small buffer, so that zeros take no memory. Return the end of the bytes, which is
+ * lower if the file has become shorter. */
+static size_t
+read_part(int fd, unsigned char *buffer, size_t from, size_t end)
+{
     unsigned char *some = xmalloc(SOME_BYTES);
-    size_t got = 0;
 
-    while (got < size_bytes) {
-        off_t next = skip_holes ? lseek(fd, (off_t)got, SEEK_DATA) : (off_t)got;
-        size_t left;
-        ssize_t n;
-
-        if (next < 0 && errno == ENXIO) {
-            got = size_bytes; // The rest is a hole.
-            break;
-        }
-        got = next > (off_t)got ? (size_t)next : got;
-        if (got >= size_bytes)
-            break;
-        left = size_bytes - got;
-        n = pread(fd, some, left < SOME_BYTES ? left : SOME_BYTES, (off_t)got);
+    while (from < end) {
+        size_t left = end - from;
+        ssize_t n = pread(fd, some, left < SOME_BYTES ? left : SOME_BYTES, (off_t)from);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             break;
-        bytes_copy_used(buffer + got, some, (size_t)n);
-        got += (size_t)n;
+        bytes_copy_used(buffer + from, some, (size_t)n);
+        from += (size_t)n;
     }
     free(some);
-    return got < size_bytes ? got : size_bytes;
+    return from;
+}
+
+/* Read FD's SIZE_BYTES, or as many as the file has, into BUFFER, which is zero. Return the number
+ * of bytes, including holes. */
+static size_t
+origin_read_all(int fd, const struct file_parts *used, unsigned char *buffer, size_t size_bytes)
+{
+    if (!used->known)
+        return read_part(fd, buffer, 0, size_bytes);
+    for (size_t i = 0; i < used->count; i++) {
+        size_t end = used->v[i].end < size_bytes ? used->v[i].end : size_bytes;
+        size_t got = read_part(fd, buffer, used->v[i].from, end);
+
+        if (got < end)
+            return got;
+    }
+    return size_bytes;
 }
 
 /* Open PATH as *RET_FD, if it can be a profile. */
@@ -111,9 +139,11 @@ origin_open_file(const char *path, int *ret_fd, size_t *ret_bytes, struct file_o
 }
 
 /* Return a copy of FD, which had SIZE_BYTES and may grow meanwhile. Set *RET_BYTES to the size of
- * the copy. The directory is read before the size, so that it refers only to data in the copy. */
+ * the copy, and *RET_USED to its data. The directory is read before the size, so that it refers
+ * only to data in the copy. */
 static void *
-copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
+copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes,
+          struct file_parts *ret_used)
 {
     unsigned char front[DISK_DATA_OFF], *copy;
     ssize_t front_bytes = pread(fd, front, sizeof front, 0);
@@ -122,7 +152,8 @@ copy_file(int fd, size_t size_bytes, struct arena *arena, size_t *ret_bytes)
     if (fstat(fd, &st) == 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX)
         size_bytes = (size_t)st.st_size;
     copy = arena_alloc(arena, size_bytes);
-    *ret_bytes = origin_read_all(fd, copy, size_bytes);
+    *ret_used = find_used(fd, size_bytes, arena);
+    *ret_bytes = origin_read_all(fd, ret_used, copy, size_bytes);
     if (front_bytes > 0 && (size_t)front_bytes <= *ret_bytes)
         memcpy(copy, front, (size_t)front_bytes);
     return copy;
@@ -133,11 +164,12 @@ origin_read(const char *path, struct arena *arena, void **ret_data, size_t *ret_
             struct err *err)
 {
     struct file_owner owner;
+    struct file_parts used;
     size_t size_bytes;
     int fd, r = origin_open_file(path, &fd, &size_bytes, &owner, err);
 
     if (r == 0) {
-        *ret_data = copy_file(fd, size_bytes, arena, ret_bytes);
+        *ret_data = copy_file(fd, size_bytes, arena, ret_bytes, &used);
         close(fd);
     }
     return r;
@@ -167,25 +199,32 @@ survive_lost_pages(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* Return true if most of FD has been written. A mapping of a large reserve would take memory for
- * its holes, because mapped holes get pages when they are read. */
+/* Return true if most of FD, a file of SIZE_BYTES, has been written. A mapping of a large reserve
+ * would take memory for its holes, because mapped holes get pages when they are read. The size on
+ * disk does not show holes: the recorder has the file system reserve all blocks. */
 static bool
-is_dense(int fd)
+is_dense(int fd, size_t size_bytes)
 {
-    struct stat st;
+    struct arena scratch = {0};
+    struct file_parts used = find_used(fd, size_bytes, &scratch);
+    uint64_t bytes = 0;
 
-    return fstat(fd, &st) == 0 &&
-           (st.st_size < LARGE_BYTES || st.st_blocks >= st.st_size / STAT_BLOCK_BYTES / 2);
+    for (size_t i = 0; i < used.count; i++)
+        bytes += used.v[i].end - used.v[i].from;
+    arena_release(&scratch);
+    return !used.known || bytes >= size_bytes / 2;
 }
 
-/* Return true if FD is a recorder's file whose process has certainly ended, and is dense. */
+/* Return true if FD, a file of SIZE_BYTES, is a recorder's file whose process has certainly ended,
+ * and is dense. */
 static bool
-is_left_alone(int fd, const char *path)
+is_left_alone(int fd, size_t size_bytes, const char *path)
 {
     struct disk_header h;
 
-    return is_dense(fd) && pread(fd, &h, sizeof h, 0) == sizeof h && h.magic == DISK_MAGIC &&
-           h.state != DISK_STATE_PACKED && owner_find(path, &h).state == OWNER_GONE;
+    return pread(fd, &h, sizeof h, 0) == sizeof h && h.magic == DISK_MAGIC &&
+           h.state != DISK_STATE_PACKED && is_dense(fd, size_bytes) &&
+           owner_find(path, &h).state == OWNER_GONE;
 }
 
 int
@@ -197,7 +236,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
 
     if (r != 0)
         return r;
-    if (is_left_alone(fd, path)) {
+    if (is_left_alone(fd, f.size_bytes, path)) {
         survive_lost_pages();
         mapped = mmap(NULL, f.size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         if (mapped != MAP_FAILED) {
@@ -207,7 +246,7 @@ origin_open(const char *path, struct origin_file *ret, struct err *err)
             return 0;
         }
     }
-    f.data = copy_file(fd, f.size_bytes, &f.arena, &f.size_bytes);
+    f.data = copy_file(fd, f.size_bytes, &f.arena, &f.size_bytes, &f.used);
     close(fd);
     *ret = f;
     return 0;

@@ -17,6 +17,7 @@ struct origin_file {
     void *data; // NULL = ownership was passed on.
     size_t size_bytes;
     struct file_owner owner;
+    struct file_parts used;
     int fd; // Descriptor of a file without a writer, whose bytes are mapped privately; else -1.
     struct arena arena;
 };

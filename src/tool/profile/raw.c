@@ -265,6 +265,7 @@ struct segments {
     unsigned char *mapped; // DATA, if it is a mapping of FD; otherwise NULL.
     size_t size_bytes;
     int fd;
+    const struct file_parts *used;
     uint64_t left_bytes; // Remaining bytes for further segments.
     struct disk_segment v[DISK_SEGMENT_MAX];
     bool taken[DISK_SEGMENT_MAX];
@@ -348,6 +349,25 @@ raw_expand(const struct segments *all, const struct disk_segment *s, unsigned ch
     return ZSTD_decompress(to, s->bytes, all->data + s->off, s->stored_bytes) == s->bytes;
 }
 
+/* Copy segment S to table T, which is zero. The unused rest of a reserve must take neither time nor
+ * memory. */
+static void
+copy_segment(const struct segments *all, struct raw_table *t, const struct disk_segment *s)
+{
+    const struct file_part whole = {0, UINT64_MAX};
+    const struct file_part *parts = all->used->known ? all->used->v : &whole;
+    size_t count = all->used->known ? all->used->count : 1;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = parts[i].from > s->off ? parts[i].from : s->off;
+        uint64_t end = parts[i].end < s->off + s->bytes ? parts[i].end : s->off + s->bytes;
+
+        if (from < end)
+            bytes_copy_used(t->bytes + s->table_off + (from - s->off), all->data + from,
+                            end - from);
+    }
+}
+
 static bool
 fill_segment(const struct segments *all, struct raw_table *t, const struct disk_segment *s)
 {
@@ -364,8 +384,7 @@ fill_segment(const struct segments *all, struct raw_table *t, const struct disk_
     }
     if (s->flags & DISK_SEGMENT_ZSTD)
         return raw_expand(all, s, t->bytes + s->table_off);
-    // The table is zero already; the unused rest of a reserve must not take memory.
-    bytes_copy_used(t->bytes + s->table_off, all->data + s->off, s->bytes);
+    copy_segment(all, t, s);
     return true;
 }
 
@@ -518,6 +537,56 @@ note_gaps(struct raw_file *r, const struct segments *all)
             raw_damage(r, "table of %s: it is missing", kind_names[always[i]]);
 }
 
+/* Return the number of bytes of segment S up to its last used byte. S is not compressed. */
+static uint64_t
+used_of_segment(const struct segments *all, const struct disk_segment *s)
+{
+    for (size_t i = all->used->count; i-- > 0;) {
+        const struct file_part *part = &all->used->v[i];
+
+        if (part->from < s->off + s->bytes && part->end > s->off)
+            return part->end - s->off < s->bytes ? part->end - s->off : s->bytes;
+    }
+    return 0;
+}
+
+/* Return the end of the used bytes of table KIND. */
+static uint64_t
+used_bytes(const struct segments *all, uint32_t kind)
+{
+    uint64_t end, largest = 0;
+
+    for (uint32_t i = 0; i < DISK_SEGMENT_MAX; i++) {
+        const struct disk_segment *s = &all->v[i];
+
+        if (!raw_is_taken(all, i, kind))
+            continue;
+        end = s->table_off + (s->flags != 0 ? s->bytes : used_of_segment(all, s));
+        if (end > largest)
+            largest = end;
+    }
+    return largest;
+}
+
+/* Shorten the large tables to their used records. The loader visits each record of these tables,
+ * and a reserve may have millions of unused ones. */
+static void
+cut_unused(struct raw_file *r, const struct segments *all)
+{
+    static const enum disk_kind large[] = {DISK_NODES, DISK_COUNTERS, DISK_HISTORY};
+
+    for (size_t i = 0; i < countof(large) && all->used->known; i++) {
+        struct raw_table *t = &r->tables[large[i]];
+        uint64_t bytes;
+
+        if (t->record_bytes == 0)
+            continue;
+        bytes = round_up(used_bytes(all, large[i]), t->record_bytes);
+        if (bytes < t->size_bytes)
+            t->size_bytes = bytes;
+    }
+}
+
 static void
 take_segments(struct raw_file *r, struct segments *all)
 {
@@ -547,14 +616,17 @@ take_segments(struct raw_file *r, struct segments *all)
             !fill_segment(all, &r->tables[all->v[i].kind], &all->v[i]))
             note_segment(r, all, i, "its compressed data is damaged");
     note_gaps(r, all);
+    cut_unused(r, all);
 }
 
 /* Parse DATA, which is MAPPED from FD; or a copy, if MAPPED is NULL. */
 static int
-raw_parse_buffer(const void *data, size_t size_bytes, void *mapped, int fd, const char *name,
-                 struct arena *arena, struct raw_file *ret, struct err *err)
+raw_parse_buffer(const void *data, size_t size_bytes, void *mapped, int fd,
+                 const struct file_parts *used, const char *name, struct arena *arena,
+                 struct raw_file *ret, struct err *err)
 {
-    struct segments all = {.data = data, .mapped = mapped, .size_bytes = size_bytes, .fd = fd};
+    struct segments all = {
+        .data = data, .mapped = mapped, .size_bytes = size_bytes, .fd = fd, .used = used};
     int r;
 
     *ret = (struct raw_file){.arena = arena, .file_bytes = size_bytes, .mapped = mapped};
@@ -575,15 +647,18 @@ raw_parse_buffer(const void *data, size_t size_bytes, void *mapped, int fd, cons
 }
 
 int
-raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
-               struct raw_file *ret, struct err *err)
+raw_parse_file(void *data, size_t size_bytes, int fd, const struct file_parts *used,
+               const char *name, struct arena *arena, struct raw_file *ret, struct err *err)
 {
-    return raw_parse_buffer(data, size_bytes, fd >= 0 ? data : NULL, fd, name, arena, ret, err);
+    return raw_parse_buffer(data, size_bytes, fd >= 0 ? data : NULL, fd, used, name, arena, ret,
+                            err);
 }
 
 int
 raw_parse(const void *data, size_t size_bytes, const char *name, struct arena *arena,
           struct raw_file *ret, struct err *err)
 {
-    return raw_parse_buffer(data, size_bytes, NULL, -1, name, arena, ret, err);
+    const struct file_parts all = {.known = false};
+
+    return raw_parse_buffer(data, size_bytes, NULL, -1, &all, name, arena, ret, err);
 }

@@ -17,6 +17,17 @@ struct raw_table {
     uint64_t mapped_bytes; // Size of a separate mapping; 0 = none.
 };
 
+/* Parts of a file that may have other bytes than zero, in order of their offsets. */
+struct file_part {
+    uint64_t from, end;
+};
+
+struct file_parts {
+    const struct file_part *v;
+    size_t count;
+    bool known; // False = all of the file.
+};
+
 struct raw_file {
     struct disk_header header;
     struct raw_table tables[DISK_KINDS];
@@ -43,10 +54,10 @@ int raw_parse(const void *data, size_t size_bytes, const char *name, struct aren
 /* Like raw_parse, for the open file FD, which no process writes. DATA is a private writable mapping
  * of the file, which RET then owns. A table of one piece is used in place. Tables of whole pages
  * are mapped separately instead of copied; changes to them are private. With FD -1, same as
- * raw_parse. The caller may close FD afterwards. It must call raw_release on RET, even after a
- * failure. */
-int raw_parse_file(void *data, size_t size_bytes, int fd, const char *name, struct arena *arena,
-                   struct raw_file *ret, struct err *err);
+ * raw_parse. Tables without an end of their own stop at the end of USED. The caller may close FD
+ * afterwards. It must call raw_release on RET, even after a failure. */
+int raw_parse_file(void *data, size_t size_bytes, int fd, const struct file_parts *used,
+                   const char *name, struct arena *arena, struct raw_file *ret, struct err *err);
 
 /* Unmap R, which may be {0}. The arena stays. */
 void raw_release(struct raw_file *r);

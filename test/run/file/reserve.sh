@@ -18,6 +18,17 @@ for bytes in 5100273664 8589934592; do
     rm -f large.heaptap
 done
 
+# The recorder has the file system reserve all blocks, so the size on disk does not show holes.
+"$HEAPTAP" run --quiet --no-pack --reserve 1G -o recorded.heaptap -- "$PROG/article" >out 2>err
+check "a recorded reserve of 1 GiB" python3 "$area/reserve.py" "$HEAPTAP" \
+    small.heaptap recorded.heaptap
+rm -f recorded.heaptap
+# heaptap reads each record of a copy without holes, which shows the records it leaves unread.
+"$HEAPTAP" run --quiet --no-pack --reserve 100M -o recorded.heaptap -- "$PROG/article" >out 2>err
+check "a reserve and its copy without holes" python3 "$area/reserve.py" "$HEAPTAP" \
+    recorded.heaptap copy.heaptap copy
+rm -f recorded.heaptap copy.heaptap
+
 # The reserve exceeds what the recorder can reserve. If this fails, it is reduced without a message.
 for size in 8589934593 100T 16777215T 18446744073709551615; do
     "$HEAPTAP" run --quiet --reserve $size -o huge.heaptap -- touch ran >out 2>err
