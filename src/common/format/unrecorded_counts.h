@@ -1,5 +1,8 @@
 /* unrecorded_counts.h: memory that `heaptap run --fail-on` shares with the processes of its run.
  *
+ * A profile may be lost before the run ends: removed, overwritten, or written in another mount
+ * namespace. So each recorder lists its recording here, and the run looks for the profiles.
+ *
  * A process without the recorder leaves no profile, so limits on the profiles would not apply to
  * it. The recorder in its parent process counts such processes here. A process whose recorder
  * cannot start recording counts itself. The memory is a file without a name, below /proc.
@@ -16,7 +19,7 @@
 
 /* Offset of the struct in the file, and size of its mapping. The offset is not 0, because tools
  * take a shared mapping of the beginning of a file for a profile. */
-enum { UNRECORDED_OFF = 4096, UNRECORDED_BYTES = 4096 };
+enum { UNRECORDED_OFF = 4096, UNRECORDED_BYTES = 65 * 4096 };
 
 /* A process that should be recorded, and whose recorder could not start. */
 struct unrecorded_failure {
@@ -32,6 +35,15 @@ struct unrecorded_own_malloc {
     char name[60]; // As above, perhaps shortened.
 };
 
+/* A recording that began. All members but the name are as in the header of its profile, and
+ * identify it. Of 64 bytes. */
+struct begun_recording {
+    uint64_t process_start, start_unix_ns, start_monotonic_ns;
+    uint32_t pid;
+    uint32_t is_complete; // Atomic; set after all other members.
+    char name[32];        // Name of its executable, NUL-terminated, perhaps shortened.
+};
+
 struct unrecorded_counts {
     uint64_t session_id;
     uint64_t only_pid; // The one process to record, if the user excluded its children; 0 = all.
@@ -43,6 +55,8 @@ struct unrecorded_counts {
     struct unrecorded_failure first_failure;
     uint64_t own_mallocs; // Number of processes with their own malloc; the list has the first ones.
     struct unrecorded_own_malloc own_malloc[32];
+    uint64_t recordings; // Number of recordings that began; the list has the first ones.
+    struct begun_recording recording[4096];
 };
 static_assert(sizeof(struct unrecorded_counts) <= UNRECORDED_BYTES, "one mapping");
 

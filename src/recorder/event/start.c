@@ -330,6 +330,7 @@ start_all(void)
     access_start();
     core_record_publish(&starting.origin);
     file_copy(FILE_COPY_FIRST);
+    unrecorded_add_recording(state->header);
     event_state()->guard_due = identity_is_guest();
     guard_start();
     limit_start();

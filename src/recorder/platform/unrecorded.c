@@ -39,6 +39,9 @@ static char socket_name[32]; // Abstract name of the run's socket; "" = none.
 static const char *early_cause;
 static bool early_is_selected;
 
+/* A recording that began before unrecorded_start, which lists it; pid 0 = none. */
+static struct begun_recording early_recording;
+
 /* Return true if FD has the counts of the run ID. In another pid namespace the path may lead to
  * another file. */
 static bool
@@ -67,6 +70,36 @@ unrecorded_map(const char *path)
         store_release(&counts, mapped);
 }
 
+/* Store the name of this process's executable in NAME. */
+static COLD void
+put_own_name(struct fmt *name)
+{
+    static char path[4096]; // Static, because the stack may be small.
+    const char *slash;
+
+    host_executable(path, sizeof path);
+    slash = strrchr(path, '/');
+    fmt_str(name, slash != NULL ? slash + 1 : path);
+}
+
+/* List the recording B, whose name is not set yet. */
+static COLD void
+list_recording(struct begun_recording *b)
+{
+    struct unrecorded_counts *c = load_acquire(&counts);
+    struct fmt name = fmt_init(b->name, sizeof b->name);
+    uint64_t i;
+
+    if (c == NULL)
+        return;
+    put_own_name(&name);
+    i = add_relaxed(&c->recordings, UINT64_C(1));
+    if (i < countof(c->recording)) {
+        memcpy(&c->recording[i], b, sizeof *b);
+        store_release(&c->recording[i].is_complete, 1u);
+    }
+}
+
 COLD bool
 unrecorded_start(void)
 {
@@ -88,7 +121,25 @@ unrecorded_start(void)
         unrecorded_map(path);
     if (early_cause != NULL)
         unrecorded_add_failed(early_cause, early_is_selected);
+    if (early_recording.pid != 0)
+        list_recording(&early_recording);
     return load_acquire(&counts) != NULL;
+}
+
+COLD void
+unrecorded_add_recording(const struct disk_header *h)
+{
+    struct begun_recording begun = {
+        .process_start = h->process_start,
+        .start_unix_ns = h->start_unix_ns,
+        .start_monotonic_ns = h->start_monotonic_ns,
+        .pid = h->pid,
+    };
+
+    if (!has_started)
+        early_recording = begun;
+    else if (h->session_id == session_id)
+        list_recording(&begun);
 }
 
 COLD void
@@ -106,18 +157,6 @@ unrecorded_is_selected(const struct unrecorded_counts *c, const char *name)
 {
     return (c->only_pid == 0 || c->only_pid == (uint64_t)identity_pid()) &&
            (c->only[0] == '\0' || selection_is_named(c->only, name));
-}
-
-/* Store the name of this process's executable in NAME. */
-static COLD void
-put_own_name(struct fmt *name)
-{
-    static char path[4096]; // Static, because the stack may be small.
-    const char *slash;
-
-    host_executable(path, sizeof path);
-    slash = strrchr(path, '/');
-    fmt_str(name, slash != NULL ? slash + 1 : path);
 }
 
 COLD void

@@ -4,12 +4,17 @@
 #define PLATFORM_UNRECORDED_H
 
 #include "base/base.h"
+#include "format/format.h"
 
 /* Map the counts. Return true if they are mapped. Call once, when the library is loaded. */
 bool unrecorded_start(void);
 
 /* Note that this program has its own malloc: it is recorded only if it calls the recorder's. */
 void unrecorded_add_own_malloc(void);
+
+/* List the recording of this process, whose profile has the header H. Call it when H is complete;
+ * may be called before unrecorded_start. */
+void unrecorded_add_recording(const struct disk_header *h);
 
 /* Count this process, which was forked and may make no system call, so it is not recorded. */
 void unrecorded_add_forked(void);

@@ -68,7 +68,7 @@ static const struct opt options[] = {
      "leaks, inuse, alloc, allocations, temporary, and corruption (blocks overrun or freed twice; "
      "implies --annotate). A program started without the recorder's variables in its environment, "
      "as by env -i, also gives 99, because it is not recorded. So does a process that cannot start "
-     "recording.",
+     "recording, or whose profile is gone when the run ends.",
      NULL},
     {OPT_STRING, 0, "only", &defaults.run.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
@@ -527,7 +527,8 @@ cmd_run_finish(struct outcome *o, const char *program)
         message_warning("%s left no profile: it has more rights than its user (setuid), and such a "
                         "program is never recorded",
                         program);
-    else if (profiles->count == 0 && !quiet && !growth_is_strange(&o->run.growth))
+    else if (profiles->count == 0 && profiles->lost.ended == 0 && !quiet &&
+             !growth_is_strange(&o->run.growth))
         message_warning(
             only ? "no process named '%s' left a profile"
                  : "%s left no profile: it never allocated, or the recorder could not be "
@@ -544,6 +545,7 @@ cmd_run_finish(struct outcome *o, const char *program)
         fputs("\r\x1b[K", stderr);
     run_unrecorded_receive(&o->run);
     run_limits_unrecorded(&o->limits, o->run.unrecorded, o->processes, o->count);
+    run_limits_lost(&o->limits, &profiles->lost);
     conclude(o);
     if (o->most != o->first)
         profile_free(o->most);

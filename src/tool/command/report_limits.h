@@ -53,6 +53,10 @@ void run_limits_check(struct run_limits *r, struct profile *p, size_t number);
 void run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
                            const struct run_process *processes, size_t count);
 
+/* Print the number of lost recordings in L. Those of processes that have ended make the gate
+ * fail. */
+void run_limits_lost(struct run_limits *r, const struct run_lost *l);
+
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Prints
  * nothing if no limit was exceeded. */
 void run_limits_hint(const struct run_limits *r, const char *path);

@@ -239,6 +239,33 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
 }
 
 void
+run_limits_lost(struct run_limits *r, const struct run_lost *l)
+{
+    struct arena arena = {0};
+
+    if (l->running != 0)
+        message_warning(
+            "%s, so --fail-on does not judge %s",
+            l->running > 1
+                ? arena_printf(&arena, "%s and other processes, in all %s, still run",
+                               style_clean(&arena, l->first_running),
+                               style_count(&arena, (int64_t)l->running))
+                : arena_printf(&arena, "%s still runs", style_clean(&arena, l->first_running)),
+            l->running > 1 ? "them" : "it");
+    if (l->ended != 0) {
+        const char *first = l->first_ended != NULL ? l->first_ended : "";
+
+        report_not_recorded((int64_t)l->ended, first, strlen(first),
+                            "no profile was found, although recording began: removed, moved or "
+                            "overwritten, or written in another mount namespace or root "
+                            "directory; choose the programs to judge by --only",
+                            &arena);
+        r->unknown = true;
+    }
+    arena_release(&arena);
+}
+
+void
 run_limits_hint(const struct run_limits *r, const char *path)
 {
     if (r->exceeded)

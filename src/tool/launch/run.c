@@ -252,12 +252,15 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
     // Skip the profiles of earlier runs by their times: there may be many. A file server's clock
     // may be wrong, by an hour at most.
     struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
+    // Read this first: a process that still runs may create its profile behind the listing.
+    uint64_t begun = run_unrecorded_recordings(r);
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
     listing_add(&l, r->to.directory);
     if (others != NULL)
         listing_add(&l, others);
     ret->paths = listing_paths(&l, &ret->count);
+    run_unrecorded_find_lost(r, begun, l.v, l.count, &ret->lost);
     for (size_t i = 1; i < l.count; i++)
         if (l.v[i].key.pid == (uint64_t)r->pid) {
             ret->paths[i] = ret->paths[0];

@@ -13,6 +13,7 @@
 #include "launch/proc.h"
 #include "launch/recording.h"
 #include "launch/run_notes.h"
+#include "profile/listing.h"
 #include "profile/profile.h"
 
 /* Options of the user; zero = the default of `heaptap run`. */
@@ -54,11 +55,19 @@ struct recorded_run {
     struct arena arena;
 };
 
+/* Recordings that began and whose profiles are not among those of the run. */
+struct run_lost {
+    uint64_t ended, running; // Number of recordings, by the state of their process.
+    // Texts about the first of each kind; NULL = unknown.
+    const char *first_ended, *first_running;
+};
+
 /* Profiles of a run. */
 struct run_profiles {
     const char **paths; // The first process's profile comes first, if it has one.
     size_t count;
     const char *directory; // Directory of the other profiles, or of all if they share one.
+    struct run_lost lost;
 };
 
 /* Prepare to run the COUNT ARGUMENTS, program first: find the program and the recorder, and choose
@@ -72,7 +81,7 @@ int run_prepare(struct recorded_run *r, const struct run_options *options, int c
  * HEAPTAP_BAD_INPUT with ERR set if it could not be started. */
 int run_wait(struct recorded_run *r, struct err *err);
 
-/* Find the profiles of the run, which must have ended. R owns them. */
+/* Find the profiles of the run, which must have ended, and the lost recordings. R owns them. */
 void run_find_profiles(struct recorded_run *r, struct run_profiles *ret);
 
 /* Add facts that the run's profiles lack to RET: memory that bypassed malloc, and hooks that were
@@ -92,6 +101,14 @@ void run_unrecorded_enter(struct recorded_run *r);
 
 /* Add the failures received by the socket to R's counts. */
 void run_unrecorded_receive(struct recorded_run *r);
+
+/* Return the number of recordings that have begun. Their profiles exist, unless they are lost. */
+uint64_t run_unrecorded_recordings(const struct recorded_run *r);
+
+/* Find the lost ones among the first BEGUN recordings: those whose profile is not among the COUNT
+ * listed files V. */
+void run_unrecorded_find_lost(struct recorded_run *r, uint64_t begun, const struct listed *v,
+                              size_t count, struct run_lost *ret);
 
 void run_unrecorded_end(struct recorded_run *r);
 

@@ -6,11 +6,14 @@
  * (format/unrecorded_counts.h), as long as they are in our network namespace. */
 #include "launch/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "profile/processes.h"
 
 /* Create a socket with an abstract name that the kernel chooses. Returns it, with the name in
  * RET_NAME; -1 if there is none. Then only processes that cannot map the counts go unnoticed. */
@@ -83,6 +86,72 @@ run_unrecorded_receive(struct recorded_run *r)
             __atomic_fetch_add(&r->unrecorded->failed, UINT64_C(1), __ATOMIC_RELAXED) == 0)
             r->unrecorded->first_failure = f;
     }
+}
+
+uint64_t
+run_unrecorded_recordings(const struct recorded_run *r)
+{
+    // Any process of the run may have written to this memory.
+    return r->unrecorded != NULL
+               ? __atomic_load_n(&r->unrecorded->recordings, __ATOMIC_ACQUIRE) & INT64_MAX
+               : 0;
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct recording_key));
+}
+
+/* Return the sorted keys of the COUNT listed files V, from ARENA. Each recording is listed once. */
+static struct recording_key *
+sorted_keys(const struct listed *v, size_t count, struct arena *arena)
+{
+    struct recording_key *keys = arena_array(arena, count, sizeof *keys);
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = v[i].key;
+    if (count > 0)
+        qsort(keys, count, sizeof *keys, by_key);
+    return keys;
+}
+
+/* Add B, whose profile is lost, to L. */
+static void
+add_lost(struct run_lost *l, const struct begun_recording *b, struct arena *arena)
+{
+    bool runs = b->process_start != 0 && processes_start(b->pid) == b->process_start;
+    const char **first = runs ? &l->first_running : &l->first_ended;
+
+    if (*first == NULL)
+        *first = arena_printf(arena, "%.*s (pid %u)", (int)strnlen(b->name, sizeof b->name),
+                              b->name, b->pid);
+    if (runs)
+        l->running++;
+    else
+        l->ended++;
+}
+
+void
+run_unrecorded_find_lost(struct recorded_run *r, uint64_t begun, const struct listed *v,
+                         size_t count, struct run_lost *ret)
+{
+    const struct recording_key *keys = sorted_keys(v, count, &r->arena);
+    const size_t listed_max = countof(r->unrecorded->recording);
+
+    *ret = (struct run_lost){0};
+    for (size_t i = 0; i < begun && i < listed_max; i++) {
+        const struct begun_recording *b = &r->unrecorded->recording[i];
+        const struct recording_key key = {b->process_start, b->start_unix_ns,
+                                          b->start_monotonic_ns, r->id, b->pid};
+
+        if (__atomic_load_n(&b->is_complete, __ATOMIC_ACQUIRE) != 0 &&
+            bsearch(&key, keys, count, sizeof key, by_key) == NULL)
+            add_lost(ret, b, &r->arena);
+    }
+    // Of recordings beyond the list only the number is known.
+    if (begun > listed_max && begun - count > ret->ended + ret->running && begun > count)
+        ret->ended = begun - count - ret->running;
 }
 
 void

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# lost.sh: `run --fail-on` and recordings whose profile is gone when the run ends: removed, moved,
+# emptied or overwritten, or written where the run does not look.
+# If it fails, a gate passes a leak that it has not seen, or fails a run that has lost nothing.
+. "$SRCDIR/test/run/lib.subr"
+need gcc python3
+
+cat >leaks.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Leak 5,000 bytes in this process. With a number: fork as many children, which leak as much. With
+ * a program: execute it. */
+int main(int count, char **arguments)
+{
+    int children = count > 1 ? atoi(arguments[1]) : 0;
+    char *volatile leak = malloc(5000);
+
+    memset(leak, 1, 5000);
+    for (int i = 0; i < children; i++)
+        if (fork() == 0) {
+            leak = malloc(5000);
+            exit(0);
+        }
+    while (wait(NULL) > 0)
+        continue;
+    if (count > 1 && children == 0)
+        execv(arguments[1], arguments + 1);
+    return 0;
+}
+END
+gcc -O0 -g -o leaks leaks.c
+mkdir elsewhere
+lost="no profile was found, although recording began"
+
+# gate NAME STATUS MESSAGE ARGUMENTS...: run with a limit of 1 MB; MESSAGE is "" for no message.
+gate() {
+    local name=$1 wanted=$2 message=$3
+    shift 3
+    rm -rf gate.processes session
+    "$HEAPTAP" run --quiet --force -o "${to:-gate.heaptap}" --fail-on leaks=1M "$@" >gate.out \
+        2>gate.err </dev/null
+    same "$name: exit status" "$wanted" $?
+    if [ -n "$message" ]; then
+        check "$name: message" \
+            sh -c 'grep -qF -- "$1" gate.err || { cat gate.err; false; }' - "$message"
+        same "$name: one line" 1 "$(wc -l <gate.err)"
+    else
+        same "$name: no message" "" "$(cat gate.err)"
+    fi
+}
+
+echo "# lost"
+while read -r name commands; do
+    gate "$name" 99 "): --fail-on cannot judge it: $lost" -- sh -c "./leaks; $commands; :"
+    check "$name: the message names the process" grep -q '^heaptap: leaks (pid [0-9]*): ' gate.err
+done <<'END'
+emptied : >$(echo gate.processes/*.leaks.*)
+truncated truncate -s 100 gate.processes/*.leaks.*
+overwritten head -c 20000 /dev/zero >$(echo gate.processes/*.leaks.*)
+removed rm gate.processes/*.leaks.*
+moved mv gate.processes/*.leaks.* elsewhere
+replaced cp gate.heaptap $(echo gate.processes/*.leaks.*)
+END
+gate "two" 99 "leaks (pid " -- sh -c './leaks; ./leaks; rm gate.processes/*.leaks.*; :'
+check "two: message" grep -qF "and other programs, in all 2: --fail-on cannot judge them: $lost" \
+    gate.err
+gate "the program itself" 99 "sh (pid " -- sh -c './leaks; rm -f gate.heaptap; exec ./leaks'
+gate "all of them" 99 "in all 3: --fail-on cannot judge them: $lost" \
+    -- ./leaks /bin/sh -c './leaks; rm -r gate.heaptap gate.processes; :'
+gate "forked children" 99 "and other programs, in all 4: --fail-on cannot judge them: $lost" \
+    -- sh -c './leaks 3; rm gate.processes/*.leaks.*; :'
+to=session/ gate "a directory of the user" 99 "leaks (pid " \
+    -- sh -c './leaks; rm session/*.leaks.*; :'
+gate "--only: this program" 99 "leaks (pid " --only leaks -- sh -c './leaks; rm gate.processes/*; :'
+gate "--only: another program" 0 "" --only sh -- sh -c './leaks; rm -f gate.processes/*.leaks.*; :'
+gate "a failure of the program has precedence" 3 "leaks (pid " \
+    -- sh -c './leaks; rm gate.processes/*.leaks.*; exit 3'
+
+cat >waits.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    void *volatile leak = malloc(5000);
+
+    printf("%d\n", getpid());
+    fflush(stdout);
+    pause();
+    return leak == NULL;
+}
+END
+gcc -O0 -o waits waits.c
+mkfifo ready
+gate "a process that still runs" 0 "still runs, so --fail-on does not judge it" -- sh -c \
+    './waits >ready & read -r pid <ready; echo $pid >pid; rm gate.processes/*.waits.*; :'
+kill "$(cat pid)"
+"$HEAPTAP" run --quiet --force -o gate.heaptap -- sh -c 'rm -f gate.heaptap' 2>gate.err
+same "without limits: exit status" 0 $?
+
+# The list of recordings is bounded. Beyond it the number of profiles must suffice.
+cat >began.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "format/unrecorded_counts.h"
+int main(int count, char **arguments)
+{
+    char *path = strdup(getenv("HEAPTAP_UNRECORDED"));
+    uint64_t recordings = countof(((struct unrecorded_counts *)NULL)->recording) + 10;
+    int fd;
+
+    path[strcspn(path, ":")] = '\0';
+    fd = open(path, O_RDWR);
+    return pwrite(fd, &recordings, sizeof recordings,
+                  UNRECORDED_OFF + offsetof(struct unrecorded_counts, recordings)) != 8;
+}
+END
+gcc -O0 -w -I"$SRCDIR/src/common" -o began began.c
+gate "more recordings than the list has" 99 "4,104 programs: --fail-on cannot judge them: $lost" \
+    -- ./leaks ./began
+gate "more recordings than the list has, one listed" 99 "leaks (pid " \
+    -- sh -c './leaks; ./began; rm gate.processes/*.leaks.*'
+check "more recordings than the list has, one listed: message" \
+    grep -qF "and other programs, in all 4,104: --fail-on cannot judge them" gate.err
+
+echo "# nothing lost"
+gate "one process" 0 "" -- ./leaks
+gate "a chain of programs" 0 "" -- ./leaks ./leaks ./leaks ./leaks /bin/sh -c 'exec ./leaks'
+gate "200 forked processes" 0 "" -- ./leaks 200
+gate "processes side by side" 0 "" \
+    -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./leaks 5 & done; wait'
+gate "packed meanwhile" 0 "" -- sh -c './leaks; "$1" pack gate.processes/*.leaks.*; :' - "$HEAPTAP"
+gate "renamed" 0 "" -- sh -c './leaks; mv gate.processes/*.leaks.* gate.processes/renamed; :'
+gate "moved beside the first" 0 "" -- sh -c './leaks; mv gate.processes/*.leaks.* beside; :'
+gate "copied" 0 "" -- sh -c './leaks; cp gate.processes/*.leaks.* gate.processes/copy; :'
+to=session/ gate "a directory of the user" 0 "" -- sh -c './leaks 3; ./leaks ./leaks'
+to=gate.%p gate "a name with the process id" 0 "" -- sh -c './leaks 3; ./leaks ./leaks'
+gate "--self-contained-core" 0 "" --self-contained-core -- ./leaks 3
+for options in "--sample 1K" "--no-children" "--reserve 4M" "--no-pack" \
+    "--annotate" "--snapshot-signal USR2" "--callers 1/2" "--max-memory 4M"; do
+    # shellcheck disable=SC2086 # Words of options.
+    gate "$options" 0 "" $options -- sh -c './leaks; ./leaks ./leaks; exec ./leaks'
+done
+
+finish
