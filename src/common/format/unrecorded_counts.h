@@ -7,9 +7,10 @@
  * it. The recorder in its parent process counts such processes here. A process whose recorder
  * cannot start recording counts itself. The memory is a file without a name, below /proc.
  *
- * A program executed after a change of the user may not open the file. It sends a struct
- * unrecorded_failure as a datagram to a socket of the run. The socket has an abstract name, which
- * has no permissions. The socket's queue keeps the datagram until the run reads it.
+ * A program executed after a change of the user or of the root directory may not open the file. It
+ * sends a struct unrecorded_failure or begun_message as a datagram to a socket of the run; their
+ * sizes differ. The socket has an abstract name, which has no permissions. The socket's queue keeps
+ * the datagram until the run reads it.
  *
  * HEAPTAP_UNRECORDED is FILE:SOCKET, or FILE if there is no socket. */
 #ifndef FORMAT_UNRECORDED_COUNTS_H
@@ -44,6 +45,11 @@ struct begun_recording {
     char name[32];        // Name of its executable, NUL-terminated, perhaps shortened.
 };
 
+struct begun_message {
+    uint64_t session_id;
+    struct begun_recording recording;
+};
+
 struct unrecorded_counts {
     uint64_t session_id;
     uint64_t only_pid; // The one process to record, if the user excluded its children; 0 = all.
@@ -59,5 +65,6 @@ struct unrecorded_counts {
     struct begun_recording recording[4096];
 };
 static_assert(sizeof(struct unrecorded_counts) <= UNRECORDED_BYTES, "one mapping");
+static_assert(sizeof(struct begun_message) != sizeof(struct unrecorded_failure), "recognisable");
 
 #endif

@@ -3,7 +3,7 @@
  * The counts are shared memory that `heaptap run` reads at the end (format/unrecorded_counts.h). A
  * process maps them when the library is loaded, and its forked children inherit the mapping. So a
  * process that may make no system call, or that has cleared its environment, can still count. A
- * program executed after a change of the user may not map them; it reports a failure by a datagram.
+ * program executed after a change of the user may not map them; it sends datagrams instead.
  *
  * Variables are not added to an environment that lacks them: the program would see another
  * environment than it was given, and `env -i` is often used to test exactly that. */
@@ -90,9 +90,14 @@ list_recording(struct begun_recording *b)
     struct fmt name = fmt_init(b->name, sizeof b->name);
     uint64_t i;
 
-    if (c == NULL)
+    if (c == NULL && socket_name[0] == '\0')
         return;
     put_own_name(&name);
+    if (c == NULL) {
+        sys_send(socket_name, &(struct begun_message){session_id, *b},
+                 sizeof(struct begun_message));
+        return;
+    }
     i = add_relaxed(&c->recordings, UINT64_C(1));
     if (i < countof(c->recording)) {
         memcpy(&c->recording[i], b, sizeof *b);

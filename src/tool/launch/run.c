@@ -102,19 +102,33 @@ make_environment(void *arg)
         &r->arena);
 }
 
-/* Sample the memory of the processes. Returns the ns until the next sample. The interval grows with
- * the run, so that short runs are sampled as well. */
+static uint64_t
+read_clock(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+/* If a sample of the processes' memory is due, take it. Returns the ns until the next sample. The
+ * interval grows with the run, so that short runs are sampled as well. */
 static uint64_t
 look_at_memory(struct recorded_run *r, pid_t pid)
 {
+    uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+
     // If the user excludes processes, their memory is expected to be missing.
     if (r->options->quiet || r->options->recording.only != NULL || r->options->no_children)
         return LOOK_LAST_NS;
+    if (now_ns < r->look_due_ns)
+        return r->look_due_ns - now_ns;
     growth_poll(&r->growth, pid);
     // With this growth, the last sample is taken after at least four fifths of the program's life.
     r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
     if (r->look_ns > LOOK_LAST_NS)
         r->look_ns = LOOK_LAST_NS;
+    r->look_due_ns = now_ns + r->look_ns;
     return r->look_ns;
 }
 
@@ -140,17 +154,8 @@ run_look(void *arg, pid_t pid)
 {
     uint64_t memory_ns = look_at_memory(arg, pid), snapshots_ns = take_snapshots(arg, pid);
 
-    run_unrecorded_receive(arg); // The socket's queue is short.
+    run_unrecorded_receive(arg);
     return memory_ns < snapshots_ns ? memory_ns : snapshots_ns;
-}
-
-static uint64_t
-read_clock(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000 * NS_PER_MS + (uint64_t)t.tv_nsec;
 }
 
 int
@@ -248,12 +253,12 @@ write_end(const struct recorded_run *r, const struct run_profiles *profiles)
 void
 run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
+    // Read this first: a process that still runs may begin to record at any time.
+    uint64_t begun = run_unrecorded_recordings(r);
     const char *others = destination_others_found(&r->to, r->pid);
     // Skip the profiles of earlier runs by their times: there may be many. A file server's clock
     // may be wrong, by an hour at most.
     struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
-    // Read this first: a process that still runs may create its profile behind the listing.
-    uint64_t begun = run_unrecorded_recordings(r);
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
     listing_add(&l, r->to.directory);

@@ -45,6 +45,7 @@ struct recorded_run {
     const char *unrecorded_path; // Names both to the processes.
     struct growth growth;
     uint64_t look_ns; // Time between two samples of the processes' memory.
+    uint64_t look_due_ns; // Time of the next sample, by CLOCK_MONOTONIC.
     struct periodic periodic;
     pid_t pid;  // The first process.
     int status; // Status of the first process, as from wait.
@@ -99,11 +100,12 @@ int run_unrecorded_begin(struct recorded_run *r, struct err *err);
  * programs to the calling process. Call in the process that becomes the program. */
 void run_unrecorded_enter(struct recorded_run *r);
 
-/* Add the failures received by the socket to R's counts. */
+/* Add the failures and recordings received by the socket to R's counts. */
 void run_unrecorded_receive(struct recorded_run *r);
 
-/* Return the number of recordings that have begun. Their profiles exist, unless they are lost. */
-uint64_t run_unrecorded_recordings(const struct recorded_run *r);
+/* Receive, and return the number of recordings that have begun. Their profiles exist, unless they
+ * are lost. */
+uint64_t run_unrecorded_recordings(struct recorded_run *r);
 
 /* Find the lost ones among the first BEGUN recordings: those whose profile is not among the COUNT
  * listed files V. */

@@ -2,10 +2,13 @@
  *
  * The memory is a file without a name, so nothing is left if `run` is killed. The processes open it
  * by the path of our descriptor, as long as they are in our pid namespace and may look into us. One
- * that started recording earlier keeps its mapping. Others report a failed start by a datagram
- * (format/unrecorded_counts.h), as long as they are in our network namespace. */
+ * that started recording earlier keeps its mapping. Others send a datagram when they start
+ * recording or fail to (format/unrecorded_counts.h), as long as they are in our network namespace.
+ * The queue of a socket may be as short as ten datagrams, so each of them wakes `run`. */
 #include "launch/run.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +31,10 @@ make_socket(struct arena *arena, const char **ret_name)
     if (fd >= 0 && bind(fd, (struct sockaddr *)&name, size) == 0) {
         size = sizeof name;
         if (getsockname(fd, (struct sockaddr *)&name, &size) == 0 && size > head) {
+            // While the program runs, launch.c waits for SIGCHLD. Otherwise SIGCHLD has no effect.
+            fcntl(fd, F_SETOWN, getpid());
+            fcntl(fd, F_SETSIG, SIGCHLD);
+            fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK);
             *ret_name = arena_strndup(arena, name.sun_path + 1, size - head);
             return fd;
         }
@@ -72,25 +79,46 @@ run_unrecorded_enter(struct recorded_run *r)
         r->unrecorded->only_pid = (uint64_t)getpid();
 }
 
+/* Add the recording B to C. */
+static void
+list_recording(struct unrecorded_counts *c, const struct begun_recording *b)
+{
+    uint64_t i = __atomic_fetch_add(&c->recordings, UINT64_C(1), __ATOMIC_RELAXED);
+
+    if (i < countof(c->recording)) {
+        c->recording[i] = *b;
+        __atomic_store_n(&c->recording[i].is_complete, 1u, __ATOMIC_RELEASE);
+    }
+}
+
 void
 run_unrecorded_receive(struct recorded_run *r)
 {
-    struct unrecorded_failure f;
+    union {
+        uint64_t session_id; // Also the first member of the others.
+        struct unrecorded_failure failure;
+        struct begun_message begun;
+    } m;
 
     if (r->unrecorded == NULL || r->unrecorded_socket < 0)
         return;
-    // Anybody may send to an abstract name, but only the run's processes know its id.
     for (long got = 0; got >= 0;) {
-        got = recv(r->unrecorded_socket, &f, sizeof f, MSG_DONTWAIT);
-        if (got == (long)sizeof f && f.session_id == r->id &&
+        got = recv(r->unrecorded_socket, &m, sizeof m, MSG_DONTWAIT);
+        // Anybody may send to an abstract name, but only the run's processes know its id.
+        if (got < (long)sizeof m.session_id || m.session_id != r->id)
+            continue;
+        if (got == (long)sizeof m.begun)
+            list_recording(r->unrecorded, &m.begun.recording);
+        if (got == (long)sizeof m.failure &&
             __atomic_fetch_add(&r->unrecorded->failed, UINT64_C(1), __ATOMIC_RELAXED) == 0)
-            r->unrecorded->first_failure = f;
+            r->unrecorded->first_failure = m.failure;
     }
 }
 
 uint64_t
-run_unrecorded_recordings(const struct recorded_run *r)
+run_unrecorded_recordings(struct recorded_run *r)
 {
+    run_unrecorded_receive(r);
     // Any process of the run may have written to this memory.
     return r->unrecorded != NULL
                ? __atomic_load_n(&r->unrecorded->recordings, __ATOMIC_ACQUIRE) & INT64_MAX

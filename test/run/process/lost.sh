@@ -94,11 +94,48 @@ int main(void)
 END
 gcc -O0 -o waits waits.c
 mkfifo ready
-gate "a process that still runs" 0 "still runs, so --fail-on does not judge it" -- sh -c \
-    './waits >ready & read -r pid <ready; echo $pid >pid; rm gate.processes/*.waits.*; :'
+gate "a process that still runs" 0 "still runs, so --fail-on does not judge it" \
+    --only leaks,waits -- sh -c './leaks; ./waits >ready &
+        read -r pid <ready; echo $pid >pid; rm gate.processes/*.waits.*; :'
 kill "$(cat pid)"
+for _ in $(seq 200); do
+    kill -0 "$(cat pid)" 2>/dev/null || break
+    sleep 0.05
+done
 "$HEAPTAP" run --quiet --force -o gate.heaptap -- sh -c 'rm -f gate.heaptap' 2>gate.err
 same "without limits: exit status" 0 $?
+
+# Under another mount of the same path. A forked child inherits the mapping of the list. A program
+# in a root directory without /proc cannot map it, and sends datagrams.
+hide='mkdir -p gate.processes && mount -t tmpfs none gate.processes'
+jail='mkdir -p jail gate.processes && mount --rbind / jail && mount -t tmpfs none jail/proc &&
+    mount -t tmpfs none "jail/$PWD/gate.processes"'
+cat >within.py <<'END'
+import os, sys
+os.chroot(sys.argv[1])
+for _ in range(int(sys.argv[2])):
+    os.spawnv(os.P_WAIT, sys.argv[3], sys.argv[3:])
+END
+if [ "$(id -u)" = 0 ]; then
+    namespace=(unshare -m)
+else
+    namespace=(unshare -Urm)
+fi
+if ! "${namespace[@]}" bash -c "$hide" || ! "${namespace[@]}" bash -c "$jail"; then
+    echo "ok - another mount namespace # SKIP cannot mount"
+else
+    gate "another mount namespace" 99 "leaks (pid " --only leaks \
+        -- "${namespace[@]}" bash -c "$hide; ./leaks; :"
+    gate "another mount namespace: forked children" 99 "leaks (pid " --only leaks \
+        -- "${namespace[@]}" bash -c "$hide; ./leaks 3; :"
+    check "another mount namespace: all of them" grep -qF "in all 4: --fail-on" gate.err
+    gate "another root directory" 99 "leaks (pid " --only leaks \
+        -- "${namespace[@]}" bash -c "$jail; python3 within.py jail 40 '$PWD/leaks'"
+    check "another root directory: all of them" grep -qF "in all 40: --fail-on" gate.err
+    gate "another root directory, with the profiles" 0 "" --only leaks \
+        -- "${namespace[@]}" bash -c "$jail; umount 'jail/$PWD/gate.processes';
+            python3 within.py jail 40 '$PWD/leaks'"
+fi
 
 # The list of recordings is bounded. Beyond it the number of profiles must suffice.
 cat >began.c <<'END'
