@@ -15,8 +15,11 @@
  * values are cached, because a daemon may clear its environment and then fork.
  *
  * A program has several names: the last components of its executable, of its argument 0 (a symbolic
- * link such as python3), and of a script's path. The kernel derives the name of the process from
- * the latter. A match of any of these names suffices. */
+ * link such as python3), and of a script's path. A match of any of these names suffices. The script
+ * is the argument from which the kernel derived the name of the process. If env has executed the
+ * interpreter, or a shell has (`perl leak.pl`), the name is the interpreter's. Then the script is
+ * an argument that is a file, and whose #! line gives this interpreter and the arguments in front.
+ * So a command that merely mentions a script (`grep x leak.pl`) does not match. */
 #include "platform/selection.h"
 
 #include <errno.h>
@@ -31,7 +34,13 @@
 #include "platform/state.h"
 #include "platform/sys.h"
 
-enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ = 3 };
+enum { NAME_BYTES = 256, COMM_BYTES = 15, ARGUMENT_BYTES = 2048, ARGUMENTS_READ = 16 };
+
+/* Number of arguments in front of a script's own if the kernel has started it: interpreter, option
+ * and script. Size of the script's front, with the longest #! line that the kernel reads. */
+enum { KERNEL_ARGUMENTS = 3, SCRIPT_BYTES = 257 };
+
+#define ENV_NAME "env"
 
 /* Process constants. */
 static struct {
@@ -142,13 +151,19 @@ selection_is_named(const char *patterns, const char *name)
     return false;
 }
 
+static const char *
+last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* Return true if any pattern matches the last component of PATH. */
 static bool
 any_matches(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return selection_is_named(asked.only, slash != NULL ? slash + 1 : path);
+    return selection_is_named(asked.only, last_component(path));
 }
 
 static size_t
@@ -164,26 +179,119 @@ read_start(const char *path, char *ret, size_t size_bytes)
     return (size_t)n;
 }
 
-/* Return true if a pattern matches argument 0, or the script: the argument whose name the kernel
- * gave the process. */
+/* Return true if PATH is a regular file. Opening a FIFO or a device can have side effects. */
+static bool
+is_regular(const char *path)
+{
+    int fd = sys_open(path, O_PATH, 0);
+    struct stat st;
+    bool is = fd >= 0 && sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+
+    if (fd >= 0)
+        sys_close(fd);
+    return is;
+}
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Return the word at *AT, terminated in place, and advance *AT; NULL if there is none. */
+static char *
+next_word(char **at)
+{
+    char *word = *at, *end;
+
+    while (is_blank(*word))
+        word++;
+    for (end = word; *end != '\0' && !is_blank(*end);)
+        end++;
+    *at = *end != '\0' ? end + 1 : end;
+    *end = '\0';
+    return end != word ? word : NULL;
+}
+
+/* Return the interpreter in the #! line at *AT, and advance *AT. If env starts the interpreter,
+ * skip env with its options and variables. */
+static const char *
+next_interpreter(char **at)
+{
+    const char *word = next_word(at);
+
+    if (word == NULL || strcmp(last_component(word), ENV_NAME) != 0)
+        return word;
+    do {
+        word = next_word(at);
+    } while (word != NULL && (*word == '-' || strchr(word, '=') != NULL));
+    return word;
+}
+
+/* Return true if the program is the interpreter in the #! line of the file ARGUMENTS[INDEX], and
+ * runs it as a script. The script is the first argument, or behind the arguments in that line. */
+static bool
+is_script(char *const *arguments, uint32_t index)
+{
+    char line[SCRIPT_BYTES], *at = line + 2, *end;
+    const char *interpreter;
+
+    if (!is_regular(arguments[index]) || read_start(arguments[index], line, sizeof line) < 2 ||
+        strncmp(line, "#!", 2) != 0)
+        return false;
+    for (end = line; *end != '\0' && *end != '\n';)
+        end++;
+    *end = '\0';
+    interpreter = next_interpreter(&at);
+    if (interpreter == NULL ||
+        strcmp(last_component(interpreter), last_component(arguments[0])) != 0)
+        return false;
+    for (uint32_t i = 1; index > 1 && i < index; i++) {
+        const char *word = next_word(&at);
+
+        if (word == NULL || strcmp(word, arguments[i]) != 0)
+            return false;
+    }
+    return index == 1 || next_word(&at) == NULL;
+}
+
+/* Store the first ARGUMENTS_READ arguments of the program in ARGUMENTS, and return their number.
+ * TEXT, of SIZE_BYTES, has their text. */
+static uint32_t
+read_arguments(char *text, size_t size_bytes, char *arguments[ARGUMENTS_READ])
+{
+    size_t length = read_start("/proc/self/cmdline", text, size_bytes);
+    uint32_t count = 0;
+
+    for (char *p = text; count < ARGUMENTS_READ && p < text + length; p += strlen(p) + 1)
+        arguments[count++] = p;
+    return count;
+}
+
+/* Return true if a pattern matches argument 0 or the script that the program runs. If the kernel
+ * has started the script, it gave the process the script's name. */
 static bool
 arguments_match(void)
 {
-    char text[ARGUMENT_BYTES], comm[NAME_BYTES];
-    size_t length = read_start("/proc/self/cmdline", text, sizeof text), comm_length;
-    const char *argument = text;
+    char text[ARGUMENT_BYTES], comm[NAME_BYTES], *arguments[ARGUMENTS_READ];
+    uint32_t count = read_arguments(text, sizeof text, arguments);
+    size_t comm_length = read_start("/proc/self/comm", comm, sizeof comm);
 
-    comm_length = read_start("/proc/self/comm", comm, sizeof comm);
     if (comm_length > 0)
         comm[comm_length - 1] = '\0'; // The newline.
-    for (int i = 0; i < ARGUMENTS_READ && argument < text + length; i++) {
-        const char *slash = strrchr(argument, '/');
-        const char *name = slash != NULL ? slash + 1 : argument;
+    if (count == 0)
+        return false;
+    if (any_matches(arguments[0]))
+        return true;
+    if (strcmp(last_component(arguments[0]), ENV_NAME) == 0) // It only starts the interpreter.
+        return false;
+    for (uint32_t i = 1; i < count; i++) {
+        const char *name = last_component(arguments[i]);
+        bool is_comm = i < KERNEL_ARGUMENTS && *comm != '\0' &&
+                       strncmp(name, comm, COMM_BYTES) == 0;
 
-        if ((i == 0 || (*comm != '\0' && strncmp(name, comm, COMM_BYTES) == 0)) &&
-            any_matches(name))
+        if (any_matches(name) && (is_comm || is_script(arguments, i)))
             return true;
-        argument += strlen(argument) + 1;
     }
     return false;
 }
@@ -191,10 +299,12 @@ arguments_match(void)
 static bool
 program_matches(void)
 {
+    static bool has_matched; // Forked children have the same script, but may not find it.
     char path[4096];
 
     host_executable(path, sizeof path);
-    return any_matches(path) || arguments_match();
+    has_matched = has_matched || any_matches(path) || arguments_match();
+    return has_matched;
 }
 
 bool
