@@ -20,7 +20,7 @@
 
 /* Offset of the struct in the file, and size of its mapping. The offset is not 0, because tools
  * take a shared mapping of the beginning of a file for a profile. */
-enum { UNRECORDED_OFF = 4096, UNRECORDED_BYTES = 65 * 4096 };
+enum { UNRECORDED_OFF = 4096, UNRECORDED_BYTES = 66 * 4096 };
 
 /* A process that should be recorded, and whose recorder could not start. */
 struct unrecorded_failure {
@@ -29,11 +29,13 @@ struct unrecorded_failure {
     char cause[184]; // Cause and remedy, NUL-terminated.
 };
 
-/* A process whose program has its own malloc. The recorder gets no event from the process, unless
- * that malloc calls the recorder's. So a process without a profile was not recorded. */
+/* A process in which another malloc precedes the recorder's: the program's own, or one of a library
+ * that was preloaded in front. The recorder gets no event from the process, unless that malloc
+ * calls the recorder's. So a process without a profile was not recorded. */
 struct unrecorded_own_malloc {
     uint32_t pid;
-    char name[60]; // As above, perhaps shortened.
+    char name[60];    // As above, perhaps shortened.
+    char library[64]; // Name of the library, NUL-terminated, perhaps shortened; "" = the program.
 };
 
 /* A recording that began. All members but the name are as in the header of its profile, and
@@ -59,7 +61,7 @@ struct unrecorded_counts {
     char first[64];    // Name of the first of these, NUL-terminated; "" = unknown.
     char only[1024];   // Patterns of program names to record, separated by commas; "" = all.
     struct unrecorded_failure first_failure;
-    uint64_t own_mallocs; // Number of processes with their own malloc; the list has the first ones.
+    uint64_t own_mallocs; // Number of these processes; the list has the first ones.
     struct unrecorded_own_malloc own_malloc[32];
     uint64_t recordings; // Number of recordings that began; the list has the first ones.
     struct begun_recording recording[4096];

@@ -60,8 +60,9 @@ const struct link_map *symbols_first(void);
 const struct link_map *symbols_own(void);
 const struct link_map *symbols_last(void);
 
-/* Return true if the program itself defines NAME, before the recorder in the global scope. */
-bool symbols_program_defines(const char *name);
+/* Return the path of the object that defines NAME before the recorder in the global scope: "" = the
+ * program itself, NULL = none. */
+const char *symbols_defined_before(const char *name);
 
 /* A range of pages that is temporarily writable. */
 struct symbols_opened {

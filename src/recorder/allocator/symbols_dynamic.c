@@ -288,14 +288,17 @@ symbols_last(void)
     return load_acquire(&last);
 }
 
-bool
-symbols_program_defines(const char *name)
+const char *
+symbols_defined_before(const char *name)
 {
     const struct symbols_name n = symbols_name(name, NULL);
-    const struct link_map *program = symbols_first();
+    const struct link_map *own_map = symbols_own();
     struct symbols o;
 
-    return program != symbols_own() && symbols_read(program, &o) && symbols_find(&o, &n) != 0;
+    for (const struct link_map *m = symbols_first(); m != own_map; m = m->l_next)
+        if (symbols_read(m, &o) && symbols_find(&o, &n) != 0)
+            return m->l_prev == NULL || m->l_name == NULL ? "" : m->l_name;
+    return NULL;
 }
 
 /* Return the protection of the page of ADDRESS in O; -1 if its headers do not show it. */

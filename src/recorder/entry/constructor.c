@@ -32,14 +32,16 @@ __attribute__((constructor)) static void
 process_begins(void)
 {
     struct reentry_saved saved = reentry_save();
+    const char *own_malloc;
 
     real_calls_resolve(); // Resolve now: even a program without events may ask which functions
                           // exist.
     announce_recorder();
     identity_own();
     // If dormant, a second recorder is in the process and counts the program.
-    if (!dormant_here() && unrecorded_start() && symbols_program_defines("malloc"))
-        unrecorded_add_own_malloc();
+    if (!dormant_here() && unrecorded_start() &&
+        (own_malloc = symbols_defined_before("malloc")) != NULL)
+        unrecorded_add_own_malloc(own_malloc);
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL)) {

@@ -165,11 +165,13 @@ unrecorded_is_selected(const struct unrecorded_counts *c, const char *name)
 }
 
 COLD void
-unrecorded_add_own_malloc(void)
+unrecorded_add_own_malloc(const char *library)
 {
     struct unrecorded_counts *c = load_acquire(&counts);
     struct unrecorded_own_malloc own = {.pid = (uint32_t)identity_pid()};
     struct fmt name = fmt_init(own.name, sizeof own.name);
+    struct fmt where = fmt_init(own.library, sizeof own.library);
+    const char *slash = strrchr(library, '/');
     uint64_t i;
 
     if (c == NULL)
@@ -177,6 +179,7 @@ unrecorded_add_own_malloc(void)
     put_own_name(&name);
     if (!unrecorded_is_selected(c, own.name))
         return;
+    fmt_str(&where, slash != NULL ? slash + 1 : library);
     i = add_relaxed(&c->own_mallocs, UINT64_C(1));
     if (i < countof(c->own_malloc))
         memcpy(&c->own_malloc[i], &own, sizeof own);

@@ -9,8 +9,10 @@
 /* Map the counts. Return true if they are mapped. Call once, when the library is loaded. */
 bool unrecorded_start(void);
 
-/* Note that this program has its own malloc: it is recorded only if it calls the recorder's. */
-void unrecorded_add_own_malloc(void);
+/* Note that another malloc precedes the recorder's: the program is recorded only if that malloc
+ * calls the recorder's. LIBRARY is the path of the library that defines it; "" = the program
+ * itself. */
+void unrecorded_add_own_malloc(const char *library);
 
 /* List the recording of this process, whose profile has the header H. Call it when H is complete;
  * may be called before unrecorded_start. */

@@ -544,6 +544,10 @@ cmd_run_finish(struct outcome *o, const char *program)
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);
     run_unrecorded_receive(&o->run);
+    o->limits.starts_early = (given->run.recording.reserve_bytes != 0 ||
+                              given->run.recording.snapshot_signal != 0) &&
+                             given->run.recording.sample_bytes == 0 &&
+                             given->run.recording.sample_count == 0;
     run_limits_unrecorded(&o->limits, o->run.unrecorded, o->processes, o->count);
     run_limits_lost(&o->limits, &profiles->lost);
     conclude(o);

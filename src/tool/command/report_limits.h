@@ -30,7 +30,8 @@ void report_unannotated(const char *option, const char *path);
 
 struct run_limits {
     struct limits limits;
-    size_t checked; // Number of processes checked.
+    bool starts_early; // Recording starts without an event, so a profile does not prove an event.
+    size_t checked;    // Number of processes checked.
     bool exceeded;
     bool unknown;     // Some process could not be checked.
     const char *view; // Command that shows the cause in the first process over a limit.

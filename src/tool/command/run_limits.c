@@ -177,27 +177,48 @@ report_forked(int64_t count, struct arena *arena)
                     count > 1 ? "them" : "it");
 }
 
-/* Return true if the COUNT recorded PROCESSES include OWN, a process with its own malloc called
- * NAME. A pid does not suffice: a process may have left a profile before it executed OWN. */
+/* Return true if the COUNT recorded PROCESSES include OWN, a process in which another malloc
+ * precedes the recorder's. Its program is NAME. A pid does not suffice: a process may have left a
+ * profile before it executed OWN. */
 static bool
-own_malloc_is_recorded(const struct unrecorded_own_malloc *own, const char *name,
-                       const struct run_process *processes, size_t count)
+own_malloc_is_recorded(const struct run_limits *r, const struct unrecorded_own_malloc *own,
+                       const char *name, const struct run_process *processes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (processes[i].pid == own->pid && processes[i].executable != NULL &&
+            (!r->starts_early || processes[i].totals.allocations != 0) &&
             strncmp(path_basename(processes[i].executable), name, sizeof own->name - 1) == 0)
             return true;
     return false;
 }
 
-/* Report the processes that C lists with their own malloc and that are not among the COUNT recorded
- * PROCESSES. Returns true if there are any. */
+/* Return why the process OWN is not recorded, and the remedy. */
+static const char *
+own_malloc_cause(const struct unrecorded_own_malloc *own, struct arena *arena)
+{
+    const char *library = style_clean(
+        arena, arena_strndup(arena, own->library, strnlen(own->library, sizeof own->library)));
+
+    if (*library == '\0')
+        return "not recorded: a malloc linked into the program precedes the recorder's; link it "
+               "with libheaptap.a in front of that malloc, or choose the programs to judge by "
+               "--only";
+    return arena_printf(arena,
+                        "not recorded: the malloc of %s precedes the recorder's; preload it "
+                        "behind the recorder (LD_PRELOAD=$LD_PRELOAD:%s), or choose the programs "
+                        "to judge by --only",
+                        library, library);
+}
+
+/* Report the processes that C lists with another malloc and that are not among the COUNT recorded
+ * PROCESSES: those whose program defines it, or, if IN_LIBRARY, a library. Returns true if there
+ * are any. */
 static bool
-report_own_malloc(const struct unrecorded_counts *c, const struct run_process *processes,
-                  size_t count, struct arena *arena)
+report_own_malloc(const struct run_limits *r, const struct unrecorded_counts *c, bool in_library,
+                  const struct run_process *processes, size_t count, struct arena *arena)
 {
     uint64_t listed = __atomic_load_n(&c->own_mallocs, __ATOMIC_RELAXED);
-    const char *first = "";
+    const char *first = "", *cause = "";
     int64_t missing = 0;
 
     for (size_t i = 0; i < listed && i < countof(c->own_malloc); i++) {
@@ -205,17 +226,16 @@ report_own_malloc(const struct unrecorded_counts *c, const struct run_process *p
         const char *name =
             arena_strndup(arena, own->name, strnlen(own->name, sizeof own->name - 1));
 
-        if (own_malloc_is_recorded(own, name, processes, count))
+        if ((own->library[0] != '\0') != in_library ||
+            own_malloc_is_recorded(r, own, name, processes, count))
             continue;
-        if (missing++ == 0)
+        if (missing++ == 0) {
             first = arena_printf(arena, "%s (pid %u)", name, own->pid);
+            cause = own_malloc_cause(own, arena);
+        }
     }
     if (missing != 0)
-        report_not_recorded(missing, first, strlen(first),
-                            "not recorded: a malloc linked into the program precedes the "
-                            "recorder's; link it with libheaptap.a in front of that malloc, or "
-                            "choose the programs to judge by --only",
-                            arena);
+        report_not_recorded(missing, first, strlen(first), cause, arena);
     return missing != 0;
 }
 
@@ -234,7 +254,8 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
         report_forked(forked, &arena);
     r->unknown |= report_executed(c, &arena);
     r->unknown |= report_failed(c, &arena);
-    r->unknown |= report_own_malloc(c, processes, count, &arena);
+    r->unknown |= report_own_malloc(r, c, false, processes, count, &arena);
+    r->unknown |= report_own_malloc(r, c, true, processes, count, &arena);
     arena_release(&arena);
 }
 

@@ -40,6 +40,7 @@ struct grown {
     const char *executable;  // NULL = unknown.
     const char **modules;    // Files with mapped code.
     size_t module_count;
+    const char *preloaded; // Its LD_PRELOAD; NULL = unknown.
     // Recorded bytes, summed over the process's profiles, with the recorder's own memory.
     int64_t recorded_bytes;
     int64_t recorder_bytes; // The recorder's own memory.
@@ -89,6 +90,7 @@ list_modules(struct growth *g, struct grown *known)
     struct grown *parent = growth_find(g, known->parent);
 
     known->executable = proc_executable(known->pid, &g->arena);
+    known->preloaded = proc_variable(known->pid, "LD_PRELOAD", &g->arena);
     if (parent != NULL && parent->executable == NULL)
         parent->executable = proc_executable(parent->pid, &g->arena);
     if (known->modules == NULL)
@@ -235,6 +237,7 @@ note_of(const struct grown *known, const struct hook_list *hooks, struct arena *
         .executable = known->executable,
         .modules = known->modules,
         .module_count = known->module_count,
+        .preloaded = known->preloaded,
         .hooks = hooks,
         .without_runtime = known->uses_malloc,
     };

@@ -64,6 +64,7 @@ struct allocator_search {
     const char *executable; // The program.
     const char *const *modules;
     size_t module_count;
+    const char *preloaded; // The process's LD_PRELOAD; NULL = unknown.
     const struct hook_list *hooks; // Already in effect.
     bool without_runtime;          // The program's runtime uses malloc, so it is no explanation.
 };

@@ -3,11 +3,13 @@
  * The remedy depends on where the name is defined:
  *
  *     exported by a shared library    calls pass the loader's tables: --hook works
+ *     as malloc by a library that is preloaded in front of the recorder
+ *                                     the library must be behind it
  *     exported by the program         calls inside the program bypass them
  *     only in the full symbol table   as above, and other modules cannot call it
  *     no symbols                      recognised by a text in the program, if any
  *
- * For all but the first, only patching the program's code would work, which heaptap does not do.
+ * For the last three, only patching the program's code would work, which heaptap does not do.
  * The user must build the program differently, depending on the names by which it calls the
  * allocator:
  *
@@ -27,6 +29,7 @@
 #include "launch/launch.h"
 #include "symbol/elf_names.h"
 #include "symbol/runtime_heap.h"
+#include "util/path.h"
 
 struct allocator {
     const char *name;
@@ -36,6 +39,7 @@ struct allocator {
     const char *remedy;     // Remedy if it cannot be hooked.
 };
 
+#define RECORDER "libheaptap" // The start of the name of its library.
 #define SYSTEM_MALLOC "build the program so that it uses the system's malloc"
 
 static const struct allocator allocators[] = {
@@ -211,6 +215,51 @@ explain_one(struct lines *lines, size_t index, const struct names_in *in,
     return true;
 }
 
+/* Return true if PRELOADED, a value of LD_PRELOAD or NULL, has the library at PATH in front of the
+ * recorder. An entry may be a link to PATH that lacks parts of the version. */
+static bool
+is_in_front(const char *preloaded, const char *path)
+{
+    static const char separators[] = " :";
+    const char *entry = preloaded != NULL ? preloaded : "";
+
+    for (size_t length; *entry != '\0'; entry += length) {
+        const char *name = entry;
+
+        entry += strspn(entry, separators);
+        length = strcspn(entry, separators);
+        for (name = entry + length; name > entry && name[-1] != '/';)
+            name--;
+        if (strncmp(name, RECORDER, strlen(RECORDER)) == 0)
+            return false;
+        if (name < entry + length &&
+            strncmp(path_basename(path), name, (size_t)(entry + length - name)) == 0)
+            return strstr(entry, RECORDER) != NULL;
+    }
+    return false;
+}
+
+/* Add a line for each module of S whose malloc precedes the recorder's, because it was preloaded in
+ * front. Return true if there is one. */
+static bool
+explain_in_front(struct lines *lines, const struct allocator_search *s)
+{
+    bool known = false;
+
+    for (size_t k = 0; k < s->module_count; k++) {
+        const char *path = s->modules[k];
+
+        if (!is_in_front(s->preloaded, path) || !has_malloc(path))
+            continue;
+        own_malloc_add_line(lines,
+                            "the malloc of %s precedes the recorder's: preload this library "
+                            "behind the recorder (LD_PRELOAD=$LD_PRELOAD:%s)",
+                            path, path_basename(path));
+        known = true;
+    }
+    return known;
+}
+
 /* Add a line on the runtime in the file at PATH, if there is one. IS_PROGRAM: PATH is the program.
  * Return true if a line was added. */
 static bool
@@ -253,6 +302,8 @@ own_malloc_advice(const struct allocator_search *s, struct arena *arena)
     size_t files = 0;
     bool known = false;
 
+    if (explain_in_front(&lines, s))
+        return lines.text;
     in[files++] = read_names(executable);
     for (size_t k = 0; k < s->module_count; k++)
         if (strcmp(s->modules[k], executable) != 0)

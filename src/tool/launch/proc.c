@@ -89,6 +89,25 @@ proc_executable(pid_t pid, struct arena *arena)
     return length > 0 ? arena_strndup(arena, path, (size_t)length) : NULL;
 }
 
+const char *
+proc_variable(pid_t pid, const char *name, struct arena *arena)
+{
+    size_t length = strlen(name), capacity = 0;
+    char path[64], *variable = NULL;
+    const char *value = NULL;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    f = fopen(path, "re");
+    while (f != NULL && value == NULL && getdelim(&variable, &capacity, '\0', f) > 0)
+        if (strncmp(variable, name, length) == 0 && variable[length] == '=')
+            value = arena_strdup(arena, variable + length + 1);
+    free(variable);
+    if (f != NULL)
+        fclose(f);
+    return value;
+}
+
 static bool
 proc_is_among(const char *file, const char *const *files, size_t count)
 {

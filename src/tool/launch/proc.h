@@ -14,6 +14,10 @@ int64_t proc_anonymous_bytes(pid_t pid);
 /* Return the path of PID's executable, from ARENA; NULL = unknown. */
 const char *proc_executable(pid_t pid, struct arena *arena);
 
+/* Return the value of the variable NAME in the environment with which PID was executed, from ARENA;
+ * NULL = not set, or the process is gone. */
+const char *proc_variable(pid_t pid, const char *name, struct arena *arena);
+
 /* Add the files of PID's code mappings to the COUNT in FILES: only new ones, up to MAX in all.
  * Returns the new count. Texts are from ARENA. */
 size_t proc_add_code_files(pid_t pid, struct arena *arena, const char **files, size_t count,

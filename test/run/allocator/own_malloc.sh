@@ -72,6 +72,39 @@ same "map: --quiet" "" "$(cat map.heaptap.err)"
 ran map.heaptap -- sh -c "'$PROG/swollen' map; true"
 says "map: in a child of a shell" "$unseen" map.heaptap
 
+# --- A library that is preloaded in front of the recorder ----------------------------------------
+
+cat >front.c <<'END'
+#include <stddef.h>
+#include <string.h>
+static char pool[1 << 28];
+static size_t used;
+void *malloc(size_t size) { used += (size + 31) & ~(size_t)15; return pool + used; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *p, size_t size)
+{
+    void *grown = malloc(size);
+    return p != NULL ? memcpy(grown, p, size) : grown;
+}
+void free(void *p) { }
+void *mallocx(size_t size, int flags) { return malloc(size); } // As jemalloc has.
+END
+check "build a library" gcc -w -O1 -fno-builtin -shared -fPIC -o libfront.so.2 front.c
+ln -s libfront.so.2 libfront.so
+swollen="'$PROG/swollen' malloc; true"
+for library in libfront.so.2 libfront.so; do
+    ran front.heaptap -- sh -c "LD_PRELOAD=$PWD/$library:\$LD_PRELOAD $swollen"
+    says "$library in front: the warning" 'memory of .*swollen.* did not come through malloc' \
+        front.heaptap
+    says "$library in front: the remedy" \
+        "the malloc of .*/libfront.so.2 precedes.*behind.*LD_PRELOAD=\\\$LD_PRELOAD:libfront" \
+        front.heaptap
+    check "$library in front: no other remedy" \
+        sh -c '! grep -- "--hook\|libheaptap.a" front.heaptap.err'
+done
+ran front.heaptap -- sh -c "LD_PRELOAD=\$LD_PRELOAD:$PWD/libfront.so.2 $swollen"
+silent "a library behind: no warning" front.heaptap
+
 # --- Programs that left no profile ---------------------------------------------------------------
 
 gcc -O1 -fno-builtin -static -o swollen_static "$SRCDIR/test/prog/swollen.c" 2>/dev/null &&

@@ -195,6 +195,39 @@ gate "its own malloc: two" 99 "and other programs, in all 2: --fail-on cannot ju
 gate "its own malloc: --only another program" 0 "" --only sh -- sh -c './own; :'
 gate "its own malloc: --no-children" 0 "" --no-children -- sh -c './own; :'
 gate "a malloc that passes calls on" 0 "" -- sh -c './passes_on; :'
+gate "its own malloc: --reserve, which makes a profile in any case" 99 \
+    "--fail-on cannot judge it: not recorded: a malloc linked into the program" \
+    --reserve 4M -- ./own
+gate "a malloc that passes calls on: --reserve" 0 "" --reserve 4M -- ./passes_on
+
+# So does the malloc of a library that a start script preloads in front of the recorder.
+sed '/^int main/d' own.c >front.c
+sed '/^int main/d' passes_on.c >front_passes_on.c
+for library in front front_passes_on; do
+    gcc -w -O1 -fno-builtin -shared -fPIC -o lib$library.so $library.c -ldl
+done
+printf '#include <stdlib.h>\nint main(void) { return malloc(2000000) == NULL; }\n' >some.c
+gcc -O0 -fno-builtin -o some some.c
+in_front="not recorded: the malloc of libfront.so precedes the recorder's; preload it behind the"
+for how in "" "exec "; do
+    gate "a library in front: ${how}a program" 99 "$in_front" \
+        -- sh -c "LD_PRELOAD=$PWD/libfront.so:\$LD_PRELOAD ${how}./some; :"
+    check "a library in front: ${how}the message names the process" \
+        grep -q '^heaptap: some (pid [0-9]*): --fail-on cannot judge it: ' gate.err
+done
+gate "a library in front: two programs" 99 \
+    "some (pid " -- sh -c "export LD_PRELOAD=$PWD/libfront.so:\$LD_PRELOAD; ./some; ./some; :"
+same "a library in front: two programs: one line" 1 "$(wc -l <gate.err)"
+gate "a library in front: --reserve" 99 "$in_front" --reserve 4M \
+    -- sh -c "LD_PRELOAD=$PWD/libfront.so:\$LD_PRELOAD ./some; :"
+gate "a library in front: --only another program" 0 "" --only sh \
+    -- sh -c "LD_PRELOAD=$PWD/libfront.so:\$LD_PRELOAD ./some; :"
+gate "a library in front: it passes calls on" 99 "some (pid " \
+    -- sh -c "LD_PRELOAD=$PWD/libfront_passes_on.so:\$LD_PRELOAD ./some; :"
+check "a library in front: it passes calls on: judged" \
+    grep -q 'leaks: 1.9 MiB, more than the 1.0 MiB' gate.err
+gate "a library behind" 99 "leaks: 1.9 MiB, more than the 1.0 MiB" \
+    -- sh -c "LD_PRELOAD=\$LD_PRELOAD:$PWD/libfront.so ./some; :"
 if [ "$(id -u)" != 0 ]; then
     echo "ok - another user # SKIP needs root"
 elif ! ./limited user /bin/sh -c "test -r $LIBHEAPTAP"; then
