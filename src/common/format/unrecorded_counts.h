@@ -57,8 +57,10 @@ struct unrecorded_counts {
     uint64_t only_pid; // The one process to record, if the user excluded its children; 0 = all.
     uint64_t forked;   // Processes forked under a reserve that then had an event.
     uint64_t executed; // Programs executed without the recorder's variables.
+    uint64_t nested;   // Programs executed by a nested run without --fail-on.
     uint64_t failed;   // Processes whose recorder could not start.
-    char first[64];    // Name of the first of these, NUL-terminated; "" = unknown.
+    char first[64];    // Name of the first executed program, NUL-terminated; "" = unknown.
+    char first_nested[64]; // The same of nested runs.
     char only[1024];   // Patterns of program names to record, separated by commas; "" = all.
     struct unrecorded_failure first_failure;
     uint64_t own_mallocs; // Number of these processes; the list has the first ones.

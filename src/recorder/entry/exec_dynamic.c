@@ -25,11 +25,11 @@
         typedef int next_fn parameters;                                                            \
         static void *cache;                                                                        \
         next_fn *f = (next_fn *)real_cached(&cache, #name);                                        \
-        bool counted = unrecorded_add_executed(&(struct unrecorded_exec){e});                      \
+        uint64_t *count = unrecorded_add_executed(&(struct unrecorded_exec){e});                   \
         int r = f != NULL ? f arguments : exec_missing();                                          \
                                                                                                    \
-        if (counted)                                                                               \
-            unrecorded_revoke_executed();                                                          \
+        if (count != NULL)                                                                         \
+            unrecorded_revoke_executed(count);                                                     \
         return r;                                                                                  \
     } while (0)
 

@@ -27,6 +27,7 @@ enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000 };
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARY "/libheaptap"
 #define SESSION ENVIRONMENT_SESSION "="
+#define LIMITS ENVIRONMENT_UNRECORDED "="
 
 static struct unrecorded_counts *counts; // Atomic; NULL = not mapped. Constant once it is set.
 
@@ -226,29 +227,54 @@ preloads_recorder(const char *value)
     return false;
 }
 
-/* Return true if a program with ENVIRONMENT is recorded, or if the kernel will refuse
- * ENVIRONMENT. */
-static bool
-has_recorder(char *const *environment)
+/* How a program will run. */
+enum execution { EXECUTION_RECORDED, EXECUTION_NESTED, EXECUTION_UNRECORDED };
+
+/* Relevant variables of an environment. */
+struct execution_variables {
+    bool preloads;   // LD_PRELOAD has the recorder.
+    bool has_limits; // There is HEAPTAP_UNRECORDED.
+    bool in_session, in_other_session;
+};
+
+static void
+note_variable(struct execution_variables *v, const char *variable)
 {
-    bool preloads = false, is_in_session = false;
+    const char *id = variable + sizeof SESSION - 1;
+
+    if (strncmp(variable, PRELOAD, sizeof PRELOAD - 1) == 0) {
+        v->preloads = preloads_recorder(variable);
+    } else if (strncmp(variable, LIMITS, sizeof LIMITS - 1) == 0) {
+        v->has_limits = true;
+    } else if (strncmp(variable, SESSION, sizeof SESSION - 1) == 0) {
+        v->in_session = parse_hex(&id) == session_id;
+        v->in_other_session = !v->in_session;
+    }
+}
+
+/* Return how a program with ENVIRONMENT will run. If the kernel will refuse ENVIRONMENT, that is
+ * EXECUTION_RECORDED. A nested run with limits judges its programs itself. */
+static enum execution
+execution_of(char *const *environment)
+{
+    struct execution_variables v = {0};
 
     for (uint32_t i = 0; environment != NULL && i < VARIABLES_MAX; i++) {
         const char *variable;
 
         if ((i == 0 || (uintptr_t)&environment[i] % PAGE_BYTES == 0) &&
             !unrecorded_is_readable(&environment[i]))
-            return true;
+            return EXECUTION_RECORDED;
         variable = environment[i];
         if (variable == NULL)
             break;
         if (!unrecorded_is_readable(variable))
-            return true;
-        preloads |= strncmp(variable, PRELOAD, sizeof PRELOAD - 1) == 0 &&
-                    preloads_recorder(variable);
-        is_in_session |= strncmp(variable, SESSION, sizeof SESSION - 1) == 0;
+            return EXECUTION_RECORDED;
+        note_variable(&v, variable);
     }
-    return preloads && is_in_session;
+    if (!v.preloads || (!v.in_session && !v.in_other_session))
+        return EXECUTION_UNRECORDED;
+    return v.in_other_session && !v.has_limits ? EXECUTION_NESTED : EXECUTION_RECORDED;
 }
 
 /* Return the name of the program that E executes, "" if it is unknown. */
@@ -266,30 +292,42 @@ name_of(const struct unrecorded_exec *e)
     return slash != NULL ? slash + 1 : path;
 }
 
-bool
-unrecorded_add_executed(const struct unrecorded_exec *e)
+/* Add one to COUNT. If it was 0, store NAME in FIRST, of SIZE_BYTES. Return COUNT. */
+static uint64_t *
+count_executed(uint64_t *count, char *first, size_t size_bytes, const char *name)
 {
-    struct unrecorded_counts *c;
-    const char *name;
     struct fmt f;
 
-    c = load_acquire(&counts);
-    if (c == NULL || has_recorder(e->environment))
-        return false;
-    if (c->only_pid != 0 && (e->is_child || c->only_pid != (uint64_t)sys_getpid()))
-        return false;
-    name = name_of(e);
-    if (c->only[0] != '\0' && !selection_is_named(c->only, name))
-        return false;
-    if (add_relaxed(&c->executed, UINT64_C(1)) == 0) {
-        f = fmt_init(c->first, sizeof c->first);
+    if (add_relaxed(count, UINT64_C(1)) == 0) {
+        f = fmt_init(first, size_bytes);
         fmt_str(&f, name);
     }
-    return true;
+    return count;
+}
+
+uint64_t *
+unrecorded_add_executed(const struct unrecorded_exec *e)
+{
+    struct unrecorded_counts *c = load_acquire(&counts);
+    enum execution execution =
+        c != NULL ? execution_of(e->environment) : EXECUTION_RECORDED;
+    const char *name;
+
+    if (execution == EXECUTION_RECORDED)
+        return NULL;
+    if (c->only_pid != 0 && (e->is_child || c->only_pid != (uint64_t)sys_getpid()))
+        return NULL;
+    name = name_of(e);
+    // A nested run may execute a selected program later, whatever its first one is.
+    if (execution == EXECUTION_NESTED)
+        return count_executed(&c->nested, c->first_nested, sizeof c->first_nested, name);
+    if (c->only[0] != '\0' && !selection_is_named(c->only, name))
+        return NULL;
+    return count_executed(&c->executed, c->first, sizeof c->first, name);
 }
 
 void
-unrecorded_revoke_executed(void)
+unrecorded_revoke_executed(uint64_t *count)
 {
-    add_relaxed(&load_acquire(&counts)->executed, -UINT64_C(1));
+    add_relaxed(count, -UINT64_C(1));
 }

@@ -33,11 +33,12 @@ struct unrecorded_exec {
     bool is_child;
 };
 
-/* Count the execution if the program will run without the recorder although it should be recorded.
- * Return true if it was counted. All pointers of E may be invalid. */
-bool unrecorded_add_executed(const struct unrecorded_exec *e);
+/* Count the execution if the program will run without the recorder although it should be recorded,
+ * or is executed by a nested run without --fail-on. Return the count; NULL if there is none. All
+ * pointers of E may be invalid. */
+uint64_t *unrecorded_add_executed(const struct unrecorded_exec *e);
 
-/* Revoke the count of an execution that failed. */
-void unrecorded_revoke_executed(void);
+/* Revoke the execution, which failed, from COUNT. */
+void unrecorded_revoke_executed(uint64_t *count);
 
 #endif

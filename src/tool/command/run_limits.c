@@ -167,6 +167,26 @@ report_failed(const struct unrecorded_counts *c, struct arena *arena)
     return count != 0;
 }
 
+/* Report the programs that C counts as executed by nested runs. */
+static void
+report_nested(const struct unrecorded_counts *c, struct arena *arena)
+{
+    int64_t count = (int64_t)(__atomic_load_n(&c->nested, __ATOMIC_RELAXED) & INT64_MAX);
+    const char *first = style_clean(
+        arena, arena_strndup(arena, c->first_nested,
+                             strnlen(c->first_nested, sizeof c->first_nested)));
+
+    if (count != 0)
+        message_warning("a nested heaptap run recorded %s%s, so --fail-on does not judge %s; give "
+                        "the nested run its own --fail-on",
+                        *first ? first : style_plural(arena, count, "program"),
+                        *first && count > 1
+                            ? arena_printf(arena, " and other programs, in all %s",
+                                           style_count(arena, count))
+                            : "",
+                        count > 1 ? "them" : "it");
+}
+
 static void
 report_forked(int64_t count, struct arena *arena)
 {
@@ -252,6 +272,7 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
     forked = (int64_t)(__atomic_load_n(&c->forked, __ATOMIC_RELAXED) & INT64_MAX);
     if (forked != 0)
         report_forked(forked, &arena);
+    report_nested(c, &arena);
     r->unknown |= report_executed(c, &arena);
     r->unknown |= report_failed(c, &arena);
     r->unknown |= report_own_malloc(r, c, false, processes, count, &arena);

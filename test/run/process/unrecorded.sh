@@ -242,4 +242,21 @@ else
     same "another user, without limits: exit status" 0 $?
 fi
 
+# The programs of a nested run belong to that run.
+nested="warning: a nested heaptap run recorded leaks, so --fail-on does not judge it"
+inner=("$HEAPTAP" run --quiet --force -o inner.heaptap)
+gate "a nested run" 0 "$nested" -- "${inner[@]}" -- ./leaks
+gate "a nested run: by a shell" 0 "$nested" -- sh -c '"$@"; :' - "${inner[@]}" -- ./leaks
+gate "a nested run: of a shell" 0 "warning: a nested heaptap run recorded sh, so" \
+    -- "${inner[@]}" -- sh -c './leaks; :'
+same "a nested run: one line" 1 "$(wc -l <gate.err)"
+gate "a nested run: two" 0 \
+    "recorded quiet and other programs, in all 2, so --fail-on does not judge them" \
+    -- sh -c '"$@" ./quiet; "$@" ./leaks; :' - "${inner[@]}" --
+gate "a nested run: with limits of its own" 0 "" -- "${inner[@]}" --fail-on leaks=1G -- ./leaks
+gate "a nested run: beyond its own limits" 99 "leaks: 9.5 MiB, more than the 2.0 MiB" \
+    -- "${inner[@]}" --fail-on leaks=2M -- ./leaks
+gate "a nested run: --no-children" 0 "" --no-children -- "${inner[@]}" -- ./leaks
+gate "a nested run: not executable" 126 "cannot be executed" -- "${inner[@]}" -- ./leaks.c
+
 finish
