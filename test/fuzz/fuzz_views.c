@@ -8,7 +8,7 @@
 /* covers: text_brief.c top_holders.c user_code.c stack_numbers.c */
 /* covers: text_view.c text_header.c text_notes.c text_stack.c text_site.c text_overview.c */
 /* covers: text_leaks.c text_groups.c text_heaps.c text_frees.c text_tree.c text_size_totals.c */
-/* covers: text_corruptions.c */
+/* covers: text_corruptions.c stack_details.c text_one_stack.c */
 /* covers: text_paths.c text_function_totals.c text_callgraph.c text_timeline.c text_diff.c */
 /* covers: classic_callgraph.c dot_callgraph.c json_members.c json_stack.c json_report.c */
 /* covers: json_tables.c json_out.c */
@@ -373,6 +373,24 @@ views_make_pages(struct looked_at *l)
     }
 }
 
+/* Show the first stack alone. */
+static void
+views_show_one_stack(struct looked_at *l)
+{
+    uint32_t highest = stack_numbers(l->p, &l->stacks);
+    struct stack_details details;
+    struct json j;
+
+    if (l->stacks.count == 0)
+        return;
+    demand(l->stacks.v[0].number >= 1 && l->stacks.v[0].number <= highest, "numbers have a range");
+    stack_details_build(l->p, &l->stacks, l->stacks.v[0].number, &l->arena, &details);
+    demand(details.count >= 1, "each number has a stack");
+    text_one_stack(&l->view, &details, highest);
+    json_begin(&j, &l->out, l->version);
+    json_one_stack(&j, &l->view.base, METRIC_INUSE, &details, highest);
+}
+
 static void
 views_show_all(struct looked_at *l, bool wide)
 {
@@ -386,6 +404,7 @@ views_show_all(struct looked_at *l, bool wide)
     text_brief(&l->view);
     json_begin(&j, &l->out, l->version);
     json_report(&j, &l->view.base, METRIC_INUSE, SIZE_MAX);
+    views_show_one_stack(l);
     show_accesses(l);
     views_show_fields(l);
     for (int m = 0; m <= METRIC_COUNT; m++)

@@ -257,6 +257,48 @@ no_view_is_wider_than_allowed(void **state)
     profile_free(p);
 }
 
+/* If this fails, the view of one stack wraps, or the stack that a user asked for by its number
+ * lacks a size or a type. */
+static void
+one_stack_has_all_its_amounts_in_any_width(void **state)
+{
+    static const size_t widths[] = {60, 80, 132};
+    struct profile *p = build_profile_new();
+    struct counters small = build_counters(3, 96, 1, 32), large = build_counters(2, 4096, 0, 0);
+
+    (void)state;
+    small.size_min = small.size_max = 32;
+    large.size_min = 1024;
+    large.size_max = 3072;
+    build_site(p, small, "make@/a/very/long/path/to/some/directory/with/a/file/name.cc:12345",
+               "main@main.c:7", NULL);
+    build_site(p, large, "make@/a/very/long/path/to/some/directory/with/a/file/name.cc:12345",
+               "main@main.c:7", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "other@main.c:9", "main@main.c:8", NULL);
+    p->sites[1].size_class = 3;
+    p->sites[1].type = strtab_id(&p->strings, "widget");
+    p->sites[1].verdict = VERDICT_CERTAIN;
+    p->typed = true;
+    for (size_t i = 0; i < countof(widths); i++) {
+        struct strbuf out = {0};
+        struct text_view v = view(p, (struct style){.width = widths[i]}, &out);
+        struct stack_details d;
+
+        stack_details_build(p, v.base.stacks, 1, &arena, &d);
+        assert_int_equal(d.count, 1);
+        text_one_stack(&v, &d, 2);
+        assert_lines_fit(out.text, widths[i]);
+        assert_non_null(strstr(out.text, "Stack #1  of 2\n"));
+        assert_non_null(strstr(out.text, "     5  4.1 KiB"));
+        assert_non_null(strstr(out.text, "       3     96 B   2.3 %  32 B\n"));
+        assert_non_null(strstr(out.text, "       2  4.0 KiB  97.7 %  1 KiB to 3 KiB\n"));
+        assert_non_null(strstr(out.text, " 97.7 %  \xe2\x9c\x93widget\n"));
+        assert_non_null(strstr(out.text, " 2.3 %  unknown\n"));
+        strbuf_release(&out);
+    }
+    profile_free(p);
+}
+
 /* If this fails, a deep tree of a sampled profile wraps in a terminal of 60 columns. */
 static void
 a_deep_tree_of_estimates_fits_60_columns(void **state)
@@ -582,11 +624,11 @@ lines_of_the_first_screen_break_rather_than_end_early(void **state)
     p->process.pid_here = 123456;
     p->process.ended = false;
     p->process.elapsed_ns = 3000000000;
-    v = view(p, (struct style){.width = 72}, &out);
+    v = view(p, (struct style){.width = 70}, &out);
     text_brief(&v);
     assert_non_null(strstr(out.text, "pid 123456 (4 in its namespace) \xc2\xb7 "));
     assert_non_null(strstr(out.text, "\nrunning for 3.00 s \xc2\xb7 exact\n"));
-    assert_non_null(strstr(out.text, "--by heap, --by label;\n      leaks\n"));
+    assert_non_null(strstr(out.text, "--by heap,\n    --by label; leaks\n"));
     strbuf_clear(&out);
     v = view(p, (struct style){.width = 100}, &out);
     text_brief(&v);
@@ -935,6 +977,7 @@ main(void)
         cmocka_unit_test(a_table_aligns_and_fits),
         cmocka_unit_test(the_json_of_a_table_is_exact),
         cmocka_unit_test(no_view_is_wider_than_allowed),
+        cmocka_unit_test(one_stack_has_all_its_amounts_in_any_width),
         cmocka_unit_test(a_deep_tree_of_estimates_fits_60_columns),
         cmocka_unit_test(a_tree_counts_the_rows_that_limits_left_out),
         cmocka_unit_test(wide_cuts_nothing),

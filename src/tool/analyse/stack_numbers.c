@@ -68,7 +68,7 @@ rank(const struct profile *p, const struct plain_stacks *whole, struct arena *ar
     return v;
 }
 
-void
+uint32_t
 stack_numbers(const struct profile *p, struct stacks *stacks)
 {
     struct arena scratch = {0};
@@ -93,4 +93,5 @@ stack_numbers(const struct profile *p, struct stacks *stacks)
         s->folded_depth = whole.depths[of];
     }
     arena_release(&scratch);
+    return (uint32_t)whole.count;
 }

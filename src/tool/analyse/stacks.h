@@ -177,7 +177,8 @@ uint32_t site_node(const struct raw_file *raw, const struct profile *p, uint32_t
 
 /* Set number and folded_depth of each of STACKS, built from P with any options. Number 1 has the
  * largest share of the peak, or of all allocated bytes, of the whole run. Numbers are unique within
- * a view, unless options split one default stack into several. */
-void stack_numbers(const struct profile *p, struct stacks *stacks);
+ * a view, unless options split one default stack into several. Return the largest number that P
+ * has; a filter may have left out its stack. */
+uint32_t stack_numbers(const struct profile *p, struct stacks *stacks);
 
 #endif

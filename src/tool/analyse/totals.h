@@ -161,6 +161,31 @@ struct function_totals {
 void function_totals_build(struct functions *functions, const struct stacks *stacks,
                            enum metric metric, struct arena *arena, struct function_totals *ret);
 
+/* --- stack_details.c: all amounts of the stack with one number. */
+
+/* Blocks of one type. */
+struct stack_type {
+    const char *name; // NULL = unknown.
+    uint32_t verdict; // enum profile_verdict
+    struct counters counters;
+};
+
+struct stack_details {
+    const struct stack **v; // Several if options split the stack; most allocated bytes first.
+    size_t count;           // 0 = no stack has the number.
+    struct counters total;  // Sum over them.
+    // By size class as in struct profile_site. The smallest and the largest size are those of the
+    // whole run, even in a cut profile.
+    struct counters by_class[SIZE_CLASS_COUNT];
+    struct stack_type *types; // Most allocated bytes first; NULL if P has no types.
+    size_t type_count;
+};
+
+/* Find the stacks of STACKS, built from P and numbered, with NUMBER. Everything in *RET is from
+ * ARENA or borrowed from STACKS and P. */
+void stack_details_build(const struct profile *p, const struct stacks *stacks, uint32_t number,
+                         struct arena *arena, struct stack_details *ret);
+
 /* --- thread_shares.c: allocations of each thread, with their frees by any thread. See
  * thread_shares.c. */
 

@@ -2,6 +2,7 @@
  *
  * Without --by, --tree and a metric, text shows the overview; each of these options selects one
  * table or tree instead. JSON has the same numbers exactly, and all sites unless --limit is set. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyse/group.h"
@@ -23,8 +24,15 @@ struct report_options {
     struct opt_choice by; // enum group_by; -1 = not given.
     struct metric_choice metric;
     bool tree, invert, full;
+    uint64_t site; // Number of the only stack to show; 0 = not given.
 };
 static const struct report_options defaults = {.by = {-1, NULL}, .metric.metric = -1};
+
+/* State of a command, shared by the runner's steps. */
+struct report_run {
+    const struct report_options *options;
+    uint32_t *highest; // With --site: the highest number of a stack that was seen.
+};
 
 /* Return true if the user chose a metric. A table by that metric then replaces the overview. */
 static bool
@@ -36,7 +44,8 @@ metric_is_given(const struct metric_choice *m)
 static bool
 is_overview(const struct report_options *o)
 {
-    return !o->tree && !o->invert && o->by.choice < 0 && !metric_is_given(&o->metric);
+    return !o->tree && !o->invert && o->by.choice < 0 && !metric_is_given(&o->metric) &&
+           o->site == 0;
 }
 
 /* Return true if the output is the first screen of the overview. */
@@ -44,6 +53,14 @@ static bool
 is_brief(const struct report_options *o)
 {
     return is_overview(o) && !o->full && !o->view.json;
+}
+
+static const struct report_options *
+report_options(const struct shown *s)
+{
+    const struct report_run *run = s->runner->own;
+
+    return run->options;
 }
 
 static void
@@ -113,7 +130,7 @@ check_sizes(const struct report_options *o, enum metric metric)
 static enum metric
 metric_to_show(const struct shown *s)
 {
-    const struct report_options *o = s->runner->own;
+    const struct report_options *o = report_options(s);
 
     if (metric_is_given(&o->metric) || o->view.json)
         return *s->runner->metric;
@@ -130,7 +147,7 @@ metric_to_show(const struct shown *s)
 static int
 cmd_report_check(struct shown *s)
 {
-    const struct report_options *o = s->runner->own;
+    const struct report_options *o = report_options(s);
 
     if (o->by.choice == BY_SIZE)
         return check_sizes(o, *s->runner->metric);
@@ -156,12 +173,43 @@ mention_others(struct shown *s)
                      style_plural(a, (int64_t)count - 1, "more profile"), session);
 }
 
+/* Show the stack with the number of --site. */
+static int
+show_one_stack(struct shown *s)
+{
+    const struct report_run *run = s->runner->own;
+    const struct report_options *o = run->options;
+    uint32_t highest = stack_numbers(s->p, &s->stacks);
+    struct stack_details details;
+
+    if (highest > *run->highest)
+        *run->highest = highest;
+    if (o->site > highest)
+        return HEAPTAP_NOT_FOUND;
+    // Types are known from the sizes of a whole run only.
+    if (s->p->extent == EXTENT_WHOLE)
+        symbolise_types(s->p, &o->view.symbols);
+    stack_details_build(s->p, &s->stacks, (uint32_t)o->site, s->text.base.arena, &details);
+    if (details.count == 0)
+        return HEAPTAP_NOT_FOUND;
+    if (o->view.json) {
+        json_one_stack(s->j, &s->text.base, *s->runner->metric, &details, highest);
+        return 0;
+    }
+    text_header(&s->text);
+    s->text.depth = o->view.depth ? o->view.depth : UINT32_MAX;
+    text_one_stack(&s->text, &details, highest);
+    return 0;
+}
+
 static int
 cmd_report_show(struct shown *s)
 {
-    const struct report_options *o = s->runner->own;
+    const struct report_options *o = report_options(s);
     enum metric metric = metric_to_show(s);
 
+    if (o->site != 0)
+        return show_one_stack(s);
     if (o->by.choice == BY_TYPE)
         symbolise_types(s->p, &o->view.symbols);
     s->text.base.label = o->by.of;
@@ -176,16 +224,43 @@ cmd_report_show(struct shown *s)
     return 0;
 }
 
+/* Print that no stack has the number of --site. HIGHEST is the highest number that was seen. */
+static void
+report_no_stack(const struct report_options *o, uint32_t highest)
+{
+    if (highest == 0)
+        message_error("there is no stack #%" PRIu64 ": the profile has no stacks", o->site);
+    else if (o->site > highest)
+        message_error("there is no stack #%" PRIu64 ": the numbers are 1 to %" PRIu32, o->site,
+                      highest);
+    else
+        message_error("stack #%" PRIu64 " is not shown with these options, which leave it out or "
+                      "merge it with a smaller number; the numbers are 1 to %" PRIu32,
+                      o->site, highest);
+}
+
+/* Check that --site is not combined with an option that selects another view. */
+static int
+check_site(const struct report_options *o)
+{
+    if (o->site == 0 || !(o->tree || o->invert || o->by.choice >= 0))
+        return 0;
+    message_error("--site shows one stack and excludes --by, --tree and --invert");
+    return EXIT_USAGE;
+}
+
 static int
 run_report(const void *given, int count, char **arguments)
 {
     const struct report_options *o = given;
     const enum metric metric = metric_chosen(&o->metric);
+    uint32_t highest = 0;
+    const struct report_run run = {o, &highest};
     // A session's overview is its table of processes, and its full overview is that of the sum.
     // Every other view shows each process. In JSON each process has an overview.
     const struct runner r = {
         .options = &o->view,
-        .own = o,
+        .own = &run,
         .session = o->full && !o->view.json ? SESSION_SUM
                    : is_overview(o)         ? SESSION_TABLE_ONLY
                                             : SESSION_TABLE,
@@ -199,7 +274,14 @@ run_report(const void *given, int count, char **arguments)
         .show = cmd_report_show,
     };
 
-    return runner_run(&r, count > 0 ? arguments[0] : NULL);
+    int rc = check_site(o);
+
+    if (rc == 0)
+        rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
+    if (rc != HEAPTAP_NOT_FOUND)
+        return rc;
+    report_no_stack(o, highest);
+    return EXIT_USAGE;
 }
 
 static const struct opt options[] = {
@@ -215,6 +297,11 @@ static const struct opt options[] = {
     {OPT_FLAG, 0, "full", &defaults.full, NULL,
      "Show all sections: how it was recorded, heaps, labels, sizes, and for each metric the first "
      "sites with their whole stacks.",
+     NULL},
+    {OPT_COUNT, 0, "site", &defaults.site, "N",
+     "Show only the stack #N, a number that another view printed: all amounts, the sizes and "
+     "types of the blocks, and all frames with their modules. Numbers depend on the options that "
+     "select functions (--native, --language-only, --no-language-only), so repeat those.",
      NULL},
     {OPT_FLAG, 0, "tree", &defaults.tree, NULL, "Show a tree from main down to the functions that "
                                                 "allocate.",
@@ -264,6 +351,7 @@ const struct command command_report = {
         "stack counts once, however often it recurses.",
     .examples = "heaptap report\tthe newest profile here\n"
                 "heaptap report 4711\ta running process\n"
+                "heaptap report --site 3 app.heaptap\tall about the stack #3\n"
                 "heaptap report --by function --peak app.heaptap\tfunctions that held memory at "
                 "the peak\n"
                 "heaptap report --tree --alloc app.heaptap\tchurn from main downwards\n"

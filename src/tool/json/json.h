@@ -28,6 +28,11 @@ typedef void json_more(struct json_tables *t, const struct view *v,
 void json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,
                       void *arg);
 
+/* Like json_report, with the stacks of D as sites, and a member "numbered" with the amounts of D by
+ * size and type. HIGHEST is the largest number of the profile. */
+void json_one_stack(struct json *j, const struct view *v, enum metric metric,
+                    const struct stack_details *d, uint32_t highest);
+
 /* Like json_report, with "rows" instead of sites. */
 void json_groups(struct json *j, const struct view *v, enum group_by by, enum metric metric,
                  size_t limit);

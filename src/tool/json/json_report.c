@@ -195,11 +195,16 @@ report_head(struct json *j, const struct view *v, enum metric metric)
     json_modules(j, v->p);
 }
 
+/* Sites of a document, in their order. */
+struct report_sites {
+    const struct stack *const *v;
+    size_t count;
+};
+
 static void
-put_report(struct json *j, const struct view *v, enum metric metric, size_t limit, json_more *more,
-           void *arg)
+put_report(struct json *j, const struct view *v, enum metric metric,
+           const struct report_sites *sites, json_more *more, void *arg)
 {
-    const struct stack **all = group_sorted_stacks(v->stacks, metric, v->arena);
     struct json_tables t;
 
     json_tables_begin(&t, j, v->p, v->arena);
@@ -214,26 +219,106 @@ put_report(struct json *j, const struct view *v, enum metric metric, size_t limi
     json_time_points(j, v->p);
     json_unknown_frees(&t, v);
     json_corruptions(&t, v);
-    json_sites(&t, "sites", all, v->stacks->count < limit ? v->stacks->count : limit);
+    json_sites(&t, "sites", sites->v, sites->count);
     if (more != NULL)
-        more(&t, v, all, arg);
+        more(&t, v, sites->v, arg);
     if (v->extra != NULL)
         v->extra->members(v->extra->arg, v, &t);
     json_tables_end(&t);
     json_end(j);
 }
 
+/* Return the first LIMIT of V's stacks by METRIC. From V's arena. */
+static struct report_sites
+first_sites(const struct view *v, enum metric metric, size_t limit)
+{
+    return (struct report_sites){group_sorted_stacks(v->stacks, metric, v->arena),
+                                 v->stacks->count < limit ? v->stacks->count : limit};
+}
+
 void
 json_report(struct json *j, const struct view *v, enum metric metric, size_t limit)
 {
-    put_report(j, v, metric, limit, NULL, NULL);
+    struct report_sites sites = first_sites(v, metric, limit);
+
+    put_report(j, v, metric, &sites, NULL, NULL);
 }
 
 void
 json_report_more(struct json *j, const struct view *v, enum metric metric, json_more *more,
                  void *arg)
 {
-    put_report(j, v, metric, SIZE_MAX, more, arg);
+    struct report_sites sites = first_sites(v, metric, SIZE_MAX);
+
+    put_report(j, v, metric, &sites, more, arg);
+}
+
+/* Write the amounts C, a part of a stack. A cut profile has no others. */
+static void
+json_part_of_stack(struct json *j, const struct counters *c)
+{
+    json_int(j, "allocations", c->allocations);
+    json_int(j, "allocated_bytes", c->allocated_bytes);
+    json_int(j, "frees", c->frees);
+    json_int(j, "freed_bytes", c->freed_bytes);
+    json_int(j, "live_blocks", counters_live_blocks(c));
+    json_int(j, "live_bytes", counters_live_bytes(c));
+    json_end(j);
+}
+
+struct numbered_stack {
+    const struct stack_details *details;
+    uint32_t number, highest;
+};
+
+/* Write the member "numbered" of json_one_stack. */
+static void
+json_numbered(struct json_tables *t, const struct view *v, const struct stack *const *sites,
+              void *arg)
+{
+    static const char *const verdicts[] = {[VERDICT_LIKELY] = "likely",
+                                           [VERDICT_CERTAIN] = "certain"};
+    const struct numbered_stack *n = arg;
+    struct json *j = t->j;
+
+    (void)v, (void)sites;
+    json_object(j, "numbered");
+    json_uint(j, "number", n->number);
+    json_uint(j, "highest", n->highest);
+    json_counters(j, &n->details->total);
+    json_array(j, "by_size");
+    for (size_t i = 0; i < SIZE_CLASS_COUNT; i++) {
+        const struct counters *c = &n->details->by_class[i];
+
+        if (c->size_min == SIZE_MIN_NONE)
+            continue;
+        json_object(j, NULL);
+        json_uint(j, "size_min", c->size_min);
+        json_uint(j, "size_max", c->size_max);
+        json_part_of_stack(j, c);
+    }
+    json_end(j);
+    json_array(j, "by_type");
+    for (size_t i = 0; i < n->details->type_count; i++) {
+        const struct stack_type *type = &n->details->types[i];
+
+        json_object(j, NULL);
+        json_string(j, "type", type->name);
+        json_string(j, "verdict", verdicts[type->verdict]);
+        json_part_of_stack(j, &type->counters);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+void
+json_one_stack(struct json *j, const struct view *v, enum metric metric,
+               const struct stack_details *d, uint32_t highest)
+{
+    struct report_sites sites = {d->v, d->count};
+    struct numbered_stack numbered = {d, d->v[0]->number, highest};
+
+    put_report(j, v, metric, &sites, json_numbered, &numbered);
 }
 
 static void

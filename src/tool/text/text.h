@@ -105,6 +105,12 @@ void text_suppressions(struct text_view *v, const struct leaks *leaks,
 /* Write the answer to the question of M. */
 void text_memory(struct text_view *v, const struct memory_view *m);
 
+/* --- text_one_stack.c: one stack with all its amounts, as text. */
+
+/* Write all amounts of D, which has at least one stack, and the stacks with their modules. HIGHEST
+ * is the largest number of the profile. */
+void text_one_stack(struct text_view *v, const struct stack_details *d, uint32_t highest);
+
 /* --- text_paths.c: live blocks by partial path, as text. */
 
 /* Write a line for each path, up to the view's limit, and the bytes that suppressions hide. */

@@ -665,7 +665,7 @@ put_hints(struct text_view *v)
     const struct profile *p = v->base.p;
     const bool leaks = counters_live_blocks(&v->base.stacks->total) > 0;
     const bool crashed = p->process.end_kind == END_KILLED && phrase_is_crash(p->process.end_value);
-    const char *more = "", *views;
+    const char *more = "";
     const char *others = arena_printf(v->base.arena, "%s%s%s", crashed ? "; core CORE" : "",
                                       leaks ? "; leaks" : "", p->has_history ? "; timeline" : "");
 
@@ -675,14 +675,10 @@ put_hints(struct text_view *v)
     if (tags_has_labels(p))
         more = arena_printf(v->base.arena, "%s, --by label", more);
     strbuf_char(v->out, '\n');
-    views = arena_printf(v->base.arena, "More: report --full, --by function, --by type%s", more);
-    if (style_width(views) + strlen(others) <= style_room(&v->style, 0)) {
-        text_line(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, others));
-    } else {
-        text_prose(v, ATTR_DIM, arena_printf(v->base.arena, "%s%s", views, *others ? ";" : ""));
-        text_prose(v, ATTR_DIM,
-                   arena_printf(v->base.arena, "      %s", *others ? others + 2 : others));
-    }
+    text_prose(v, ATTR_DIM,
+               arena_printf(v->base.arena,
+                            "More: report --full, --site N, --by function, --by type%s%s", more,
+                            others));
 }
 
 /* Write the COUNT sections of METRICS, at most LINES lines in all. The first has the lines that the

@@ -99,6 +99,20 @@ text_site(struct text_view *v, const struct stack *s, enum metric metric)
     text_stack(v, s, again ? 1 : v->depth, again ? s->number : 0);
 }
 
+void
+text_whole_stack(struct text_view *v, const struct stack *s, bool with_amount)
+{
+    strbuf_char(v->out, '\n');
+    if (with_amount)
+        text_line(v, ATTR_DIM,
+                  arena_printf(v->base.arena, "  %s in %s",
+                               text_metric(v, &s->counters, METRIC_ALLOC),
+                               site_details(v, &s->counters, METRIC_ALLOC)));
+    text_site_put_tags(v, s);
+    put_extra(v, s);
+    text_stack(v, s, v->depth, 0);
+}
+
 /* Write a line for the sites whose live bytes shrank. Return their total growth. */
 static int64_t
 put_shrunk(struct text_view *v)

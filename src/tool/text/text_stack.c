@@ -5,6 +5,7 @@
 #include "text/text_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/frame_name.h"
 #include "symbol/symbol.h"
@@ -12,6 +13,7 @@
 
 struct frame_text {
     const char *function, *place;
+    const char *code; // Path of the module, or the language; NULL = not shown.
 };
 
 // Locations get at most the width divided by PLACE_SHARE.
@@ -80,6 +82,7 @@ describe_frame(const struct text_view *v, const struct stack *s, uint32_t i)
         style_clean(v->base.arena,
                     frame_name(v->base.p, s->frames[i], s->locations[i], v->base.arena)),
         style_clean(v->base.arena, place),
+        v->names_modules ? profile_code_of(v->base.p, f) : NULL,
     };
 }
 
@@ -87,6 +90,19 @@ void
 text_note(struct text_view *v, const char *text)
 {
     text_line(v, ATTR_DIM, arena_printf(v->base.arena, "      %s", text));
+}
+
+/* Write the code of T on a separate line, unless it is that of the frame before, BEFORE. */
+static void
+put_code(struct text_view *v, const struct frame_text *t, const char *before)
+{
+    struct arena *a = v->base.arena;
+
+    if (t->code == NULL || *t->code == '\0' || (before != NULL && strcmp(t->code, before) == 0))
+        return;
+    text_note(v, arena_printf(a, "in %s",
+                              style_cut_start(a, style_clean(a, t->code),
+                                              style_room(&v->style, STACK_INDENT + 3))));
 }
 
 enum { PERIOD_MAX = 4 };
@@ -169,13 +185,15 @@ text_stack(struct text_view *v, const struct stack *s, size_t depth_limit, size_
     width = fit_functions(v, texts, count);
     count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (lines[i].period == 0)
+        if (lines[i].period == 0) {
+            put_code(v, &texts[count], count > 0 ? texts[count - 1].code : NULL);
             put_frame(v, &texts[count++], width, i == 0);
-        else
+        } else {
             text_note(v, arena_printf(v->base.arena,
                                       "\xe2\x80\xa6 the %s above, %" PRIu32 " times more",
                                       style_plural(v->base.arena, lines[i].period, "frame"),
                                       lines[i].times));
+        }
     }
     if (next < depth && number)
         text_note(v, arena_printf(v->base.arena, "\xe2\x80\xa6 %s, see #%zu above",

@@ -16,6 +16,7 @@ struct text_view {
     size_t depth;              // Maximum number of frames shown of a stack.
     const struct stack **seen; // Stacks shown so far; see text_seen.
     size_t seen_count, seen_capacity;
+    bool names_modules;        // Stacks name the modules of their frames.
 };
 
 enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };
@@ -114,6 +115,9 @@ void text_note(struct text_view *v, const char *text);
 
 /* Write site S with its METRIC, and its stack unless that was shown before. */
 void text_site(struct text_view *v, const struct stack *s, enum metric metric);
+
+/* Write the tags and the stack of S, up to V's depth, below its allocated bytes if WITH_AMOUNT. */
+void text_whole_stack(struct text_view *v, const struct stack *s, bool with_amount);
 
 /* Write a title and the top sites by METRIC: at least one, at most LIMIT. All but the first have at
  * least PERCENT_MIN of the total. Write nothing if there is no site. */

@@ -20,7 +20,9 @@ from telling import finish, tell
 VIEWS = (
     ["report"], ["report", "--limit", "3"], ["report", "--no-fold"], ["report", "--fold", "^[a-m]"],
     ["report", "--filter", "main"], ["report", "--filter", "no such function"],
-    ["report", "--metric", "count"], ["report", "--heap", "malloc"], ["report", "--by", "function"],
+    ["report", "--metric", "count"],
+    ["report", "--site", "1"], ["report", "--site", "1", "--between", "start..end"],
+    ["report", "--heap", "malloc"], ["report", "--by", "function"],
     ["report", "--by", "thread"], ["report", "--tree"], ["report", "--tree", "--filter", "nothing"],
     ["report", "--invert", "--alloc"], ["leaks"], ["leaks", "--limit", "1"], ["leaks", "--paths"],
     ["leaks", "--filter", "no such function"], ["bins"], ["direct"], ["callgraph"],

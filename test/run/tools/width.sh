@@ -41,6 +41,10 @@ views() {
         echo "report --by $by heaps.heaptap"
     done
     echo "report python.heaptap"
+    for by in containers heaps python sample callers; do
+        echo "report --site 1 $by.heaptap"
+    done
+    echo "report --site 2 --no-fold --native python.heaptap"
     echo "report --at peak python.heaptap"
     echo "leaks --paths python.heaptap"
     for by in report "report --full" "report --tree" "report --by function" "report --by size" \
