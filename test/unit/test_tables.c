@@ -159,7 +159,7 @@ amounts_keep_their_classes(void **state)
     assert_int_equal(d.v[0].amount.calls, 8);
     assert_int_equal(d.total.amount.calls, 13);
     assert_int_equal(amount_sum(&d.total.amount), 64 + 256 + 6144 + 2049 + 10 + 500);
-    assert_string_equal(text_classes(&arena, &d.v[0].amount, 8523, 8), "llllllxx");
+    assert_string_equal(text_classes(&f.functions, &arena, &d.v[0].amount, 8523, 8), "llllllxx");
     tables_end(&f);
 }
 
@@ -172,6 +172,71 @@ paths_of(struct fixture *f, size_t callers, bool call_sites)
 
     paths_build(&f->functions, sorted, f->stacks.count, &options, &arena, &paths);
     return paths;
+}
+
+/* If this fails, a Lisp program's tables show sizes instead of the paper's classes of types, or the
+ * bytes of one class in the column of another. */
+static void
+lisp_objects_are_divided_by_type(void **state)
+{
+    static const struct {
+        const char *heap;
+        int64_t bytes;
+    } blocks[] = {{"lisp cons", 100}, {"lisp double-float", 20},    {"lisp structure", 30},
+                  {"lisp vector", 4}, {"lisp complex", 50}, {NULL, 6}};
+    struct text_view v;
+    struct strbuf out = {0};
+    struct function_totals d;
+    struct callgraph g;
+    struct fixture f;
+
+    (void)state;
+    tables_begin(&f);
+    for (size_t i = 0; i < countof(blocks); i++) {
+        uint32_t site = build_site(f.p, build_counters(1, blocks[i].bytes, 0, 0), "work@a.c:1",
+                                   "main@a.c:9", NULL);
+
+        if (blocks[i].heap != NULL)
+            build_tags(f.p, site, build_heap(f.p, blocks[i].heap), 0);
+    }
+    analyse(&f);
+    assert_string_equal(functions_class_letters(&f.functions), "smlx");
+    functions_by_lisp_class(&f.functions);
+    assert_string_equal(functions_class_letters(&f.functions), "cfso");
+    function_totals_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &d);
+    assert_int_equal(d.count, 1);
+    assert_int_equal(d.v[0].amount.by_class[LISP_CONS], 100);
+    assert_int_equal(d.v[0].amount.by_class[LISP_FLOAT], 20);
+    assert_int_equal(d.v[0].amount.by_class[LISP_STRUCTURE], 34);
+    assert_int_equal(d.v[0].amount.by_class[LISP_OTHER], 56); // With malloc's block.
+    callgraph_build(&f.functions, &f.stacks, METRIC_ALLOC, &arena, &g);
+    assert_memory_equal(g.total.by_class, d.v[0].amount.by_class, sizeof g.total.by_class);
+    v = (struct text_view){.base = {.p = f.p, .stacks = &f.stacks, .arena = &arena},
+                           .style = {.width = 80},
+                           .out = &out,
+                           .depth = TEXT_DEPTH};
+    classic_function_totals(&v, &f.functions, &d);
+    assert_non_null(strstr(out.text, "| % mem(type) |"));
+    assert_non_null(strstr(out.text, "-c--f--s--o---"));
+    assert_non_null(strstr(out.text, "  100.0         210 | 47  9 16 26 |"));
+    strbuf_release(&out);
+    tables_end(&f);
+}
+
+/* If this fails, a C program whose heaps have other names gets the classes of Lisp. */
+static void
+other_objects_are_divided_by_size(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    tables_begin(&f);
+    build_tags(f.p, build_site(f.p, once, "work@a.c:1", "main@a.c:9", NULL),
+               build_heap(f.p, "lispy"), 0);
+    analyse(&f);
+    functions_by_lisp_class(&f.functions);
+    assert_string_equal(functions_class_letters(&f.functions), "smlx");
+    tables_end(&f);
 }
 
 /* If this fails, one leak has several rows, or several leaks share one. */
@@ -519,6 +584,8 @@ main(void)
         cmocka_unit_test(what_runs_outside_of_main_has_a_name),
         cmocka_unit_test(a_stripped_main_is_main),
         cmocka_unit_test(amounts_keep_their_classes),
+        cmocka_unit_test(lisp_objects_are_divided_by_type),
+        cmocka_unit_test(other_objects_are_divided_by_size),
         cmocka_unit_test(paths_merge_what_reads_the_same),
         cmocka_unit_test(nothing_gives_empty_tables),
         cmocka_unit_test(long_paths_wrap_at_the_width),

@@ -398,7 +398,7 @@ callgraph_build(struct functions *functions, const struct stacks *stacks, enum m
     struct builder b = {.functions = functions, .stacks = stacks, .arena = arena, .ret = ret};
 
     *ret = (struct callgraph){.functions = functions};
-    b.amounts = amounts_of_stacks(p, stacks, metric, arena);
+    b.amounts = amounts_of_stacks(functions, stacks, metric, arena);
     b.arc_by_frame = arena_array(arena, p->frame_count, sizeof *b.arc_by_frame);
     for (size_t i = 0; i < stacks->count; i++)
         count_stack(&b, i);

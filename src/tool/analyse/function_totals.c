@@ -34,8 +34,8 @@ void
 function_totals_build(struct functions *functions, const struct stacks *stacks, enum metric metric,
                       struct arena *arena, struct function_totals *ret)
 {
-    const struct amount *amounts = amounts_of_stacks(functions->p, stacks, metric, arena);
-    const struct amount *kept = amounts_of_stacks(functions->p, stacks, METRIC_INUSE, arena);
+    const struct amount *amounts = amounts_of_stacks(functions, stacks, metric, arena);
+    const struct amount *kept = amounts_of_stacks(functions, stacks, METRIC_INUSE, arena);
     size_t row_count = 0;
     // The number of functions is known only after reading all stacks.
     uint32_t *innermost = arena_array(arena, stacks->count, sizeof *innermost);

@@ -37,6 +37,28 @@ functions_release(struct functions *f)
     map_release(&f->ids);
 }
 
+void
+functions_by_lisp_class(struct functions *f)
+{
+    uint8_t *classes = arena_array(f->arena, f->p->heap_count, sizeof *classes);
+    bool any = false;
+
+    _Static_assert((int)LISP_CLASSES == (int)SIZE_CLASS_COUNT, "amounts have room for either");
+    for (size_t i = 0; i < f->p->heap_count; i++) {
+        enum lisp_class class = LISP_OTHER;
+
+        any |= lisp_type(&f->p->heaps[i], &class) != NULL;
+        classes[i] = (uint8_t)class;
+    }
+    f->heap_classes = any ? classes : NULL;
+}
+
+const char *
+functions_class_letters(const struct functions *f)
+{
+    return f->heap_classes != NULL ? "cfso" : "smlx";
+}
+
 static uint32_t
 stack_functions_function_id(struct functions *f, uint32_t frame, uint32_t location)
 {
@@ -198,19 +220,20 @@ amount_add(struct amount *sum, const struct amount *a)
 }
 
 struct amount *
-amounts_of_stacks(const struct profile *p, const struct stacks *stacks, enum metric metric,
+amounts_of_stacks(const struct functions *f, const struct stacks *stacks, enum metric metric,
                   struct arena *arena)
 {
     struct amount *amounts = arena_array(arena, stacks->count, sizeof *amounts);
 
-    for (size_t i = 0; i < p->site_count; i++) {
-        const struct profile_site *s = &p->sites[i];
+    for (size_t i = 0; i < f->p->site_count; i++) {
+        const struct profile_site *s = &f->p->sites[i];
+        uint32_t class = f->heap_classes != NULL ? f->heap_classes[s->heap] : s->size_class;
         uint32_t stack = stacks->site_stacks[i];
         struct amount a = {.calls = s->counters.allocations};
 
         if (stack == 0)
             continue;
-        a.by_class[s->size_class % SIZE_CLASS_COUNT] = metric_value(&s->counters, metric);
+        a.by_class[class % SIZE_CLASS_COUNT] = metric_value(&s->counters, metric);
         amount_add(&amounts[stack - 1], &a);
     }
     return amounts;

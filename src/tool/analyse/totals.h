@@ -96,6 +96,8 @@ struct functions {
     struct map ids;     // Function key to id.
     uint32_t *stack;    // Result of functions_of_stack.
     size_t stack_capacity;
+    // By heap: class of its Lisp objects, as enum lisp_class. NULL = amounts are by size class.
+    const uint8_t *heap_classes;
 };
 
 /* Initialise F for P, without functions. functions_release frees F->ids; everything else is from
@@ -110,13 +112,20 @@ void functions_release(struct functions *f);
  * index I is that of frame I of S. */
 size_t functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **ret);
 
+/* Divide amounts by the classes of Lisp types instead of size classes. Does nothing if F's profile
+ * has no Lisp objects. Memory that belongs to no Lisp object is LISP_OTHER. */
+void functions_by_lisp_class(struct functions *f);
+
+/* Return the letters of the classes that amounts are divided by: "smlx" or "cfso". */
+const char *functions_class_letters(const struct functions *f);
+
 /* Return the name of FUNCTION: as frame_name, or in brackets for a pseudo-function. */
 const char *functions_name(const struct functions *f, uint32_t function);
 
 /* Return the path of FUNCTION's module; NULL if unknown. */
 const char *functions_module(const struct functions *f, uint32_t function);
 
-/* Amounts of one metric, by size class as in struct profile_site. */
+/* Amounts of one metric, by size class as in struct profile_site, or by enum lisp_class. */
 enum { SIZE_CLASS_COUNT = 4 };
 
 struct amount {
@@ -124,7 +133,7 @@ struct amount {
     int64_t calls; // Allocations.
 };
 
-/* Return the sum over the size classes. */
+/* Return the sum over the classes. */
 int64_t amount_sum(const struct amount *a);
 
 /* Return counters with A, an amount of METRIC, and nothing else: for functions that return the
@@ -134,9 +143,9 @@ struct counters amount_counters(const struct amount *a, enum metric metric);
 /* Add A to SUM, class by class. */
 void amount_add(struct amount *sum, const struct amount *a);
 
-/* Return the METRIC of each stack of STACKS, in an array from ARENA. Requires that STACKS were
- * built without stacks_options.keep. */
-struct amount *amounts_of_stacks(const struct profile *p, const struct stacks *stacks,
+/* Return the METRIC of each stack of STACKS, divided by F's classes, in an array from ARENA.
+ * Requires that STACKS were built without stacks_options.keep. */
+struct amount *amounts_of_stacks(const struct functions *f, const struct stacks *stacks,
                                  enum metric metric, struct arena *arena);
 
 /* --- function_totals.c: memory that each function allocated itself, by size class, and its live

@@ -20,7 +20,7 @@ struct callgraph_options {
     struct view_options view;
     struct metric_choice metric;
     const char *function;
-    bool classic, dot;
+    bool classic, dot, size_classes;
 };
 static const struct callgraph_options defaults = {.metric.metric = METRIC_ALLOC};
 
@@ -139,7 +139,7 @@ put_graph(struct shown *s, struct graph_view *gv)
                    "allocations");
         text_prose(v, ATTR_DIM,
                    "% of the total on a function's own line, of the function above and below it");
-        text_classes_legend(v);
+        text_classes_legend(v, gv->g->functions);
         text_losses(v, loss_stack_field_count);
     }
 }
@@ -156,6 +156,8 @@ cmd_callgraph_show(struct shown *s)
     int rc = 0;
 
     functions_init(&functions, s->p, arena);
+    if (!o->size_classes)
+        functions_by_lisp_class(&functions);
     callgraph_build(&functions, &s->stacks, metric, arena, &g);
     gv.nodes = g.entries;
     gv.count = g.entry_count;
@@ -212,6 +214,8 @@ static const struct opt options[] = {
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
      NULL},
+    {OPT_FLAG, 0, "size-classes", &defaults.size_classes, NULL,
+     "Divide by size of block also if the program is in Lisp.", NULL},
     {OPT_FLAG, 0, "dot", &defaults.dot, NULL,
      "Write the graph of the largest functions for Graphviz, or of NAME and those beside it.",
      NULL},
@@ -238,7 +242,10 @@ const struct command command_callgraph = {
         "\n"
         "Functions that call each other in a circle form a cycle, which also has an entry as a "
         "whole. All values come from whole stacks. A stack counts a function or call once, however "
-        "often it recurs. So they are exact inside cycles, and never exceed the bytes allocated.",
+        "often it recurs. So they are exact inside cycles, and never exceed the bytes allocated.\n"
+        "\n"
+        "The letters of a bar are the classes of `heaptap functions`: of sizes or, for Lisp, of "
+        "types.",
     .examples =
         "heaptap callgraph app.heaptap\tthe largest functions\n"
         "heaptap callgraph --function parse_value app.heaptap\tone function, all around it\n"

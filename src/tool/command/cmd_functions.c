@@ -9,7 +9,7 @@
 struct functions_options {
     struct view_options view;
     struct metric_choice metric;
-    bool classic;
+    bool classic, size_classes;
 };
 static const struct functions_options defaults = {.metric.metric = METRIC_ALLOC};
 
@@ -23,6 +23,8 @@ cmd_functions_show(struct shown *s)
     struct function_totals totals;
 
     functions_init(&functions, s->p, v->arena);
+    if (!o->size_classes)
+        functions_by_lisp_class(&functions);
     function_totals_build(&functions, &s->stacks, metric, v->arena, &totals);
     if (o->view.json)
         json_function_totals(s->j, v, &functions, &totals, metric, v->limit ? v->limit : SIZE_MAX);
@@ -53,6 +55,8 @@ static const struct opt options[] = {
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",
      NULL},
+    {OPT_FLAG, 0, "size-classes", &defaults.size_classes, NULL,
+     "Divide by size of block also if the program is in Lisp.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N functions. The default is 10, and all in JSON and with --classic.", NULL},
     VIEW_STACK_OPTIONS(defaults.view),
@@ -70,7 +74,8 @@ const struct command command_functions = {
         "that is kept (still live), and its calls. The first line has the totals. Functions that "
         "only pass an allocation on are left out and their callers are charged, also in JSON.\n\n"
         "The letters of a bar show the share of the total by class of size: s up to 32 bytes, m up "
-        "to 256, l up to 2048, x above.\n\n"
+        "to 256, l up to 2048, x above. For Lisp they are mprof's classes of types: c conses, f "
+        "floats, s structures and vectors (also strings), o all others.\n\n"
         "Allocations of the loader and libraries before and after main have stacks that begin with "
         "\"(outside main)\".",
     .examples = "heaptap functions app.heaptap\tfunctions with their bytes and sizes\n"

@@ -39,7 +39,7 @@ json_arcs(struct json *j, const char *key, const struct graph_view *gv, const ui
         json_int(j, "bytes", amount_sum(&a->amount));
         json_amount_errors(j, gv, "", &a->amount, a->errors);
         json_int(j, "calls", a->amount.calls);
-        json_classes(j, "bytes_by_class", &a->amount);
+        json_classes(j, g->functions, "bytes_by_class", &a->amount);
         json_end(j);
     }
     json_end(j);
@@ -54,8 +54,8 @@ json_node(struct json *j, const struct graph_view *gv, const struct callgraph_no
     json_amount_errors(j, gv, "inclusive_", &n->inclusive, n->inclusive_errors);
     json_int(j, "calls", n->called.calls);
     json_int(j, "recursive_calls", n->recursive);
-    json_classes(j, "self_by_class", &n->self);
-    json_classes(j, "inclusive_by_class", &n->inclusive);
+    json_classes(j, gv->g->functions, "self_by_class", &n->self);
+    json_classes(j, gv->g->functions, "inclusive_by_class", &n->inclusive);
     json_arcs(j, "ancestors", gv, gv->g->callers + n->first_caller, n->caller_count, true);
 }
 
@@ -103,6 +103,7 @@ json_callgraph(struct json *j, const struct view *v, const struct graph_view *gv
     json_object(j, NULL);
     json_head(j, "heaptap-callgraph", v->p, &v->stacks->total, &v->stacks->errors);
     json_string(j, "metric", metric_name(gv->metric));
+    json_classes_of(j, g->functions);
     json_losses(j, v->p);
     json_int(j, "total_bytes", amount_sum(&g->total));
     json_array(j, "callgraph");

@@ -360,14 +360,21 @@ json_label_set(struct json *j, const char *key, const struct profile_label_set *
 }
 
 void
-json_classes(struct json *j, const char *key, const struct amount *a)
+json_classes(struct json *j, const struct functions *f, const char *key, const struct amount *a)
 {
     json_object_line(j, key);
-    json_int(j, "s", a->by_class[0]);
-    json_int(j, "m", a->by_class[1]);
-    json_int(j, "l", a->by_class[2]);
-    json_int(j, "x", a->by_class[3]);
+    for (size_t i = 0; i < SIZE_CLASS_COUNT; i++) {
+        const char letter[] = {functions_class_letters(f)[i], '\0'};
+
+        json_int(j, letter, a->by_class[i]);
+    }
     json_end(j);
+}
+
+void
+json_classes_of(struct json *j, const struct functions *f)
+{
+    json_string(j, "classes_of", f->heap_classes != NULL ? "types" : "sizes");
 }
 
 void

@@ -159,8 +159,12 @@ void json_label_set(struct json *j, const char *key, const struct profile_label_
 /* Write "labels": the labels of SET as an object; null if unknown. */
 void json_labels(struct json *j, const struct profile_label_set *set);
 
-/* Write A by size class as an object KEY with the members s, m, l and x. */
-void json_classes(struct json *j, const char *key, const struct amount *a);
+/* Write A by F's classes as an object KEY with the members s, m, l and x, or c, f, s and o. */
+void json_classes(struct json *j, const struct functions *f, const char *key,
+                  const struct amount *a);
+
+/* Write the member "classes_of": the meaning of F's classes. */
+void json_classes_of(struct json *j, const struct functions *f);
 
 /* --- json_stack.c: stacks and sites as JSON. */
 

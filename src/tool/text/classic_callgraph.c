@@ -5,10 +5,11 @@
  *             desc                    |  size-desc  |  frac-desc  |   called/total    descendants
  *     -----------------------------------s--m--l--x-----s--m--l--x--------------------------------
  *
- * Sizes are the size classes of an ancestor's or descendant's bytes. Fractions are the classes of
- * all bytes that came from ancestors or went to descendants; "all" is their sum. Between functions
- * of one cycle only calls are shown, as in the paper, because sums over pairs of caller and callee
- * do not suffice for more. The other layout also shows bytes there. */
+ * Sizes are the size classes of an ancestor's or descendant's bytes; for Lisp, the classes c, f, s
+ * and o of types, as in the paper's Lisp version. Fractions are the classes of all bytes that came
+ * from ancestors or went to descendants; "all" is their sum. Between functions of one cycle only
+ * calls are shown, as in the paper, because sums over pairs of caller and callee do not suffice for
+ * more. The other layout also shows bytes there. */
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -145,17 +146,21 @@ classic_callgraph_put_entry(struct text_view *v, const struct callgraph *g, uint
 void
 classic_callgraph(struct text_view *v, const struct graph_view *gv)
 {
-    static const char rule[] =
+    const struct functions *f = gv->g->functions;
+    const char *word = f->heap_classes != NULL ? "type" : "size";
+    const char *rule = text_classic_rule(
+        v, f,
         "------------------------------------s--m--l--x----s--m--l--x-----------------"
-        "-------------\n";
+        "-------------\n");
 
-    strbuf_str(v->out,
-               "index   self          self (%)  |  size-ances |  frac-ances | called/total    "
+    strbuf_fmt(v->out,
+               "index   self          self (%%)  |  %s-ances |  frac-ances | called/total    "
                "ancestors\n"
-               "           +                     |  size-func  |             | called+recur  "
+               "           +                     |  %s-func  |             | called+recur  "
                "name [index]\n"
-               "        desc                     |  size-desc  |  frac-desc  | called/total    "
-               "descendants\n");
+               "        desc                     |  %s-desc  |  frac-desc  | called/total    "
+               "descendants\n",
+               word, word, word);
     strbuf_str(v->out, rule);
     for (size_t i = 0; i < gv->count; i++) {
         classic_callgraph_put_entry(v, gv->g, gv->nodes[i]);

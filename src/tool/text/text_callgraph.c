@@ -278,7 +278,9 @@ text_callgraph_put_line(const struct lines *l, const struct line *line, const st
     style_right(v->out, line->percent, 7);
     strbuf_str(v->out, "  ");
     style_left(v->out,
-               line->amount ? text_classes(v->base.arena, line->amount, line->whole, w->bar) : "",
+               line->amount ? text_classes(l->gv->g->functions, v->base.arena, line->amount,
+                                            line->whole, w->bar)
+                             : "",
                w->bar);
     if (w->called > 0) {
         strbuf_str(v->out, "  ");
@@ -301,7 +303,11 @@ text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     text_callgraph_put_error(v, "error", w);
     style_right(v->out, "%", 7);
-    style_left(v->out, w->bar >= strlen("sizes") ? "  sizes" : "", w->bar + 2);
+    style_left(v->out,
+               w->bar < strlen("sizes")                        ? ""
+               : l->gv->g->functions->heap_classes != NULL ? "  types"
+                                                               : "  sizes",
+               w->bar + 2);
     if (w->called > 0) {
         strbuf_str(v->out, "  ");
         style_right(v->out, "called", w->called);

@@ -22,6 +22,7 @@
 enum { BAR_MIN = 8, BAR_MAX = 20, WIDE_ENOUGH = 100, CLASSIC_NAME = 24 };
 
 struct functions_layout {
+    const struct functions *functions;
     size_t value, kept, calls, bar; // Widths.
     bool has_kept;                  // False if the metric is live bytes.
 };
@@ -40,10 +41,11 @@ columns_before_name(const struct functions_layout *l)
 }
 
 static struct functions_layout
-text_function_totals_lay_out(const struct text_view *v, const struct function_totals *d,
-                             enum metric metric)
+text_function_totals_lay_out(const struct text_view *v, const struct functions *f,
+                             const struct function_totals *d, enum metric metric)
 {
     struct functions_layout l = {
+        .functions = f,
         .value = strlen(phrase_metric_column(v->base.p, metric)),
         .kept = strlen("kept"),
         .calls = strlen("calls"),
@@ -80,12 +82,13 @@ text_function_totals_put_titles(struct text_view *v, const struct functions_layo
 }
 
 static void
-text_function_totals_put_bar(struct text_view *v, const struct amount *part,
-                             const struct amount *whole, size_t width)
+text_function_totals_put_bar(struct text_view *v, const struct functions_layout *l,
+                             const struct amount *part, const struct amount *whole)
 {
     strbuf_str(v->out, "  ");
     style_attr(&v->style, v->out, ATTR_DIM);
-    style_left(v->out, text_classes(v->base.arena, part, amount_sum(whole), width), width);
+    style_left(v->out,
+               text_classes(l->functions, v->base.arena, part, amount_sum(whole), l->bar), l->bar);
     style_attr(&v->style, v->out, ATTR_PLAIN);
 }
 
@@ -103,10 +106,10 @@ text_function_totals_put_row(struct text_view *v, const struct functions_layout 
     style_attr(&v->style, v->out, ATTR_NUMBER);
     style_right(v->out, text_short(v->base.arena, value, metric), l->value + 2);
     style_attr(&v->style, v->out, ATTR_PLAIN);
-    text_function_totals_put_bar(v, &r->amount, &total->amount, l->bar);
+    text_function_totals_put_bar(v, l, &r->amount, &total->amount);
     if (l->has_kept) {
         style_right(v->out, style_bytes_short(v->base.arena, amount_sum(&r->kept)), l->kept + 2);
-        text_function_totals_put_bar(v, &r->kept, &total->kept, l->bar);
+        text_function_totals_put_bar(v, l, &r->kept, &total->kept);
     }
     style_right(v->out, style_count(v->base.arena, r->amount.calls), l->calls + 2);
     strbuf_str(v->out, "  ");
@@ -119,7 +122,7 @@ text_function_totals(struct text_view *v, const struct functions *f,
                      const struct function_totals *d, enum metric metric)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, used;
-    struct functions_layout l = text_function_totals_lay_out(v, d, metric);
+    struct functions_layout l = text_function_totals_lay_out(v, f, d, metric);
 
     text_header(v);
     strbuf_char(v->out, '\n');
@@ -138,11 +141,11 @@ text_function_totals(struct text_view *v, const struct functions *f,
             text_below(v, used, error + 1);
     }
     text_more(v, limit, d->count, "function");
-    text_classes_legend(v);
+    text_classes_legend(v, f);
     text_losses(v, loss_stack_field_count);
 }
 
-/* Write the shares of PART by size class, as two characters each: " s  m  l  x". */
+/* Write the shares of PART by class, as two characters each: " s  m  l  x". */
 static void
 put_classic_classes(struct text_view *v, const struct amount *part, const struct amount *whole)
 {
@@ -173,10 +176,12 @@ classic_function_totals(struct text_view *v, const struct functions *f,
 {
     size_t limit = v->base.limit ? v->base.limit : SIZE_MAX;
 
-    strbuf_str(v->out, "  % mem       bytes | % mem(size) |  bytes kept | % all kept  |     calls  "
-                       "name\n"
-                       "----------------------s--m--l--x-----------------s--m--l--x-----------"
-                       "--------\n");
+    strbuf_fmt(v->out,
+               "  %% mem       bytes | %% mem(%s) |  bytes kept | %% all kept  |     calls  "
+               "name\n",
+               f->heap_classes != NULL ? "type" : "size");
+    strbuf_str(v->out, text_classic_rule(v, f, "----------------------s--m--l--x-----------------"
+                                               "s--m--l--x-------------------\n"));
     put_classic_row(v, &d->total, &d->total, "<TOTAL>");
     for (size_t i = 0; i < d->count && i < limit; i++)
         put_classic_row(v, &d->v[i], &d->total,

@@ -143,15 +143,20 @@ void text_not_in_size_totals(struct text_view *v);
 /* Write a paragraph for each note of the profile, with its advice; nothing if there is none. */
 void text_notes(struct text_view *v);
 
-/* --- text_classes.c: shares by size class, as bars of letters. */
+/* --- text_classes.c: shares by class of size or of Lisp type, as bars of letters. */
 
-/* Return a bar of at most WIDTH letters for PART of WHOLE, one letter for each share of a size
- * class: "ssmmmx". From ARENA. */
-const char *text_classes(struct arena *arena, const struct amount *part, int64_t whole,
-                         size_t width);
+/* Return a bar of at most WIDTH letters for PART of WHOLE, one letter for each share of one of F's
+ * classes: "ssmmmx". From ARENA. */
+const char *text_classes(const struct functions *f, struct arena *arena, const struct amount *part,
+                         int64_t whole, size_t width);
 
-/* Write the meaning of the letters on a separate line. */
-void text_classes_legend(struct text_view *v);
+/* Write the meaning of F's letters on a separate line. */
+void text_classes_legend(struct text_view *v, const struct functions *f);
+
+/* Return RULE, a line of the paper's layout with the letters of the size classes, with the letters
+ * of F's classes. */
+const char *text_classic_rule(const struct text_view *v, const struct functions *f,
+                              const char *rule);
 
 /* --- text_corruptions.c: corrupted blocks that were found while the program ran, as text. */
 

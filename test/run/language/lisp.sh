@@ -3,7 +3,7 @@
 # not run, or in a wrong order; or objects of Lisp have a wrong type, or are counted as freed while
 # they are live.
 . "$SRCDIR/test/run/lib.subr"
-need python3 ecl
+need python3 ecl jq
 adapter=$BUILD/libheaptap_ecl.so
 [ -f "$adapter" ] || skip_all "libecl-dev is not installed, so there is no adapter for Lisp"
 
@@ -83,6 +83,29 @@ check "classes: as many as the program made" run_python "$area/classes.py" \
 cat check.log
 "$HEAPTAP" bins --classes classes_10000.heaptap >text 2>hints
 check "classes: as text" grep -qE '^c +all conses' text
+
+# The other tables have the same classes. Memory of no Lisp object, such as malloc's, is in o.
+classes_of() { # classes_of COMMAND...: print the letters and bytes of the total
+    "$HEAPTAP" "$@" --json classes_10000.heaptap 2>hints |
+        jq -c '.total.bytes_by_class // ([.direct, .callgraph][] | .[0].inclusive_by_class)'
+}
+same "functions: the bytes of each class" \
+    "$(jq -c '([.classes[] | select(.type == "total")][0].bytes) as $lisp
+              | (.totals.allocated_bytes - $lisp) as $more
+              | [.classes[] | select(.type | startswith("all "))
+                 | {(.class): (.bytes + (if .class == "o" then $more else 0 end))}] | add' \
+        bins_10000)" "$(classes_of functions)"
+same "functions: by size" l,m,s,x \
+    "$(classes_of functions --size-classes | jq -r 'keys | join(",")')"
+for view in functions callgraph; do
+    "$HEAPTAP" $view classes_10000.heaptap >text 2>hints
+    check "$view: the legend of the classes" \
+        grep -qx 'Bars: the % by type: c conses, f floats, s structures, vectors, o others' text
+    "$HEAPTAP" $view --classic classes_10000.heaptap >text 2>hints
+    check "$view: the columns of the paper" grep -q -- '--c--f--s--o--' text
+    "$HEAPTAP" $view --classic --size-classes classes_10000.heaptap >text 2>hints
+    check "$view: the columns for sizes" grep -q -- '--s--m--l--x--' text
+done
 
 # The program marks an interval itself, with heaptap:with-profile.
 lisp said "(load \"$SRCDIR/src/lisp/heaptap.lisp\")" "(load \"$PWD/widgets.fas\")" \
