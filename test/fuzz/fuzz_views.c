@@ -410,15 +410,13 @@ views_show_all(struct looked_at *l, bool wide)
     for (int m = 0; m <= METRIC_COUNT; m++)
         if (metric_is_known(&l->p->totals, (enum metric)m))
             show_metric(l, (enum metric)m);
-    if (l->p->extent == EXTENT_WHOLE) {
-        text_size_totals(&l->view, 20);
-        text_size_totals(&l->view, SIZE_MAX);
-        classic_size_totals(&l->view);
-        json_begin(&j, &l->out, l->version);
-        json_size_totals(&j, &l->view.base, SIZE_MAX);
-        if (l->p->has_history)
-            show_timeline(l);
-    }
+    text_size_totals(&l->view, 20);
+    text_size_totals(&l->view, SIZE_MAX);
+    classic_size_totals(&l->view);
+    json_begin(&j, &l->out, l->version);
+    json_size_totals(&j, &l->view.base, SIZE_MAX);
+    if (l->p->extent == EXTENT_WHOLE && l->p->has_history)
+        show_timeline(l);
     show_leaks(l);
 }
 

@@ -7,6 +7,10 @@
  * A bin stores no stacks. But if all blocks of a site have one size, the site and its type belong
  * to that bin.
  *
+ * The recorder stores no bins at snapshots, because a record has 17 KB. In a profile cut to a part
+ * of the run, these sites give the rows. Other sites belong to the row for larger blocks, or have
+ * several sizes within a class, whose numbers are known only together.
+ *
  * Pure: no I/O; does not change the profile. */
 #include "analyse/totals.h"
 
@@ -44,6 +48,17 @@ size_totals_find_row(const struct size_totals *bins, uint64_t size)
             high = middle;
     }
     return bins->v[low].size == size ? &bins->v[low] : NULL;
+}
+
+/* Return the row for all blocks of SITE; NULL if they have several sizes up to BIN_SIZE_MAX. */
+static struct bin_row *
+size_totals_row_of_site(const struct size_totals *bins, const struct profile_site *site)
+{
+    uint64_t size_min = profile_site_size_min(site);
+
+    return size_min >= profile_site_size_max(site) || size_min > BIN_SIZE_MAX
+               ? size_totals_find_row(bins, size_min)
+               : NULL;
 }
 
 static void
@@ -116,8 +131,8 @@ add_known(const struct profile *p, struct arena *arena, struct size_totals *bins
 
         // Only malloc's blocks are counted in bins.
         if (site->heap == 0 && site->verdict >= VERDICT_LIKELY && site->type != 0 &&
-            (c->size_min == c->size_max || c->size_min > BIN_SIZE_MAX))
-            row = size_totals_find_row(bins, c->size_min);
+            size_totals_is_used(c))
+            row = size_totals_row_of_site(bins, site);
         if (row != NULL)
             size_totals_add_site(p, site, bins, (size_t)(row - bins->v), &known, arena);
     }
@@ -128,22 +143,80 @@ add_known(const struct profile *p, struct arena *arena, struct size_totals *bins
                   by_known_bytes);
 }
 
+/* Add rows of P's bins. LARGER is the row for larger blocks. */
+static void
+size_totals_add_bins(const struct profile *p, struct size_totals *ret, struct bin_row *larger)
+{
+    for (size_t i = 0; i < p->bin_count; i++) {
+        const struct profile_bin *bin = &p->bins[i];
+
+        counters_add(&ret->total, &bin->counters);
+        if (bin->size_min > BIN_SIZE_MAX)
+            counters_add(&larger->counters, &bin->counters);
+        else if (size_totals_is_used(&bin->counters))
+            ret->v[ret->count++] =
+                (struct bin_row){.size = bin->size_min, .counters = bin->counters};
+    }
+}
+
+/* Add SITE to the range of its size class. RANGES are by class; size_max is 0 in unused ones. */
+static void
+size_totals_widen(struct bin_range *ranges, const struct profile_site *site)
+{
+    struct bin_range *range = &ranges[site->size_class];
+    uint64_t size_min = profile_site_size_min(site), size_max = profile_site_size_max(site);
+
+    if (range->size_max == 0)
+        *range = (struct bin_range){size_min, size_max, COUNTERS_ZERO};
+    range->size_min = size_min < range->size_min ? size_min : range->size_min;
+    range->size_max = size_max > range->size_max ? size_max : range->size_max;
+    counters_add(&range->counters, &site->counters);
+}
+
+/* Like size_totals_add_bins, and add ranges, from the sites of P, which is cut. */
+static void
+size_totals_add_sites(const struct profile *p, struct arena *arena, struct size_totals *ret,
+                      struct bin_row *larger)
+{
+    struct bin_row *rows = arena_array(arena, BIN_SIZE_MAX + 2, sizeof *rows);
+    struct bin_range ranges[countof(ret->ranges)] = {{0}};
+
+    for (size_t i = 0; i <= BIN_SIZE_MAX; i++)
+        rows[i] = (struct bin_row){.size = i, .counters = COUNTERS_ZERO};
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct profile_site *site = &p->sites[i];
+        uint64_t size_min = profile_site_size_min(site), size_max = profile_site_size_max(site);
+
+        if (site->heap != 0 || !size_totals_is_used(&site->counters))
+            continue;
+        counters_add(&ret->total, &site->counters);
+        if (size_min > BIN_SIZE_MAX)
+            counters_add(&larger->counters, &site->counters);
+        else if (size_min >= size_max)
+            counters_add(&rows[size_min].counters, &site->counters);
+        else
+            size_totals_widen(ranges, site);
+    }
+    for (size_t i = 0; i <= BIN_SIZE_MAX; i++)
+        if (size_totals_is_used(&rows[i].counters))
+            rows[ret->count++] = rows[i];
+    ret->v = rows;
+    for (size_t i = 0; i < countof(ranges); i++)
+        if (ranges[i].size_max != 0)
+            ret->ranges[ret->range_count++] = ranges[i];
+}
+
 void
 size_totals_build(const struct profile *p, struct arena *arena, struct size_totals *ret)
 {
     struct bin_row larger = {.size = BIN_LARGER, .counters = COUNTERS_ZERO};
 
     *ret = (struct size_totals){.total = COUNTERS_ZERO};
-    ret->v = arena_array(arena, p->bin_count + 1, sizeof *ret->v);
-    for (size_t i = 0; i < p->bin_count; i++) {
-        const struct profile_bin *bin = &p->bins[i];
-
-        counters_add(&ret->total, &bin->counters);
-        if (bin->size_min > BIN_SIZE_MAX)
-            counters_add(&larger.counters, &bin->counters);
-        else if (size_totals_is_used(&bin->counters))
-            ret->v[ret->count++] =
-                (struct bin_row){.size = bin->size_min, .counters = bin->counters};
+    if (p->extent == EXTENT_WHOLE) {
+        ret->v = arena_array(arena, p->bin_count + 1, sizeof *ret->v);
+        size_totals_add_bins(p, ret, &larger);
+    } else {
+        size_totals_add_sites(p, arena, ret, &larger);
     }
     ret->v[ret->count++] = larger;
     size_totals_add_types(p, ret);
@@ -203,6 +276,11 @@ size_totals_are_valid(const struct profile *p, const struct size_totals *b)
               (row->types >= p->types && row->types + row->type_count <= p->types + p->type_count));
         counters_add(&sum, &row->counters);
     }
-    VALID(counters_are_same(&sum, &b->total)); // The rows sum to the total.
+    VALID(b->range_count == 0 || p->extent != EXTENT_WHOLE);
+    for (size_t i = 0; i < b->range_count; i++) {
+        VALID(b->ranges[i].size_min < b->ranges[i].size_max);
+        counters_add(&sum, &b->ranges[i].counters);
+    }
+    VALID(counters_are_same(&sum, &b->total)); // The rows and ranges sum to the total.
     return true;
 }

@@ -6,7 +6,8 @@
 #include "profile/profile.h"
 
 /* --- size_totals.c: blocks by size: one bin per exact size up to 1024 bytes, and one for all
- * larger sizes. Bins cover the whole process, because sizes are not counted by stack. */
+ * larger sizes. Bins cover the whole process, because sizes are not counted by stack. In a cut
+ * profile the rows come from the sites, and some blocks are known only by a range of sizes. */
 
 enum { BIN_SIZE_MAX = 1024 };
 
@@ -29,10 +30,18 @@ struct bin_row {
     size_t type_count;
 };
 
+/* Blocks of the sites that have several sizes of one class. */
+struct bin_range {
+    uint64_t size_min, size_max; // In the whole run.
+    struct counters counters;
+};
+
 struct size_totals {
     struct bin_row *v; // By rising size.
     size_t count;
-    struct counters total;
+    struct bin_range ranges[4]; // By rising size; none unless the profile is cut.
+    size_t range_count;
+    struct counters total; // Sum over rows and ranges.
 };
 
 /* Build the rows with at least one allocation or free, and the row for larger blocks. From

@@ -110,7 +110,8 @@ check_sizes(const struct report_options *o, enum metric metric)
     const struct view_options *v = &o->view;
 
     if (v->at || v->between) {
-        message_error("--by size covers the whole run and excludes --at and --between");
+        message_error("--by size covers the whole run and excludes --at and --between; heaptap "
+                      "sizes takes them");
         return EXIT_USAGE;
     }
     if (metric == METRIC_PEAK || metric == METRIC_TEMPORARY) {

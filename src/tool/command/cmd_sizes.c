@@ -1,6 +1,7 @@
 /* cmd_sizes.c: `heaptap sizes`: show allocations by size, with candidates for their types.
  *
- * Sizes are counted for the whole process, so they cannot be filtered by stack. */
+ * Sizes are counted for the whole process, so they cannot be filtered by stack. For a part of the
+ * run they are derived from the sites. */
 #include "command/runner.h"
 #include "json/json.h"
 #include "open/symbolise.h"
@@ -36,7 +37,9 @@ cmd_sizes_show(struct shown *s)
             text_lisp_size_totals(&s->text);
         return 0;
     }
-    symbolise_types(s->p, &o->view.symbols);
+    // Types are inferred from the sizes of a whole run, but a packed profile has them.
+    if (s->p->extent == EXTENT_WHOLE || s->p->typed)
+        symbolise_types(s->p, &o->view.symbols);
     if (o->view.json)
         json_size_totals(s->j, &s->text.base, rows_wanted(o));
     else if (o->classic)
@@ -71,6 +74,7 @@ static const struct opt options[] = {
      "Show the objects of a Lisp program by class, as mprof did: c (conses), f (floats), s "
      "(structures, vectors, strings), o (others), and the types in each.",
      NULL},
+    VIEW_TIME_OPTIONS(defaults.view),
     VIEW_SHOW_OPTIONS(defaults.view),
     {.kind = OPT_END},
 };
@@ -88,10 +92,14 @@ const struct command command_sizes = {
         "union and class of that size. Types that the blocks are known to have are listed first, "
         "marked as certain or likely; `heaptap report --by type` shows them for all sizes. For C "
         "and C++ the source text is also read, if it exists and is not younger than the "
-        "program.",
+        "program.\n\n"
+        "With --at and --between the rows come from the stacks. Each stack whose blocks have one "
+        "size in the whole run adds to the row of that size. A row such as \"17 to 30\" has the "
+        "blocks of stacks with several sizes.",
     .examples = "heaptap sizes app.heaptap\tthe sizes with most bytes\n"
                 "heaptap sizes --all --wide app.heaptap\tall of them\n"
                 "heaptap sizes --json app.heaptap\tfor a script\n"
+                "heaptap sizes --between warm..end app.heaptap\tsince a snapshot\n"
                 "heaptap bins --classes lisp.heaptap\tthe objects of a Lisp program\n",
     .options = options,
     .defaults = &defaults,

@@ -6,6 +6,15 @@
 #include "view/table.h"
 
 static void
+json_bin_amounts(struct json *j, const struct counters *c)
+{
+    json_int(j, "allocs", c->allocations);
+    json_int(j, "bytes", c->allocated_bytes);
+    json_int(j, "frees", c->frees);
+    json_int(j, "kept_bytes", counters_live_bytes(c));
+}
+
+static void
 json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
 {
     json_object(j, NULL);
@@ -13,10 +22,7 @@ json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
         json_string(j, "size", NULL);
     else
         json_uint(j, "size", row->size);
-    json_int(j, "allocs", row->counters.allocations);
-    json_int(j, "bytes", row->counters.allocated_bytes);
-    json_int(j, "frees", row->counters.frees);
-    json_int(j, "kept_bytes", counters_live_bytes(&row->counters));
+    json_bin_amounts(j, &row->counters);
     json_array(j, "types");
     for (size_t i = 0; i < row->type_count; i++)
         json_string(j, NULL, profile_string(p, row->types[i].name));
@@ -52,6 +58,15 @@ json_size_totals(struct json *j, const struct view *v, size_t top)
     json_array(j, "bins");
     for (size_t i = 0; i < bins.count && i < top; i++)
         json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);
+    json_end(j);
+    json_array(j, "ranges");
+    for (size_t i = 0; i < bins.range_count; i++) {
+        json_object(j, NULL);
+        json_uint(j, "size_min", bins.ranges[i].size_min);
+        json_uint(j, "size_max", bins.ranges[i].size_max);
+        json_bin_amounts(j, &bins.ranges[i].counters);
+        json_end(j);
+    }
     json_end(j);
     json_end(j);
 }

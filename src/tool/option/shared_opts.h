@@ -158,8 +158,7 @@ uint32_t view_json_version(const struct view_options *options);
      "Show recursion as recorded, also in pictures and on the first screen.", NULL},              \
     VIEW_NATIVE_OPTION(of),                                                                       \
     VIEW_TAG_OPTIONS(of)
-#define VIEW_STACK_OPTIONS(of)                                                                    \
-    VIEW_FOLD_OPTIONS(of),                                                                        \
+#define VIEW_TIME_OPTIONS(of)                                                                     \
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
      "Show the profile as it was at WHEN: a snapshot's name (the latest of that name; NAME#2 is " \
      "the second), a time such as 90s or 1h30m after the start or -5m before the end, start, "    \
@@ -168,6 +167,9 @@ uint32_t view_json_version(const struct view_options *options);
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
      "Show the events between two such moments; live bytes are then their growth. The name of a " \
      "program's phase means the time from its beginning to the beginning of the next.", NULL}
+#define VIEW_STACK_OPTIONS(of)                                                                    \
+    VIEW_FOLD_OPTIONS(of),                                                                        \
+    VIEW_TIME_OPTIONS(of)
 #define VIEW_OUTPUT_OPTIONS(of)                                                                   \
     {OPT_FLAG, 0, "wide", &(of).wide, NULL,                                                       \
      "Do not cut lines to the terminal's width, or to COLUMNS. In a pipe or a file they are cut " \

@@ -161,7 +161,7 @@ text_not_in_size_totals(struct text_view *v)
     // The bins count blocks of malloc: the chunks that back heaps, but not the objects of heaps.
     if (calls > 0)
         text_prose(v, ATTR_DIM,
-                   arena_printf(v->base.arena,
-                                "Without %s of the program's own heaps, but with what backs them.",
-                                style_plural(v->base.arena, calls, "call")));
+                   arena_printf(v->base.arena, "Without %s of the program's own heaps%s.",
+                                style_plural(v->base.arena, calls, "call"),
+                                p->extent == EXTENT_WHOLE ? ", but with what backs them" : ""));
 }

@@ -101,6 +101,13 @@ size_label(const struct text_view *v, uint64_t size)
                               : arena_printf(v->base.arena, "%6" PRIu64, size);
 }
 
+static const char *
+range_label(const struct text_view *v, const struct bin_range *range)
+{
+    return arena_printf(v->base.arena, "%" PRIu64 " to %" PRIu64, range->size_min,
+                        range->size_max);
+}
+
 /* Return the names of types that blocks of ROW are known to have. Names are interned, so their
  * addresses are the keys. */
 static struct map
@@ -205,6 +212,9 @@ text_size_totals_put_rows(struct text_view *v, const struct size_totals *bins,
     for (size_t i = 0; i < count; i++)
         text_size_totals_add_row(v, &t, size_label(v, rows[i]->size), &rows[i]->counters,
                                  &bins->total, types_text(v, rows[i]));
+    for (size_t i = 0; i < bins->range_count; i++)
+        text_size_totals_add_row(v, &t, range_label(v, &bins->ranges[i]),
+                                 &bins->ranges[i].counters, &bins->total, "");
     text_size_totals_add_row(v, &t, "total", &bins->total, &bins->total, "");
     strbuf_char(v->out, '\n');
     table_text(&t, &v->style, SIZE_MAX, v->out);
@@ -240,13 +250,19 @@ text_size_totals(struct text_view *v, size_t top)
     rows = size_totals_by_bytes(&bins, v->base.arena);
     shown = top < bins.count ? top : bins.count;
     text_header(v);
-    put_histogram(v, &bins);
+    // The bars of a cut profile would lack the blocks that are known only by a range.
+    if (v->base.p->extent == EXTENT_WHOLE)
+        put_histogram(v, &bins);
     if (shown == bins.count)
         for (size_t i = 0; i < bins.count; i++)
             rows[i] = &bins.v[i];
     text_size_totals_put_rows(v, &bins, rows, shown);
     text_size_totals_put_rest(v, &bins, rows, shown);
     text_not_in_size_totals(v);
+    if (bins.range_count > 0)
+        text_prose(v, ATTR_DIM,
+                   "A range, such as 17 to 30, has the stacks that request several sizes; each "
+                   "size is known for the whole run only.");
     if (v->base.p->type_count > 0)
         text_wrapped(v, ATTR_DIM, "", LEGEND);
 }
@@ -324,12 +340,15 @@ classic_size_totals(struct text_view *v)
     size_t widths[CLASSIC_COLUMNS] = {0};
 
     size_totals_build(v->base.p, v->base.arena, &bins);
-    count = bins.count + 2;
+    count = bins.count + bins.range_count + 2;
     cells = arena_array(v->base.arena, count, sizeof *cells);
     memcpy(cells[0], titles, sizeof titles);
     for (size_t i = 0; i < bins.count; i++)
         classic_cells(v, size_label(v, bins.v[i].size), &bins.v[i].counters, &bins.total,
                       cells[i + 1]);
+    for (size_t i = 0; i < bins.range_count; i++)
+        classic_cells(v, range_label(v, &bins.ranges[i]), &bins.ranges[i].counters, &bins.total,
+                      cells[bins.count + 1 + i]);
     classic_cells(v, "<TOTAL>", &bins.total, NULL, cells[count - 1]);
     for (size_t i = 0; i < count * CLASSIC_COLUMNS; i++) {
         size_t width = style_width(cells[i / CLASSIC_COLUMNS][i % CLASSIC_COLUMNS]);
@@ -341,7 +360,7 @@ classic_size_totals(struct text_view *v)
         const char *types = i == 0 ? "types" : "";
         struct strbuf line = {0};
 
-        if (i > 0 && i + 1 < count)
+        if (i > 0 && i <= bins.count)
             types = classic_types(v, &bins.v[i - 1]);
         for (size_t k = 0; k < CLASSIC_COLUMNS; k++) {
             strbuf_str(&line, k > 0 ? "  " : "");

@@ -119,6 +119,9 @@ report = documents.load(open('between.json'))
 made = sum(site['allocations'] for site in report['sites'] if site.get('heap') == 'lisp structure'
            and any(frame['function'] == 'WIDGETS::PRODUCE' for frame in site['stack']))
 assert made == 5000, made"
+same "module: the classes of the objects made meanwhile" 5000 \
+    "$("$HEAPTAP" bins --classes --between building --json said.heaptap 2>hints |
+        jq '.classes[] | select(.type == "structure") | .allocs')"
 same "without a recorder" "NIL" "$(ecl --norc --load "$SRCDIR/src/lisp/heaptap.lisp" \
     --eval '(princ (heaptap:with-profile () (heaptap:present-p)))' --eval '(ext:quit)' | tail -1)"
 finish

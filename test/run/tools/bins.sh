@@ -2,7 +2,7 @@
 # bins.sh: the allocation bins of programs whose sizes are known. If it fails, `heaptap sizes`
 # counts wrongly, shows wrong rows, or differs between text and JSON.
 . "$SRCDIR/test/run/lib.subr"
-need python3
+need python3 jq
 
 record bins.heaptap "$PROG/binned"
 same "exit status" 0 "$status"
@@ -98,4 +98,56 @@ out = subprocess.run([sys.argv[1], "bins", "--json", "caller.heaptap"], capture_
 types = next(b for b in json.loads(out)["bins"] if b["size"] == 48)["types"]
 assert "of_program" in types and "of_recorder" not in types, types
 END
+
+# A part of the run: the blocks after the snapshot "warm" are 7 of 24 bytes, 5 of them freed, 3 of
+# 5000 bytes, and one each of 17, 18 and 19 bytes at one place. There are 10 of 24 bytes before it.
+cat >parts.c <<'END'
+#include <stdlib.h>
+#include "heaptap/heaptap.h"
+static void *volatile kept[8];
+__attribute__((noinline)) static void *make(size_t size)
+{
+    void *p = malloc(size);
+    return p;
+}
+int main(void) {
+    for (int i = 0; i < 10; i++) kept[0] = malloc(24);
+    heaptap_snapshot("warm");
+    for (int i = 0; i < 7; i++) { kept[0] = malloc(24); if (i < 5) free(kept[0]); }
+    for (int i = 0; i < 3; i++) kept[i] = malloc(5000);
+    for (size_t i = 17; i < 20; i++) kept[i - 17] = make(i);
+    return 0;
+}
+END
+gcc -w -g -O0 -I "$SRCDIR/include" -o parts parts.c
+record parts.heaptap ./parts
+# part OPTIONS...: print the rows and the ranges as "sizes allocs bytes frees kept".
+part() {
+    "$HEAPTAP" sizes --json "$@" parts.heaptap 2>err | jq -r \
+        '(.bins[] | select(.allocs != 0) | [.size // "more", .allocs, .bytes, .frees, .kept_bytes]),
+         (.ranges[] | ["\(.size_min)-\(.size_max)", .allocs, .bytes, .frees, .kept_bytes])
+         | join(" ")'
+}
+same "the whole run: each size" "17 1 17 0 17
+18 1 18 0 18
+19 1 19 0 19
+24 17 408 5 288
+more 3 15000 0 15000" "$(part)"
+same "since a snapshot" "24 7 168 5 48
+more 3 15000 0 15000
+17-19 3 54 0 54" "$(part --between warm..end)"
+same "at a snapshot" "24 10 240 0 240" "$(part --at warm)"
+same "at the peak, only live blocks" "24 12 288 0 288
+more 3 15000 0 15000
+17-19 3 54 0 54" "$(part --at peak)"
+"$HEAPTAP" sizes --between warm..end parts.heaptap >rows 2>err
+same "since a snapshot, as text: a range" 1 \
+    "$(grep -c '^17 to 19  *3  *54 B  *0\.4  *0  *54 B  *0\.4$' rows)"
+same "since a snapshot, as text: the total" 1 \
+    "$(grep -c '^total  *13  *14\.9 KiB  *100\.0  *5  *14\.7 KiB  *100\.0$' rows)"
+same "since a snapshot, as mprof printed it" "17 to 19 3 54 0 54" \
+    "$("$HEAPTAP" sizes --classic --between warm..end parts.heaptap |
+        sed -n 's| ([ 0-9]*)||g; s|  *| |g; s|^ ||; s| $||; / to /p')"
+"$HEAPTAP" report --by size --at warm parts.heaptap >rows 2>err
+same "report --by size names the command with parts of a run" 1 "$(grep -c 'heaptap sizes' err)"
 finish

@@ -69,6 +69,7 @@ views() {
     echo "access --fields fields.heaptap"
     echo "timeline history.heaptap"
     echo "sizes --all containers.heaptap"
+    echo "sizes --between start..end history.heaptap"
     echo "functions --no-fold containers.heaptap"
     echo "callgraph --no-fold --limit 20 containers.heaptap"
     echo "callgraph --function main containers.heaptap"
