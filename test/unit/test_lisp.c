@@ -69,7 +69,8 @@ rows_are_classes_and_then_their_types_by_bytes(void **state)
 {
     struct profile_heap heaps[] = {heap("malloc", false, 9, 900), heap("lisp string", true, 2, 20),
                                    heap("lisp structure", true, 3, 90),
-                                   heap("lisp cons", true, 5, 80)};
+                                   heap("lisp cons", true, 5, 80),
+                                   heap("lisp ratio", true, 0, 0)}; // Not in this part of the run.
     struct profile p = {.heaps = heaps, .heap_count = countof(heaps)};
     struct arena arena = {0};
     struct lisp_types t;
@@ -89,6 +90,10 @@ rows_are_classes_and_then_their_types_by_bytes(void **state)
     p.heap_count = 1;
     lisp_types_build(&p, &arena, &t);
     assert_int_equal(t.count, 0);
+    // Without events in a part of the run, the classes are shown.
+    p.heaps = &heaps[4];
+    lisp_types_build(&p, &arena, &t);
+    assert_int_equal(t.count, LISP_CLASSES);
     arena_release(&arena);
 }
 

@@ -74,9 +74,18 @@ lisp_types_compare_rows(const void *a, const void *b)
     return strcmp(x->type, y->type);
 }
 
+/* Return true if C has no event, as most types have in a part of a run. */
+static bool
+lisp_types_is_unused(const struct counters *c)
+{
+    return c->allocations == 0 && c->allocated_bytes == 0 && c->frees == 0 && c->freed_bytes == 0;
+}
+
 void
 lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types *ret)
 {
+    bool any = false;
+
     *ret = (struct lisp_types){0};
     ret->v = arena_array(arena, p->heap_count + LISP_CLASSES, sizeof *ret->v);
     for (size_t i = 0; i < LISP_CLASSES; i++)
@@ -88,11 +97,14 @@ lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types
 
         if (type == NULL)
             continue;
+        any = true;
+        if (lisp_types_is_unused(&p->heaps[i].counters))
+            continue;
         ret->v[ret->count++] = (struct lisp_row){class, type, p->heaps[i].counters};
         counters_add(&ret->v[class].counters, &p->heaps[i].counters);
         counters_add(&ret->total, &p->heaps[i].counters);
     }
-    if (ret->count == LISP_CLASSES)
+    if (!any)
         ret->count = 0;
     qsort(ret->v, ret->count, sizeof *ret->v, lisp_types_compare_rows);
 }

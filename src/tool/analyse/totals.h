@@ -258,8 +258,8 @@ struct lisp_types {
     struct counters total;
 };
 
-/* Build a row for each class and each type of P's Lisp objects. Builds no rows if P has no such
- * objects. From ARENA. */
+/* Build a row for each class, and for each type of Lisp objects that were allocated or freed in P.
+ * Builds no rows if P has no Lisp objects. From ARENA. */
 void lisp_types_build(const struct profile *p, struct arena *arena, struct lisp_types *ret);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# site_number.sh: `report --site N` shows the stack that other views call #N. If it fails, a user
-# who follows a number sees another stack, other amounts, or an error for a number that exists.
+# site_number.sh: `report --site N` shows the stack that other views call #N. If it fails, the
+# number leads to another stack or other amounts, or is an error although it exists.
 . "$SRCDIR/test/run/lib.subr"
 need python3 jq
 
