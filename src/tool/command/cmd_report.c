@@ -266,7 +266,9 @@ run_report(const void *given, int count, char **arguments)
                    : is_overview(o)         ? SESSION_TABLE_ONLY
                                             : SESSION_TABLE,
         .stacks = STACKS_FOLDED_IN_TEXT,
-        .numbered = o->full || !(o->tree || o->invert || o->by.choice > BY_SITE),
+        // show_one_stack numbers the stacks itself, because it needs the highest number.
+        .numbered = o->site == 0 &&
+                    (o->full || !(o->tree || o->invert || o->by.choice > BY_SITE)),
         .recursion_folded = is_brief(o),
         // These tables are about C code.
         .keeps_native = o->by.choice == BY_MODULE || o->by.choice == BY_TYPE,

@@ -297,17 +297,14 @@ static void
 text_callgraph_put_titles(const struct lines *l, const struct line_widths *w)
 {
     struct text_view *v = l->v;
+    const char *classes = l->gv->g->functions->heap_classes != NULL ? "  types" : "  sizes";
 
     style_attr(&v->style, v->out, ATTR_DIM);
     style_left(v->out, "index", INDEX_WIDTH);
     style_right(v->out, phrase_metric_column(l->v->base.p, l->gv->metric), w->bytes);
     text_callgraph_put_error(v, "error", w);
     style_right(v->out, "%", 7);
-    style_left(v->out,
-               w->bar < strlen("sizes")                        ? ""
-               : l->gv->g->functions->heap_classes != NULL ? "  types"
-                                                               : "  sizes",
-               w->bar + 2);
+    style_left(v->out, w->bar >= strlen("sizes") ? classes : "", w->bar + 2);
     if (w->called > 0) {
         strbuf_str(v->out, "  ");
         style_right(v->out, "called", w->called);
