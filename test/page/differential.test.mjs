@@ -30,15 +30,31 @@ function valueOf(row, metric, prefix = '') {
     return metric.key === 'short' ? short(row, prefix) : row[`${prefix}${metric.column}`];
 }
 
-/* Return the functions of PROFILE by their names and modules. */
-function nameOf({functions, modules}, fn) {
-    return `${functions.name[fn]} in ${modules.path[functions.module[fn]] || null}`;
+/* Return FILE if functions called NAME in P's document have files of their own, else "". */
+function ownFile(p, name, file) {
+    const {functions} = p.report.tables, own = new Set(functions.name.filter((_, i) =>
+        functions.file[i] !== null));
+
+    return own.has(name) ? ` of ${file}` : '';
+}
+
+/* Return function FN of P by its name, its module or language, and its file if others may have the
+ * name. */
+function nameOf(p, fn) {
+    const {functions, modules, files} = p, name = functions.name[fn];
+
+    return `${name} in ${modules.path[functions.module[fn]] || functions.language[fn]}` +
+        ownFile(p, name, files[functions.file[fn]] ?? null);
+}
+
+/* Return the function of ROW in the same form. */
+function rowName(p, row) {
+    return `${row.function} in ${row.module}${ownFile(p, row.function, row.file)}`;
 }
 
 /* Return the key of a row of the command, in the model's terms. */
 const ROWS = {
-    function: (row) => `${row.function === 'other' ? '[other stacks]' : row.function} in ` +
-        `${row.module}`,
+    function: (row, p) => row.function === 'other' ? '[other stacks] in null' : rowName(p, row),
     line: (row) => row.file !== null ? `${row.file}:${row.line}`
         : row.function === 'other' ? '[other stacks]' : row.function,
     file: (row) => row.file ?? '?',
@@ -69,11 +85,12 @@ function groupRows(p, values, by, options) {
     return sums.list();
 }
 
-function commandRows(rows, by, metric) {
+function commandRows(p, rows, by, metric) {
     const sums = new Sums(), nested = rows.length > 0 && 'self_live_bytes' in rows[0];
 
     for (const row of rows)
-        sums.add(ROWS[by](row), valueOf(row, metric, nested ? 'self_' : ''), valueOf(row, metric));
+        sums.add(ROWS[by](row, p), valueOf(row, metric, nested ? 'self_' : ''),
+            valueOf(row, metric));
     return sums.list();
 }
 
@@ -88,7 +105,7 @@ function compareGroups(p, extent, options, command) {
 
         for (const metric of [...METRICS, ...COUNTS].filter((m) => isKnown(p, m, extent)))
             assert.deepEqual(groupRows(p, siteValues(p, metric, extent), ours, options),
-                commandRows(rows, by, metric), `by ${by}, ${metric.key}`);
+                commandRows(p, rows, by, metric), `by ${by}, ${metric.key}`);
     }
 }
 
@@ -171,7 +188,10 @@ function functionNamer(p) {
         const fn = tables.frames.function[frame];
 
         if (fn !== null)
-            return `${tables.functions.name[fn]} in ${modulePath(tables, frame)}`;
+            return `${tables.functions.name[fn]} in ` +
+                `${modulePath(tables, frame) ?? tables.frames.language?.[frame] ?? null}` +
+                ownFile(p, tables.functions.name[fn],
+                    tables.files[tables.functions.file[fn]] ?? null);
         const known = byPlace.get(`${tables.frames.address[frame]} ${modulePath(tables, frame)}`);
 
         return nameOf(p, p.frames.function[known]);
@@ -206,7 +226,7 @@ function compareGraph(p, profile, metric, extent = WHOLE, command = []) {
     const ours = graph.entries.map((e) => [name(e.function), e.self, e.total, e.calls, e.recursive,
         e.cycle >= 0, arcs(e.callers, (a) => p.functions.name[a.function]),
         arcs(e.callees, (a) => p.functions.name[a.function])]).sort();
-    const theirs = document.callgraph.map((e) => [`${e.function} in ${e.module}`, e.self_bytes,
+    const theirs = document.callgraph.map((e) => [rowName(p, e), e.self_bytes,
         e.inclusive_bytes, e.calls, e.recursive_calls, e.cycle !== null,
         arcs(e.ancestors, (a) => a.function), arcs(e.descendants, (a) => a.function)]).sort();
 
@@ -215,8 +235,9 @@ function compareGraph(p, profile, metric, extent = WHOLE, command = []) {
     assert.deepEqual(graph.cycles.map((c) => [c.functions.map((f) => p.functions.name[f]).sort(),
         c.self, c.total, c.calls, c.recursive,
         arcs(c.callers, (a) => p.functions.name[a.function])]).sort(),
-    document.cycles.map((c) => [[...c.functions].sort(), c.self_bytes, c.inclusive_bytes, c.calls,
-        c.recursive_calls, arcs(c.ancestors, (a) => a.function)]).sort(), 'cycles');
+    document.cycles.map((c) => [c.functions.map((n) => n.replace(/ \(\S*\)$/, '')).sort(),
+        c.self_bytes, c.inclusive_bytes, c.calls, c.recursive_calls,
+        arcs(c.ancestors, (a) => a.function)]).sort(), 'cycles');
     for (const entry of graph.entries.slice(0, 30)) {
         const near = around(p, values, entry.function);
 
@@ -235,7 +256,7 @@ function compareDirect(p, profile, metric, extent = WHOLE, command = []) {
 
     assert.deepEqual(rows.map((r) => [nameOf(p, r.function), r.value, r.kept, r.calls,
         r.valueByClass, r.keptByClass]).sort(),
-    document.direct.map((r) => [`${r.function} in ${r.module}`, r.bytes, r.kept_bytes, r.calls,
+    document.direct.map((r) => [rowName(p, r), r.bytes, r.kept_bytes, r.calls,
         classes(r.bytes_by_class), classes(r.kept_by_class)]).sort(), `direct, ${metric.key}`);
     assert.deepEqual([total.value, total.kept, total.calls, total.valueByClass],
         [document.total.bytes, document.total.kept_bytes, document.total.calls,
@@ -296,7 +317,7 @@ for (const profile of profiles) {
 
         for (const metric of METRICS)
             assert.deepEqual(groupRows(p, siteValues(p, metric), 'type'),
-                commandRows(rows, 'type', metric), `by type, ${metric.key}`);
+                commandRows(p, rows, 'type', metric), `by type, ${metric.key}`);
     });
     test(`${profile}: a part of it, by a pattern`, () => {
         const names = p.functions.name.slice(0, p.functions.real).filter((n) => /^\w+$/.test(n));
@@ -306,7 +327,7 @@ for (const profile of profiles) {
             const document = view('report', '--filter', pattern, '--by', 'function', profile);
 
             assert.deepEqual(groupRows(p, values, 'function'),
-                commandRows(document.rows, 'function', METRICS[2]), pattern);
+                commandRows(p, document.rows, 'function', METRICS[2]), pattern);
             assert.equal(totals(values).after, document.totals.allocated_bytes);
         }
     });

@@ -72,6 +72,30 @@ test('recursion counts a stack once for a function, a call and a cycle', () => {
     assert.deepEqual(nameList(p, around(p, values, F).callees), [['G', 10]]);
 });
 
+test('functions of one name in several files are several functions', () => {
+    const p = profileOf([{stack: ['main', 'go', '-fill@a/m.c:2'], live: 1},
+        {stack: ['main', 'go', '-fill@a/m.c:3'], live: 2},
+        {stack: ['main', 'go', '-fill@b/m.c:2'], live: 4},
+        {stack: ['main', 'go', '-fill@/x/c.c:2'], live: 8},
+        {stack: ['main', 'twice@x.c:1'], live: 16}, {stack: ['main', 'twice@y.c:1'], live: 32}]);
+    const values = siteValues(p, live);
+    const named = (fn) => `${p.functions.name[fn]} (${p.functions.place[fn]})`;
+
+    for (const by of ['function', 'own']) {
+        const sums = group(p, values, by);
+
+        assert.deepEqual([...sums.order].filter((key) => sums.self[key] > 0)
+            .map((key) => [named(sums.keys.function[key]), sums.self[key]]),
+        [['twice ()', 48], ['fill (c.c)', 8], ['fill (b/m.c)', 4], ['fill (a/m.c)', 3]], by);
+    }
+    assert.deepEqual(direct(p, values).rows.map((row) => [named(row.function), row.value]),
+        [['twice ()', 48], ['fill (c.c)', 8], ['fill (b/m.c)', 4], ['fill (a/m.c)', 3]]);
+    const go = callGraph(p, values).entryOf.get(p.functions.name.indexOf('go'));
+
+    assert.deepEqual(go.callees.map((n) => [named(n.function), n.value]),
+        [['fill (c.c)', 8], ['fill (b/m.c)', 4], ['fill (a/m.c)', 3]]);
+});
+
 test('recursion that is folded leaves the innermost run of a cycle', () => {
     const stack = ['main', 'g', 'f', 'g', 'f', 'f', 'f'];
     const p = profileOf([{stack, live: 7}, {stack: ['main', 'g', 'f'], live: 1}]);

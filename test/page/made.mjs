@@ -23,14 +23,16 @@ class Table {
 }
 
 /* Forms of a frame: "parse@a.c:40 in libz.so.1", "?1f00 in libz.so.1" (a function without a name
- * that begins there), "?" (unknown place), "^f" (inlined, in prog). */
+ * that begins there), "?" (unknown place), "^f" (inlined, in prog), "-f@a.c:3" (other files may
+ * have other functions f). */
 function readFrame(text) {
-    const [, inlined, name, file, line, module] =
-        /^(\^?)([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
+    const [, inlined, local, name, file, line, module] =
+        /^(\^?)(-?)([^@]*?)(?:@(.*?):(\d+))?(?: in (\S+))?$/s.exec(text);
 
     const begins = /^\?[0-9a-f]/.test(name) ? `0x${name.slice(1)}` : null;
 
-    return {inlined: inlined !== '', name: name.startsWith('?') ? null : name, begins,
+    return {inlined: inlined !== '', local: local !== '',
+        name: name.startsWith('?') ? null : name, begins,
         file: file ?? null, line: line ? Number(line) : null, module: module ?? '/opt/prog'};
 }
 
@@ -66,6 +68,7 @@ export function report(sites, {roles = {}, ...more} = {}) {
             files: files.list,
             functions: {name: functions.list.map((f) => f.name),
                 module: functions.list.map((f) => f.module),
+                file: functions.list.map((f) => f.file),
                 role: functions.list.map((f) => roles[f.name] ?? null)},
             frames: columnsOf(frames.list, {function: 0, file: 0, line: 0, module: 0, inlined: 0,
                 address: 0, offset: 0, function_offset: 0}),
@@ -77,8 +80,9 @@ export function report(sites, {roles = {}, ...more} = {}) {
 
 function addFrame({modules, files, functions, frames}, text, f) {
     const module = modules.id(f.module);
+    const own = f.local ? files.id(f.file) : null;
     const fn = f.name === null ? null
-        : functions.id(`${f.name}\n${module}`, {name: f.name, module});
+        : functions.id(`${f.name}\n${module}\n${own}`, {name: f.name, module, file: own});
     const number = frames.list.length + 1;
 
     return frames.id(text, {function: fn, file: f.file === null ? null : files.id(f.file),

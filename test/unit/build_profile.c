@@ -42,12 +42,12 @@ find_module(struct profile *p, const char *path)
     return (uint32_t)p->module_count++;
 }
 
-/* Parse "function@file:line!module", with or without a leading "+". */
+/* Parse "function@file:line!module", with or without a leading "+" or "-". */
 static struct profile_frame
 parse_frame(struct profile *p, const char *text)
 {
-    struct profile_frame f = {.inlined = *text == '+'};
-    char *s = arena_strdup(&p->arena, text + (f.inlined ? 1 : 0));
+    struct profile_frame f = {.inlined = *text == '+', .local = *text == '-'};
+    char *s = arena_strdup(&p->arena, text + (f.inlined || f.local ? 1 : 0));
     char *at = strrchr(s, '@');
     char *bang = strrchr(at ? at : s, '!');
     char *colon = at ? strrchr(at, ':') : NULL;

@@ -5,7 +5,8 @@
  * "main@a.c:20!prog", NULL);
  *
  * A frame is "function", "function@file:line" or "function@file:line!module", innermost first. A
- * leading "+" means inlined into the next frame; an empty function ("@a.c:3", "!libx.so") is an
+ * leading "+" means inlined into the next frame, a leading "-" that other files may define other
+ * functions of the name; an empty function ("@a.c:3", "!libx.so") is an
  * unknown one. Frames without a module belong to "/usr/bin/prog". Equal frames get equal locations,
  * equal stacks one node. */
 #ifndef TEST_UNIT_BUILD_PROFILE_H

@@ -45,6 +45,63 @@ group_row_of(const struct profile *p, const struct groups *g, const char *functi
     return NULL;
 }
 
+/* If this fails, static functions of equal name in two files are one row, which names the file of
+ * one of them, or a function with code from two files is two rows. */
+static void
+local_functions_of_two_files_are_two_rows(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct groups g;
+
+    (void)state;
+    build_site(p, build_counters(1, 100, 0, 0), "-fill@/src/m1.c:1", "main@main.c:9", NULL);
+    build_site(p, build_counters(1, 200, 0, 0), "-fill@/src/m2.c:1", "main@main.c:9", NULL);
+    build_site(p, build_counters(1, 20, 0, 0), "-fill@/src/m2.c:5", "main@main.c:9", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "yyparse@y.c:1", "main@main.c:9", NULL);
+    build_site(p, build_counters(1, 5, 0, 0), "yyparse@gram.y:1", "main@main.c:9", NULL);
+    g = group(p, BY_FUNCTION, METRIC_ALLOC, NULL);
+    assert_int_equal(g.count, 4);
+    assert_int_equal(g.v[0].self.allocated_bytes, 220);
+    assert_string_equal(profile_string(p, p->frames[g.v[0].frame].file), "/src/m2.c");
+    assert_int_equal(g.v[1].self.allocated_bytes, 100);
+    assert_string_equal(profile_string(p, p->frames[g.v[1].frame].file), "/src/m1.c");
+    assert_int_equal(g.v[2].self.allocated_bytes, 15); // yyparse
+    profile_free(p);
+}
+
+/* If this fails, tables name functions that differ only in their files alike. */
+static void
+labels_of_functions_differ(void **state)
+{
+    struct profile *p = build_profile_new();
+    const char *stacks[][2] = {{"-fill@/src/a/m.c:1", "fill (a/m.c)"},
+                               {"-fill@/src/b/m.c:1", "fill (b/m.c)"},
+                               {"-fill@/src/c.c:1", "fill (c.c)"},
+                               {"-grow@/src/h.h:1", "grow (h.h, prog)"},
+                               {"-grow@/src/h.h:1!/lib/libx.so", "grow (h.h, libx.so)"},
+                               {"alone@/src/c.c:1", "alone"},
+                               {"same@/src/c.c:2!/lib/liby.so", "same (c.c)"},
+                               {"same!/lib/libx.so", "same (libx.so)"}};
+    struct functions f;
+    struct stacks s;
+
+    (void)state;
+    for (size_t i = 0; i < countof(stacks); i++)
+        build_site(p, build_counters(1, 1 << i, 0, 0), stacks[i][0], NULL);
+    s = group_build(p, NULL);
+    functions_init(&f, p, &arena);
+    for (size_t i = 0; i < s.count; i++) {
+        const uint32_t *ids;
+
+        functions_of_stack(&f, &s.v[i], &ids);
+    }
+    assert_int_equal(f.count, FUNCTION_FIRST + countof(stacks));
+    for (uint32_t i = 0; i < countof(stacks); i++)
+        assert_string_equal(functions_label(&f, FUNCTION_FIRST + i), stacks[i][1]);
+    functions_release(&f);
+    profile_free(p);
+}
+
 /* If this fails, a recursive function shows more than the program has allocated. */
 static void
 recursion_counts_once(void **state)
@@ -377,6 +434,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(local_functions_of_two_files_are_two_rows),
+        cmocka_unit_test(labels_of_functions_differ),
         cmocka_unit_test(recursion_counts_once),
         cmocka_unit_test(rows_are_sorted_by_self),
         cmocka_unit_test(types_are_rows_by_verdict),

@@ -242,7 +242,7 @@ frames_without_a_profile_are_told_by_their_texts(void **state)
     json_object(&j, NULL);
     json_tables_end(&t);
     json_end(&j);
-    json_assert_has(&out, "\"function\": [0,1,1,1,1,2]");
+    json_assert_has(&out, "\"function\": [0,1,1,1,2,3]");
     json_assert_has(&out, "\"file\": [0,0,0,0,1,0]");
     json_assert_has(&out, "\"module\": [0,0,0,0,0,null]");
     assert_null(strstr(strbuf_text(&out), "address"));

@@ -904,7 +904,7 @@ fill_cache(struct symcache *c)
 {
     static const struct symbol_frame two[] = {
         { .function = "f(int)", .linkage = "_Z1fi", .file = "/a.c", .line = 7, .inlined = true },
-        { .function = "g", .linkage = "g", .file = "/a.c", .line = 9 },
+        { .function = "g", .linkage = "g", .file = "/a.c", .line = 9, .local = true },
     };
     static const struct symbol_frame none;
 
@@ -934,6 +934,7 @@ the_cache_refuses_every_damage(void **state)
     f = &back.frames[e->first_frame];
     assert_string_equal(f[0].function, "f(int)");
     assert_true(f[0].inlined && !f[1].inlined);
+    assert_true(!f[0].local && f[1].local);
     assert_int_equal(f[1].line, 9);
     e = symcache_find(&back, 0x1000);
     assert_null(back.frames[e->first_frame].function);

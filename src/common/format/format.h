@@ -755,8 +755,14 @@ struct disk_frame {
     struct disk_string function, linkage, file;
     uint32_t line;
     uint32_t inlined;
+    uint32_t local; // 1: other source files may define other functions of this name.
+    uint32_t reserved;
 };
-static_assert(sizeof(struct disk_frame) == 32, "format.md 5");
+static_assert(sizeof(struct disk_frame) == 40, "format.md 5");
+
+// Older files lack the fields from `local` on.
+#define DISK_FRAME_BYTES_MIN 32
+static_assert(offsetof(struct disk_frame, local) == DISK_FRAME_BYTES_MIN, "format.md 5");
 
 /* A structure, union or class. The table is sorted by size; among types of equal size, the
  * likeliest is first. */

@@ -13,10 +13,12 @@
  * address. A caller has a smaller number than its callees. Stack 0 has no frames; sites that did
  * not fit into the recorder's tree have it.
  *
- * A function is identified by its name and its module; without a name by its start or, if that is
- * unknown, by the call. After the functions of the document and those without names there are three
- * pseudo-functions: `other` (of sites without a stack), `outside` (before and after main) and
- * `unknown` (callers that were not recorded); calls.js uses them.
+ * A function is identified by its name and its module, and by its file if others may have the name
+ * (analyse/group.c); without a name by its start or, if that is unknown, by the call. If several
+ * functions share a name, `place` has the end of the path of each one's file. After the functions
+ * of the document and those without names there are three pseudo-functions: `other` (of sites
+ * without a stack), `outside` (before and after main) and `unknown` (callers that were not
+ * recorded); calls.js uses them.
  *
  * Two profiles are matched by the rule of `heaptap diff`. Addresses never agree, and lines shift,
  * so a function is identified by its name and file. Heaps and labels are matched by name. Lines and
@@ -28,6 +30,7 @@
  * unknown class. */
 import {isStandard} from './name_parts.js';
 import {PairMap} from './pair_map.js';
+import {pathTails} from './path_tails.js';
 import {samePaths} from './same_paths.js';
 
 /** Names of the kinds of code in `functions.kind` and `modules.kind`; a script has no module. */
@@ -63,10 +66,10 @@ const NO_FUNCTIONS = ['[other stacks]', '(outside main)', '(unknown callers)',
  *     symbols: (string|null)[]}} modules
  * @property {string[]} files
  * @property {{count: number, real: number, name: string[], module: Int32Array, file: Int32Array,
- *     role: Uint8Array, kind: Uint8Array, shown: Uint8Array, nameless: Uint8Array, other: number,
- *     outside: number, unknown: number}} functions the first `real` are real functions. `kind` is
- *     the module's. `shown` also has start-up code, standard libraries and interpreters as runtime,
- *     wherever their code is
+ *     place: string[], role: Uint8Array, kind: Uint8Array, shown: Uint8Array,
+ *     nameless: Uint8Array, other: number, outside: number, unknown: number}} functions the first
+ *     `real` are real functions. `kind` is the module's. `shown` also has start-up code, standard
+ *     libraries and interpreters as runtime, wherever their code is
  * @property {{count: number, function: Int32Array, file: Int32Array, line: Int32Array,
  *     module: Int32Array, inlined: Uint8Array, address: string[]}} frames line 0 is unknown;
  *     address: address in the process of one of the merged frames
@@ -172,7 +175,8 @@ class Builder {
         // A profile that is not compared keeps its numbers.
         if (!this.compares)
             t.functions.name.forEach((name, i) => this.functions.id(i, () =>
-                ({name, module: mapped(maps.module, t.functions.module[i]), file: -1,
+                ({name, module: mapped(maps.module, t.functions.module[i]),
+                    file: mapped(maps.file, t.functions.file?.[i]),
                     role: roleOf(t, i), nameless: false})));
         maps.frame = this.addFrames(t, maps);
         maps.function = this.functionMap(t, maps.frame);
@@ -294,6 +298,7 @@ class Builder {
         return {count: list.length, real, other: real, outside: real + 1, unknown: real + 2,
             truncated: real + 3,
             name: list.map((f) => f.name),
+            place: pathTails(list.map((f) => this.ownerOf(f))),
             module: Int32Array.from(list, (f) => f.module),
             file: Int32Array.from(list, (f) => f.file),
             role: Uint8Array.from(list, (f) => f.role),
@@ -302,6 +307,13 @@ class Builder {
             shown: Uint8Array.from(list, (f) => this.shownKind(f)),
             language: list.map((f) => f.language ?? null),
             nameless: Uint8Array.from(list, (f) => f.nameless ? 1 : 0)};
+    }
+
+    /* Return the name of function F with its place, see path_tails.js. */
+    ownerOf(f) {
+        const module = this.modules.list[f.module]?.path ?? f.language ?? '';
+
+        return {name: f.name, path: this.files.list[f.file] ?? module, more: baseName(module)};
     }
 
     /* Return the kind of function F as readers see it. */

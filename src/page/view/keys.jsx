@@ -42,7 +42,7 @@ function SiteName({keys, i}) {
                 {by: 'site', q: state.q, stack: keys.site[i]}))}>
                 #{keys.number[i] || '…'}</a>{' '}
             {stack > 0 ? <>
-                <FunctionName id={keys.function[i]} part={0.8} />{' '}
+                <FunctionName id={keys.function[i]} part={0.8} placed />{' '}
                 <Place file={profile.frames.file[frame]} line={profile.frames.line[frame]} />
                 <Callers stack={stack} />
             </> : <Text text={keys.name(i)} />}
@@ -80,11 +80,11 @@ export function KeyName({group, i, brief = false, part = 1}) {
     case 'own':
         return <FunctionName id={keys.function[i]} brief={brief} part={part} />;
     case 'function':
-        return <><FunctionName id={keys.function[i]} /> <Place file={keys.file[i]} /></>;
+        return <><FunctionName id={keys.function[i]} placed /> <Place file={keys.file[i]} /></>;
     case 'line':
         return keys.file[i] >= 0
             ? <><Place file={keys.file[i]} line={lineText(keys, i)} />{' '}
-                <FunctionName id={keys.function[i]} part={0.6} /></>
+                <FunctionName id={keys.function[i]} part={0.6} placed /></>
             : <FunctionName id={keys.function[i]} />;
     case 'file':
         return keys.file[i] >= 0 ? <Place file={keys.file[i]} whole />

@@ -10,12 +10,14 @@ import {Grid, Share} from './grid.jsx';
 import {FunctionName, NameKey, Text, visible} from './name.jsx';
 import {bytes, count, plural} from './units.js';
 
-/* Paths only have names: a name that several functions share gets no link. */
+/* Paths only have names, with the file if several functions share the name. */
 function namesOf(profile) {
     const ids = new Map();
     for (let id = 0; id < profile.functions.real; id++) {
-        const name = profile.functions.name[id];
+        const name = profile.functions.name[id], place = profile.functions.place[id];
         ids.set(name, ids.has(name) ? null : id);
+        if (place !== '')
+            ids.set(`${name} (${place})`, id);
     }
     return ids;
 }

@@ -28,17 +28,21 @@ function textOf(name, {whole, brief}, letters) {
 }
 
 /* Show a function, by its number in the profile, as a link to its page. In a table, PART of the
- * room belongs to the name. */
-export function FunctionName({id, whole = false, brief = false, part = 1}) {
+ * room belongs to the name. The file follows a name that several functions share. PLACED is true if
+ * the row shows the last component of the file anyway. */
+export function FunctionName({id, whole = false, brief = false, part = 1, placed = false}) {
     const {profile, state} = useShared(), letters = useContext(Room);
     if (id === null || id === undefined || id < 0)
         return <span class="muted">unknown</span>;
     const name = visible(profile.functions.name[id]);
+    const tail = visible(profile.functions.place[id]);
+    const place = placed && !/[/,]/.test(tail) ? '' : tail;
     const kind = functionKind(profile, id);
     return (
         <a class={`fn ${kind}`} href={formatRoute(elsewhere(state, 'function', {fn: id}))}
             title={name.slice(0, TIP)}>
             <bdi>{textOf(name, {whole, brief}, Math.floor(part * letters))}</bdi>
+            {place !== '' && <bdi class="place"> ({place})</bdi>}
         </a>);
 }
 

@@ -182,8 +182,8 @@ function News() {
                 {growing.slice(0, NEWS).map((row) => {
                     const {fn, file, line} = place(row);
                     return <li key={row.number}>{growth(row.per_minute, 'bytes')} a minute,{' '}
-                        stack #{row.number}, <FunctionName id={fn} brief /> <Place file={file}
-                            line={line} />{row.freed && ', freed at the end'}</li>;
+                        stack #{row.number}, <FunctionName id={fn} brief placed />{' '}
+                        <Place file={file} line={line} />{row.freed && ', freed at the end'}</li>;
                 })}
             </ul>
             {growing.length > NEWS && <a href={formatRoute(elsewhere(state, 'time',

@@ -35,7 +35,7 @@ function Frame({frame}) {
     const {profile: {frames}} = useShared();
     return (
         <li>
-            <FunctionName id={frames.function[frame]} />
+            <FunctionName id={frames.function[frame]} placed />
             <Place file={frames.file[frame]} line={frames.line[frame]} />
             {frames.inlined[frame] ? <span class="inlined">inlined</span> : null}
         </li>);

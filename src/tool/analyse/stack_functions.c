@@ -21,6 +21,7 @@
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
+#include "util/path.h"
 
 void
 functions_init(struct functions *f, const struct profile *p, struct arena *arena)
@@ -173,8 +174,52 @@ functions_module(const struct functions *f, uint32_t function)
 
     if (function < FUNCTION_FIRST)
         return NULL;
-    path = f->p->modules[f->p->frames[f->v[function].frame].module].path;
+    path = profile_code_of(f->p, &f->p->frames[f->v[function].frame]);
     return *path ? path : NULL;
+}
+
+const char *
+functions_file(const struct functions *f, uint32_t function)
+{
+    const char *path;
+
+    if (function < FUNCTION_FIRST)
+        return NULL;
+    path = profile_string(f->p, f->p->frames[f->v[function].frame].file);
+    return *path ? path : NULL;
+}
+
+/* Find the places of functions that share a name. */
+static void
+place_functions(struct functions *f)
+{
+    struct path_owner *v = arena_array(f->arena, f->count, sizeof *v);
+
+    for (uint32_t i = 0; i < f->count; i++) {
+        const char *module = functions_module(f, i), *file = functions_file(f, i);
+
+        module = module != NULL ? module : "";
+        v[i] = (struct path_owner){functions_name(f, i), file != NULL ? file : module,
+                                   path_basename(module)};
+    }
+    f->places = path_tails(f->arena, v, f->count);
+    f->placed = f->count;
+}
+
+const char *
+functions_place(struct functions *f, uint32_t function)
+{
+    if (f->placed != f->count)
+        place_functions(f);
+    return f->places[function];
+}
+
+const char *
+functions_label(struct functions *f, uint32_t function)
+{
+    const char *name = functions_name(f, function), *place = functions_place(f, function);
+
+    return *place == '\0' ? name : arena_printf(f->arena, "%s (%s)", name, place);
 }
 
 int64_t

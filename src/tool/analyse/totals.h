@@ -107,6 +107,8 @@ struct functions {
     size_t stack_capacity;
     // By heap: class of its Lisp objects, as enum lisp_class. NULL = amounts are by size class.
     const uint8_t *heap_classes;
+    const char **places; // Results of functions_place for the first `placed` functions.
+    size_t placed;
 };
 
 /* Initialise F for P, without functions. functions_release frees F->ids; everything else is from
@@ -131,10 +133,20 @@ const char *functions_class_letters(const struct functions *f);
 /* Return the name of FUNCTION: as frame_name, or in brackets for a pseudo-function. */
 const char *functions_name(const struct functions *f, uint32_t function);
 
-/* Return the path of FUNCTION's module; NULL if unknown. */
+/* Return the path of FUNCTION's module, or its language; NULL if unknown. */
 const char *functions_module(const struct functions *f, uint32_t function);
 
 /* Amounts of one metric, by size class as in struct profile_site, or by enum lisp_class. */
+/* Return a source file with code of FUNCTION; NULL if unknown. */
+const char *functions_file(const struct functions *f, uint32_t function);
+
+/* Return the end of the path of FUNCTION's file, or of its module, if other functions of F have the
+ * same name; else "". functions_label returns the name, and this place in brackets. Requires that F
+ * has all functions. From F's arena. */
+const char *functions_place(struct functions *f, uint32_t function);
+const char *functions_label(struct functions *f, uint32_t function);
+
+/* Amounts of one metric, by size class as in struct profile_site. */
 enum { SIZE_CLASS_COUNT = 4 };
 
 struct amount {

@@ -61,7 +61,7 @@ void json_fields(struct json *j, const struct view *v, const struct fields *f, s
 /* --- json_function_totals.c: memory that each function allocates itself, as JSON. */
 
 /* Write one document "heaptap-direct" with at most LIMIT functions. */
-void json_function_totals(struct json *j, const struct view *v, const struct functions *f,
+void json_function_totals(struct json *j, const struct view *v, struct functions *f,
                           const struct function_totals *d, enum metric metric, size_t limit);
 
 /* --- json_leaks.c: live blocks as JSON. */

@@ -68,6 +68,7 @@ json_function(struct json *j, const struct graph_view *gv, uint32_t node)
     json_object(j, NULL);
     json_name(j, g, node);
     json_string(j, "module", functions_module(g->functions, node));
+    json_string(j, "file", functions_file(g->functions, node));
     if (n->cycle == CALLGRAPH_NONE)
         json_string(j, "cycle", NULL);
     else
@@ -90,7 +91,7 @@ json_cycle(struct json *j, const struct graph_view *gv, uint32_t node)
     json_array(j, "functions");
     for (size_t i = 0; i < g->entry_count; i++)
         if (g->nodes[g->entries[i]].cycle == node)
-            json_string(j, NULL, functions_name(g->functions, g->entries[i]));
+            json_string(j, NULL, functions_label(g->functions, g->entries[i]));
     json_end(j);
     json_end(j);
 }

@@ -15,7 +15,7 @@ json_amounts(struct json *j, const struct functions *f, const struct function_to
 }
 
 void
-json_function_totals(struct json *j, const struct view *v, const struct functions *f,
+json_function_totals(struct json *j, const struct view *v, struct functions *f,
                      const struct function_totals *d, enum metric metric, size_t limit)
 {
     json_object(j, NULL);
@@ -31,6 +31,7 @@ json_function_totals(struct json *j, const struct view *v, const struct function
         json_object(j, NULL);
         json_string(j, "function", functions_name(f, d->v[i].function));
         json_string(j, "module", functions_module(f, d->v[i].function));
+        json_string(j, "file", functions_file(f, d->v[i].function));
         json_amounts(j, f, &d->v[i]);
         json_end(j);
     }

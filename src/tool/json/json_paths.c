@@ -12,7 +12,7 @@ json_path(struct json *j, const struct view *v, const struct leak_paths *l, cons
     functions_of_stack(l->functions, path->stack, &functions);
     json_array(j, "path");
     for (uint32_t i = path->depth; i-- > 0;)
-        json_string(j, NULL, functions_name(l->functions, functions[i]));
+        json_string(j, NULL, functions_label(l->functions, functions[i]));
     json_end(j);
     json_bool(j, "cut", path->cut);
     json_string(j, "heap", v->p->heaps[path->stack->heap].name);

@@ -26,6 +26,7 @@
 struct json_function {
     uint32_t name; // Id in names.
     uint32_t module;
+    uint32_t file; // 0 = the module has only one function of the name, or the file is unknown.
 };
 
 struct json_module {
@@ -104,17 +105,21 @@ json_tables_add_module(struct json_tables *t, const struct profile_module *of, c
 }
 
 static uint32_t
-json_tables_function_id(struct json_tables *t, uint32_t name, uint32_t module)
+json_tables_function_id(struct json_tables *t, uint32_t name, uint32_t module, uint32_t file)
 {
-    uint64_t *known;
+    uint64_t *known, home;
 
     if (name == 0)
         return 0;
-    known = map_put(&t->function_ids, (uint64_t)name << 32 | module, NULL);
+    known = map_put(&t->function_homes, (uint64_t)file << 32 | module, NULL);
+    if (*known == 0)
+        *known = t->function_homes.count;
+    home = *known;
+    known = map_put(&t->function_ids, (uint64_t)name << 32 | home, NULL);
     if (*known == 0) {
         arena_grow(t->arena, &t->functions, &t->function_capacity, t->function_count,
                    sizeof *t->functions);
-        t->functions[t->function_count++] = (struct json_function){name, module};
+        t->functions[t->function_count++] = (struct json_function){name, module, file};
         *known = t->function_count;
     }
     return (uint32_t)*known;
@@ -178,7 +183,8 @@ json_tables_frame(struct json_tables *t, uint32_t frame, uint32_t location)
         row.function_offset = l->function_start - t->p->modules[l->module].bias;
     row.module = module_index(t, f->module);
     row.function = json_tables_function_id(
-        t, json_tables_name_id(t, profile_string(t->p, f->function)), row.module);
+        t, json_tables_name_id(t, profile_string(t->p, f->function)), row.module,
+        profile_is_of_file(f) ? row.file : 0);
     t->frame_of[frame] = json_tables_add_frame(t, &row) + 1;
     return t->frame_of[frame] - 1;
 }
@@ -297,7 +303,9 @@ json_tables_of_texts(struct json_tables *t, uint32_t parent, const struct json_f
                                  .inlined = f->inlined};
     uint64_t *known, place;
 
-    row.function = json_tables_function_id(t, json_tables_name_id(t, f->function), row.module);
+    // As in the rows of a comparison, the file always decides (diff.c).
+    row.function =
+        json_tables_function_id(t, json_tables_name_id(t, f->function), row.module, row.file);
     // The second key has its highest bit set, so it differs from all first keys.
     known = map_put(&t->line_ids, (uint64_t)row.function << 32 | row.file << 1 | row.inlined, NULL);
     if (*known == 0)
@@ -348,6 +356,10 @@ put_functions(const struct json_tables *t, struct json *j)
     json_array_filled(j, "module");
     for (size_t i = 0; i < t->function_count; i++)
         put_index(j, t->functions[i].module);
+    json_end(j);
+    json_array_filled(j, "file");
+    for (size_t i = 0; i < t->function_count; i++)
+        put_index(j, t->functions[i].file);
     json_end(j);
     json_array_filled(j, "role");
     for (size_t i = 0; i < t->function_count; i++)
@@ -493,6 +505,7 @@ json_tables_end(struct json_tables *t)
     map_release(&t->file_ids);
     map_release(&t->name_ids);
     map_release(&t->type_ids);
+    map_release(&t->function_homes);
     map_release(&t->function_ids);
     map_release(&t->line_ids);
     map_release(&t->children);

@@ -48,7 +48,8 @@ struct json_tables {
     struct strtab files, names;
     // Address of a text to its index, so that a known text is not compared again.
     struct map file_ids, name_ids;
-    struct map function_ids; // Key: names id << 32 | module.
+    struct map function_homes; // Key: file << 32 | module. Value: dense id.
+    struct map function_ids;   // Key: names id << 32 | home.
     struct map line_ids;     // function << 32 | file << 1 | inlined; then value << 32 | line.
     struct map children;     // Key: parent << 32 | frame.
     struct json_function *functions;

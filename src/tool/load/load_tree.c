@@ -465,6 +465,7 @@ load_symbols(struct loader *l)
     // In a packed file, each location has separate frames.
     uint64_t left = frame_count + SHARED_FRAMES_MAX;
     size_t found = 0;
+    bool has_local = l->raw->tables[DISK_FRAMES].record_bytes >= sizeof(struct disk_frame);
 
     for (size_t i = 0; i < raw_count(l->raw, DISK_LOCATIONS); i++) {
         const struct disk_location *d = raw_record(l->raw, DISK_LOCATIONS, i);
@@ -496,6 +497,7 @@ load_symbols(struct loader *l)
                        .line = from->line,
                        .module = location->module,
                        .inlined = from->inlined != 0,
+                       .local = has_local && from->local != 0,
                    });
         }
         found++;

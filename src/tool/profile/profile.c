@@ -324,11 +324,26 @@ profile_clear_lifetimes(struct profile *p)
     }
 }
 
+/* Return the id of FRAME's module and file, if it is of a local function; else 0. */
+static uint32_t
+home_of(struct profile *p, const struct profile_frame *frame)
+{
+    uint64_t *home;
+
+    if (!frame->local || frame->file == 0)
+        return 0;
+    home = map_put(&p->homes, (uint64_t)frame->module << 32 | frame->file, NULL);
+    if (*home == 0)
+        *home = p->homes.count;
+    return (uint32_t)*home;
+}
+
 void
 profile_add_frame(struct profile *p, const struct profile_frame *frame)
 {
     arena_grow(&p->arena, &p->frames, &p->frame_capacity, p->frame_count, sizeof *p->frames);
-    p->frames[p->frame_count++] = *frame;
+    p->frames[p->frame_count] = *frame;
+    p->frames[p->frame_count++].home = home_of(p, frame);
 }
 
 const char *
@@ -455,6 +470,7 @@ profile_free(struct profile *p)
     if (p == NULL)
         return;
     strtab_release(&p->strings);
+    map_release(&p->homes);
     arena_release(&p->arena);
     free(p);
 }

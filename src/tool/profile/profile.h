@@ -261,6 +261,8 @@ struct profile_frame {
     // String such as "Lua" for a named frame, which has no address; 0 = machine code.
     uint32_t language;
     bool inlined;      // True if the function is inlined into the next frame of the same location.
+    bool local;    // Other source files may define other functions of this name (static in C).
+    uint32_t home; // Id of module and file of a local function, set by profile_add_frame; else 0.
 };
 
 struct profile_location {
@@ -671,6 +673,7 @@ struct profile {
     struct profile_frame *frames;
     size_t frame_count;
     size_t frame_capacity;
+    struct map homes; // Module and file of a local function to its frames' `home`.
     struct profile_node *nodes;
     size_t node_count;
     struct profile_site *sites;
@@ -854,11 +857,21 @@ profile_string(const struct profile *p, uint32_t id)
 }
 
 /* Return the scope within which a function's name is unique: its module. For scripts it is the
- * file, because several scripts may define functions of the same name. */
+ * file, because several scripts may define functions of the same name. For local functions it is
+ * module and file. */
 static inline uint32_t
 profile_function_home(const struct profile_frame *f)
 {
-    return f->language != 0 ? UINT32_C(1) << 31 | f->file : f->module;
+    if (f->language != 0)
+        return UINT32_C(1) << 31 | f->file;
+    return f->home != 0 ? UINT32_C(1) << 30 | f->home : f->module;
+}
+
+/* Return true if functions of F's name in other files are other functions. */
+static inline bool
+profile_is_of_file(const struct profile_frame *f)
+{
+    return f->language != 0 || f->home != 0;
 }
 
 /* Return the origin of F's code: the path of the module, "" if unknown, or its language. */

@@ -387,6 +387,7 @@ collect_location(struct writer *w, const struct profile_location *l)
             .file = writer_put_string(w, f->file),
             .line = f->line,
             .inlined = f->inlined,
+            .local = f->local,
         };
 
         strbuf_add(&w->frames, &frame, sizeof frame);

@@ -1,8 +1,9 @@
 /* flame_tree.c: build the tree of a flame graph from stacks.
  *
  * Stacks are walked from the root inwards. A frame's id is assigned by its text (name, module,
- * inlined), so one exact 64-bit key finds the child of a node: parent << 32 | frame id. Lines are
- * not part of the key: a function that allocates in two places is one box.
+ * inlined, and the file's name if functions of other files may have the name), so one exact 64-bit
+ * key finds the child of a node: parent << 32 | frame id. Lines are not part of the key: a function
+ * that allocates in two places is one box.
  *
  * With two sides, equal stacks meet at the same node. Each side's values are first summed per leaf
  * node, because the width is the sum of max(before, after) over leaves. So a picture of differences
@@ -32,15 +33,17 @@ struct builder {
 };
 
 /* Return the id of the frame with this text, and create it if it is new. IN_PROGRAM is true if the
- * module is the program itself, whose name may differ between the sides. */
+ * module is the program itself, whose name may differ between the sides. FILE is part of the text
+ * if OF_FILE is true, without its directory, which may differ as well. */
 static uint32_t
 flame_tree_frame_id(struct builder *b, const char *name, const char *module, bool in_program,
-                    const char *file, bool inlined)
+                    const char *file, bool of_file, bool inlined)
 {
     uint32_t id;
 
     strbuf_clear(&b->key);
-    strbuf_fmt(&b->key, "%d%s\n%s", inlined, in_program ? "" : module, name);
+    strbuf_fmt(&b->key, "%d%s\n%s\n%s", inlined, in_program ? "" : module, name,
+               of_file ? path_basename(file) : "");
     id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // No key is empty, so no id is 0.
     if (id >= b->frame_count) {
         arena_grow(b->arena, &b->frames, &b->frame_capacity, id, sizeof *b->frames);
@@ -79,7 +82,8 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
         known[frame] = flame_tree_frame_id(b, frame_name(p, frame, location, b->arena),
                                            path_basename(profile_code_of(p, f)),
                                            profile_is_program(p, f->module),
-                                           profile_string(p, f->file), f->inlined) +
+                                           profile_string(p, f->file), profile_is_of_file(f),
+                                           f->inlined) +
                        1;
     return known[frame] - 1;
 }
@@ -96,7 +100,8 @@ stack_node(struct builder *b, const struct flame_side *side, const struct stack 
 
     for (size_t i = 0; i < countof(above); i++)
         if (above[i] != NULL)
-            node = child_node(b, node, flame_tree_frame_id(b, above[i], "", false, "", false), 0);
+            node = child_node(
+                b, node, flame_tree_frame_id(b, above[i], "", false, "", false, false), 0);
     if (s->depth > FLAME_DEPTH_MAX) {
         end = s->depth - FLAME_DEPTH_MAX;
         b->too_deep += end;
@@ -204,7 +209,7 @@ flame_tree_build(const struct flame_side *before, const struct flame_side *after
     struct builder b = {.arena = arena};
 
     *ret = (struct flame_tree){.two_sided = before != NULL};
-    flame_tree_frame_id(&b, "all", "", false, "", false);
+    flame_tree_frame_id(&b, "all", "", false, "", false, false);
     arena_grow(arena, &b.nodes, &b.node_capacity, 0, sizeof *b.nodes);
     b.nodes[b.node_count++] = (struct flame_node){.parent = 0};
     if (before)

@@ -36,6 +36,9 @@
 // Maximum nesting of DIEs. Compilers stay far below this; a forged file could nest without limit.
 enum { WALK_DEPTH_MAX = 256 };
 
+// Languages that old versions of libdw do not know.
+enum { LANG_C_PLUS_PLUS_17 = 0x2a, LANG_C_PLUS_PLUS_20 = 0x2b, LANG_C17 = 0x2c };
+
 enum walk {
     WALK_NONE = 0,
     WALK_QUICK,
@@ -696,12 +699,44 @@ has_scopes(struct unit *u)
     }
 }
 
+/* Return true if other files may define other functions of the name of DIE, a function or an
+ * inlined call in U. In languages other than those of the C family, a name has its package or crate
+ * and is unique. */
+static bool
+is_local(struct unit *u, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    bool external = false;
+
+    switch (dwarf_srclang(&u->full)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case LANG_C17:
+    case LANG_C_PLUS_PLUS_17:
+    case LANG_C_PLUS_PLUS_20:
+    case DW_LANG_ObjC:
+    case DW_LANG_ObjC_plus_plus:
+        return dwarf_formflag(dwarf_attr_integrate(die, DW_AT_external, &attribute), &external) !=
+                   0 ||
+               !external;
+    default:
+        return false;
+    }
+}
+
 /* Name FRAME after DIE, a function or an inlined call. */
 static void
 debuginfo_name_frame(struct debuginfo *d, struct unit *u, Dwarf_Die *die, struct debug_frame *frame)
 {
     const uint64_t *index;
 
+    frame->frame.local = is_local(u, die);
     frame->frame.linkage = linkage_name(die);
     if (frame->frame.linkage != NULL)
         return;

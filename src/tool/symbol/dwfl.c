@@ -272,6 +272,8 @@ finish_frame(struct object *o, const struct debug_frame *raw, uint64_t address,
     if (frame->linkage == NULL)
         frame->linkage = s->name;
     linkage = frame->linkage;
+    // Compilers mark methods of a type in an unnamed namespace as external.
+    frame->local = frame->local || strstr(linkage, "_GLOBAL__N_") != NULL;
     // If DWARF has the function's name, a part that the compiler split off has the same name.
     if (frame->function != NULL && s != NULL)
         linkage = demangle_strip_clone(&o->arena, linkage);

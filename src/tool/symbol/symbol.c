@@ -252,6 +252,7 @@ give_frames(struct resolver *r, const struct work *w, const struct symbol_frame 
             .line = frames[i].line,
             .module = w->module,
             .inlined = i + 1 < count,
+            .local = frames[i].local,
         };
 
         profile_add_frame(r->p, &f);

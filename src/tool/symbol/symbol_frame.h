@@ -12,6 +12,8 @@ struct symbol_frame {
     uint32_t line;
     // True if the function is inlined into the next frame of the same address.
     bool inlined;
+    // True if other source files may define other functions of this name, as with static in C.
+    bool local;
 };
 
 /* Maximum number of frames at one address, including the physical function. The deepest inlining

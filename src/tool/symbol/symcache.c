@@ -14,7 +14,7 @@
  *            72 16E  entries: u64 address, u32 number of frames, u32 into (symcache.h); addresses
  *                    rise
  *               20F  frames, those of entry 0 first: u32 function, linkage, file (offsets into the
- *                    strings), line, flags (bit 0: inlined)
+ *                    strings), line, flags (bit 0: inlined, 1: local)
  *                S   strings, each ended by a NUL; the one at offset 0 is empty
  *
  * The file is read as a whole, and accepted only if the checksum is right and every number is
@@ -47,13 +47,14 @@
 #include "util/replace.h"
 
 enum {
-    FORMAT_VERSION = 2,
+    FORMAT_VERSION = 3,
     ID_MAX = 32,
     HEAD_BYTES = 72,
     HASHED_FROM = 16,
     ENTRY_BYTES = 16,
     FRAME_BYTES = 20,
     FRAME_INLINED = 1,
+    FRAME_LOCAL = 2,
     // Maximum length of a name, below 255 because replace_file appends a few bytes.
     NAME_BYTES_MAX = 240,
 };
@@ -115,14 +116,15 @@ parse_frames(struct symcache *c, const struct parts *p, const char *strings)
                 return false;
             texts[k] = offset != 0 ? strings + offset : NULL;
         }
-        if (get32(at + 16) > FRAME_INLINED)
+        if (get32(at + 16) > (FRAME_INLINED | FRAME_LOCAL))
             return false;
         c->frames[i] = (struct symbol_frame){
             .function = texts[0],
             .linkage = texts[1],
             .file = texts[2],
             .line = get32(at + 12),
-            .inlined = get32(at + 16) != 0,
+            .inlined = (get32(at + 16) & FRAME_INLINED) != 0,
+            .local = (get32(at + 16) & FRAME_LOCAL) != 0,
         };
     }
     return true;
@@ -228,7 +230,7 @@ format_entries(const struct symcache *c, struct string_pool *pool, struct strbuf
             put32(frames, pool_offset(pool, f->linkage));
             put32(frames, pool_offset(pool, f->file));
             put32(frames, f->line);
-            put32(frames, f->inlined ? FRAME_INLINED : 0);
+            put32(frames, (f->inlined ? FRAME_INLINED : 0) | (f->local ? FRAME_LOCAL : 0));
         }
     }
     arena_release(&scratch);

@@ -69,11 +69,11 @@ void text_fields(struct text_view *v, const struct fields *f);
 /* --- text_function_totals.c: the memory that each function allocates itself, as text. */
 
 /* Write a line for each function of D, up to the view's limit, with METRIC and live bytes. */
-void text_function_totals(struct text_view *v, const struct functions *f,
+void text_function_totals(struct text_view *v, struct functions *f,
                           const struct function_totals *d, enum metric metric);
 
 /* Write the functions of D in the layout of the paper on mprof (1988). */
-void classic_function_totals(struct text_view *v, const struct functions *f,
+void classic_function_totals(struct text_view *v, struct functions *f,
                              const struct function_totals *d);
 
 /* --- text_groups.c: groupings as text. */

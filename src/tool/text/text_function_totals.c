@@ -118,7 +118,7 @@ text_function_totals_put_row(struct text_view *v, const struct functions_layout 
 }
 
 void
-text_function_totals(struct text_view *v, const struct functions *f,
+text_function_totals(struct text_view *v, struct functions *f,
                      const struct function_totals *d, enum metric metric)
 {
     size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, used;
@@ -171,7 +171,7 @@ put_classic_row(struct text_view *v, const struct function_total *r,
 }
 
 void
-classic_function_totals(struct text_view *v, const struct functions *f,
+classic_function_totals(struct text_view *v, struct functions *f,
                         const struct function_totals *d)
 {
     size_t limit = v->base.limit ? v->base.limit : SIZE_MAX;

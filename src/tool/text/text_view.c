@@ -114,13 +114,23 @@ text_short(struct arena *arena, int64_t value, enum metric metric)
 }
 
 const char *
-text_function(const struct text_view *v, const struct functions *f, uint32_t function, size_t width)
+text_function(const struct text_view *v, struct functions *f, uint32_t function, size_t width)
 {
-    const char *name = style_clean(v->base.arena, functions_name(f, function));
+    struct arena *a = v->base.arena;
+    const char *name = style_clean(a, functions_name(f, function));
+    const char *place = style_clean(a, functions_place(f, function));
 
-    if (text_is_wide(v) || style_width(name) <= width)
-        return name;
-    return style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, width), width);
+    if (*place != '\0') {
+        size_t room = width / 2 > strlen(" ()") ? width / 2 - strlen(" ()") : 1;
+
+        if (!text_is_wide(v) && style_width(place) > room)
+            place = style_cut_start(a, place, room);
+        place = arena_printf(a, " (%s)", place);
+        width -= style_width(place) < width ? style_width(place) : width;
+    }
+    if (!text_is_wide(v) && style_width(name) > width)
+        name = style_cut_end(a, symbol_shorten(a, name, width), width);
+    return *place != '\0' ? arena_printf(a, "%s%s", name, place) : name;
 }
 
 void

@@ -62,7 +62,7 @@ const char *text_metric(struct text_view *v, const struct counters *c, enum metr
 const char *text_short(struct arena *arena, int64_t value, enum metric metric);
 
 /* Return the name of FUNCTION, cleaned, and cut to WIDTH unless the view is wide. */
-const char *text_function(const struct text_view *v, const struct functions *f, uint32_t function,
+const char *text_function(const struct text_view *v, struct functions *f, uint32_t function,
                           size_t width);
 
 /* --- text_header.c: the lines above a view. */

@@ -6,10 +6,22 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "util/arena.h"
 #include "util/strbuf.h"
 
 /* Return the part of PATH after the last slash. */
 const char *path_basename(const char *path);
+
+/* A thing with a name that other things may have. It is in the file PATH; MORE distinguishes things
+ * of one name in one file. */
+struct path_owner {
+    const char *name, *path, *more;
+};
+
+/* Return a text for each of the COUNT owners V: "" if its name is unique, else the shortest end of
+ * its path, in whole components, that no other path of this name has. If several have one path,
+ * MORE follows. From ARENA. */
+const char **path_tails(struct arena *arena, const struct path_owner *v, size_t count);
 
 /* --- regular.c: open files whose names come from other files. */
 

@@ -215,8 +215,11 @@ group_columns(const struct view *v, const struct groups *groups, enum group_by b
 static size_t
 identity_columns(enum group_by by, struct column *c, size_t n)
 {
+    static const struct column site[] = {{.kind = COLUMN_TEXT, .key = "function"},
+                                         {.kind = COLUMN_TEXT, .key = "module"}};
     static const struct column function[] = {{.kind = COLUMN_TEXT, .key = "function"},
-                                             {.kind = COLUMN_TEXT, .key = "module"}};
+                                             {.kind = COLUMN_TEXT, .key = "module"},
+                                             {.kind = COLUMN_TEXT, .key = "file"}};
     static const struct column line[] = {{.kind = COLUMN_TEXT, .key = "file"},
                                          {.kind = COLUMN_COUNT, .key = "line"},
                                          {.kind = COLUMN_TEXT, .key = "function"},
@@ -247,7 +250,7 @@ identity_columns(enum group_by by, struct column *c, size_t n)
         const struct column *v;
         size_t count;
     } identities[] = {
-        [BY_SITE] = {function, 2}, [BY_FUNCTION] = {function, 2}, [BY_LINE] = {line, 4},
+        [BY_SITE] = {site, 2},     [BY_FUNCTION] = {function, 3}, [BY_LINE] = {line, 4},
         [BY_FILE] = {file, 1},     [BY_MODULE] = {module, 1},     [BY_THREAD] = {thread, 4},
         [BY_SIZE] = {size, 2},     [BY_TYPE] = {type, 4},         [BY_HEAP] = {heap, 7},
         [BY_LABEL] = {labels, 1},  [BY_LABEL_VALUE] = {value, 2},
@@ -305,6 +308,8 @@ identity_cells(const struct view *v, enum group_by by, const struct group_row *r
     case BY_FUNCTION:
         table_string(t, f ? frame_name(v->p, r->frame, r->location, v->arena) : "other");
         table_string(t, module);
+        if (by == BY_FUNCTION)
+            table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
         break;
     case BY_LINE:
         table_string(t, f ? group_table_known(profile_string(v->p, f->file)) : NULL);
@@ -450,17 +455,49 @@ line_functions(const struct view *v, const struct group_row *r)
                         style_plural(v->arena, r->names - 1, "more function"));
 }
 
-/* Return the text beside the name. By line it is the function; by function it is the file, without
- * a line because there are several, or the module. */
 static const char *
-row_place(const struct view *v, enum group_by by, const struct group_row *r, bool full)
+path_of_row(const struct view *v, const struct group_row *r)
 {
     const struct profile_frame *f = &v->p->frames[r->frame];
-    const char *path = f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
+
+    return f->file ? profile_string(v->p, f->file) : v->p->modules[f->module].path;
+}
+
+/* Return the text beside the name. By line it is the function; by function it is the file, without
+ * a line because there are several, or the module. TAIL is the result of path_tails for R. */
+static const char *
+row_place(const struct view *v, enum group_by by, const struct group_row *r, const char *tail,
+          bool full)
+{
+    const char *path = path_of_row(v, r);
 
     if (by == BY_LINE)
         return line_functions(v, r);
-    return full ? path : path_basename(path);
+    if (!full)
+        return *tail != '\0' ? tail : path_basename(path);
+    // Rows of one name and file also have the module behind the tail.
+    return *tail != '\0' && strstr(path, tail) == NULL
+               ? arena_printf(v->arena, "%s%s", path, strrchr(tail, ','))
+               : path;
+}
+
+/* Return the texts that distinguish rows of one name; by function only. */
+static const char **
+row_tails(const struct view *v, const struct groups *groups, enum group_by by)
+{
+    struct path_owner *owners = arena_array(v->arena, groups->count, sizeof *owners);
+
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group_row *r = &groups->v[i];
+        bool shown = by == BY_FUNCTION && r->frame != GROUP_NO_FRAME;
+
+        owners[i] = shown ? (struct path_owner){frame_name(v->p, r->frame, r->location, v->arena),
+                                                path_of_row(v, r),
+                                                path_basename(profile_code_of(
+                                                    v->p, &v->p->frames[r->frame]))}
+                          : (struct path_owner){"", "", ""};
+    }
+    return path_tails(v->arena, owners, groups->count);
 }
 
 /* Return the used share of HEAP, if known, and the numbers of heaps made and of resets; "" for
@@ -507,8 +544,10 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
     bool errors = group_table_has_errors(v, by), unbounded = group_table_has_unbounded(v, by);
     bool marks = errors || unbounded;
     size_t n = group_columns(v, groups, by, metric, columns);
+    const char **tails;
 
     n = identity_columns(by, columns, n);
+    tails = row_tails(v, groups, by);
     table_begin(ret, v->arena, columns, n);
     for (size_t i = 0; i < groups->count; i++) {
         const struct group_row *r = &groups->v[i];
@@ -526,7 +565,7 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
             table_string(ret, verdict_names[r->site->verdict]);
         table_string(ret, row_name(v, by, r, full));
         if (by != BY_TYPE)
-            table_string(ret, has_frame         ? row_place(v, by, r, full)
+            table_string(ret, has_frame         ? row_place(v, by, r, tails[i], full)
                               : by == BY_HEAP   ? group_table_heap_place(v, r->heap, metric)
                               : by == BY_THREAD ? thread_place(v, r->share)
                                                 : "");

@@ -91,7 +91,7 @@ shows "direct" "$PROG/widgets
 100.0       1.9M  mmmmmmmm   999.9K  mmmmmmmm  10,000  make_widget
 Bars: the % by size of block: s to 32 B, m to 256, l to 2048, x above" direct widgets.heaptap
 json "direct --json" 'd["format"] == "heaptap-direct" and d["metric"] == "alloc" and [
-    {k: v for k, v in row.items() if k != "module"} for row in d["direct"]] == [{
+    {k: v for k, v in row.items() if k not in ("module", "file")} for row in d["direct"]] == [{
     "function": "make_widget", "bytes": 2040000, "kept_bytes": 1023876, "calls": 10000,
     "bytes_by_class": {"s": 0, "m": 2040000, "l": 0, "x": 0},
     "kept_by_class": {"s": 0, "m": 1023876, "l": 0, "x": 0}}]' direct widgets.heaptap

@@ -22,12 +22,28 @@ if "$HEAPTAP" html --help >/dev/null 2>&1; then
     record old.heaptap "$PROG/slowleak" 20000 20000
     record new.heaptap "$PROG/slowleak" 120000 20000
     record shell.heaptap bash --norc -c 'for i in 1 2 3; do a[i]=$i$i; done; declare -p a'
+    cat >one.c <<'END'
+static void *f(int n) { return __builtin_malloc(n); }
+void *one(void) { return f(100); }
+END
+    cat >two.c <<'END'
+static void *f(int n) { return __builtin_malloc(n); }
+void *two(void) { return f(200); }
+END
+    cat >files.c <<'END'
+struct hundred { char bytes[100]; } hundred;
+void *one(void), *two(void);
+int main(void) { return !one() + !two(); }
+END
+    cc -g -O0 -o files files.c one.c two.c
+    record files.heaptap ./files
     "$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
     "$HEAPTAP" run --quiet --frames 3 -o short.heaptap -- "$PROG/containers" >/dev/null
     "$HEAPTAP" merge -o sum.heaptap old.heaptap recursive.heaptap >/dev/null 2>&1
     export HEAPTAP
     export PROFILES="recursive.heaptap containers.heaptap typed.heaptap threads.heaptap \
-        arenas.heaptap new.heaptap shell.heaptap sample.heaptap short.heaptap sum.heaptap"
+        arenas.heaptap new.heaptap shell.heaptap sample.heaptap short.heaptap sum.heaptap \
+        files.heaptap"
     for pair in "old.heaptap new.heaptap" "recursive.heaptap containers.heaptap" \
         "sample.heaptap new.heaptap"; do
         PAIRS=$pair run_node "$tests/differential.test.mjs"

@@ -1,0 +1,88 @@
+"""same_names.py: check that views keep functions of equal name separate.
+
+    same_names.py PROFILE
+
+same_names.sh runs it, and has recorded the profile. If it fails, see there."""
+import json
+import os
+import subprocess
+import sys
+
+from telling import finish, same
+
+HEAPTAP, PROFILE = os.environ["HEAPTAP"], sys.argv[1]
+# Allocated bytes by function and file; for scripts in whole megabytes, without small objects.
+C = {("fill", "m1.c"): 1000000, ("fill", "m2.c"): 2000000, ("shared", "common.h"): 10000000,
+     ("(anonymous namespace)::store::put(int)", "m3.cc"): 30000000,
+     ("(anonymous namespace)::store::put(int)", "m4.cc"): 40000000}
+SCRIPT = {"python3": "py", "lua5.4": "lua"}
+KIND = PROFILE.removesuffix(".heaptap")
+WANTED = C if KIND not in SCRIPT else {
+    # Lua copies the string out of a buffer of equal size.
+    ("fill", f"{KIND[0]}{i}.{SCRIPT[KIND]}"): i * (2 if KIND == "lua5.4" else 1) for i in (1, 3)}
+NAMES = {name for name, _ in WANTED}
+
+
+def output(*arguments):
+    return subprocess.run([HEAPTAP, *arguments, PROFILE], capture_output=True, check=True,
+                          text=True).stdout
+
+
+def view(*arguments):
+    return json.loads(output(*arguments, "--json"))
+
+
+def amount(number):
+    return number if KIND not in SCRIPT else number // 1000000
+
+
+def named(rows, column):
+    """Return the amounts in COLUMN of the rows of wanted names, as a sorted list."""
+    return sorted(((r["function"], os.path.basename(r["file"] or "")), amount(r[column]))
+                  for r in rows if r["function"] in NAMES)
+
+
+def of_page():
+    """Return inclusive amounts by function of the page's data."""
+    report = view("html")["report"]
+    tables, sites, sums = report["tables"], report["sites"], {}
+    stacks, frames, functions = tables["stacks"], tables["frames"], tables["functions"]
+    for stack, allocated in zip(sites["stack"], sites["allocated_bytes"]):
+        on_stack = set()
+        while stack:
+            on_stack.add(frames["function"][stacks["frame"][stack]])
+            stack = stacks["parent"][stack]
+        for function in on_stack - {None}:
+            sums[function] = sums.get(function, 0) + allocated
+    return sorted(((functions["name"][i], os.path.basename(tables["files"][functions["file"][i]])),
+                   amount(number)) for i, number in sums.items() if functions["name"][i] in NAMES)
+
+
+def missing(text):
+    """Return the labels that TEXT lacks. Only names that several functions share have labels."""
+    labels = {f"{name} ({file})" for name, file in WANTED
+              if sum(other == name for other, _ in WANTED) > 1}
+    return {label for label in labels if label not in text}
+
+
+wanted = sorted(WANTED.items())
+same("report --by function", wanted,
+     named(view("report", "--by", "function")["rows"], "allocated_bytes"))
+same("callgraph", wanted,
+     named(view("callgraph", "--metric", "alloc")["callgraph"], "inclusive_bytes"))
+same("page", wanted, of_page())
+same("text of callgraph", set(), missing(output("callgraph", "--wide", "--limit", "10000")))
+lines = [line.split() for line in output("report", "--by", "function", "--metric", "alloc",
+                                         "--limit", "1000").splitlines()]
+same("text of report --by function", sorted(file for name, file in WANTED if " " not in name),
+     sorted(os.path.basename(words[-1]) for words in lines if NAMES & set(words)))
+if KIND not in SCRIPT:
+    direct = view("functions")["direct"]
+    same("functions", wanted, named(direct, "bytes"))
+    same("text of functions", set(), missing(output("functions", "--wide")))
+    same("text of leaks --paths", set(), missing(output("leaks", "--paths", "--wide")))
+    same("leaks --paths", {"fill (m1.c)": 1000000, "fill (m2.c)": 2000000},
+         {leak["path"][-1]: leak["bytes"] for leak in view("leaks", "--paths")["leaks"]
+          if leak["path"][-1].startswith("fill")})
+    same("code in two files", [700000], [r["bytes"] for r in direct if r["function"] == "both"])
+finish()
