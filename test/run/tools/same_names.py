@@ -70,6 +70,10 @@ same("report --by function", wanted,
      named(view("report", "--by", "function")["rows"], "allocated_bytes"))
 same("callgraph", wanted,
      named(view("callgraph", "--metric", "alloc")["callgraph"], "inclusive_bytes"))
+LANGUAGE = {"python3": {"Python"}, "lua5.4": {"Lua"}}.get(KIND, {os.path.abspath("app")})
+for arguments, rows in (("report", "--by", "function"), "rows"), (("callgraph",), "callgraph"):
+    same(f"module, {arguments[0]}", LANGUAGE,
+         {r["module"] for r in view(*arguments)[rows] if r["function"] in NAMES})
 same("page", wanted, of_page())
 same("text of callgraph", set(), missing(output("callgraph", "--wide", "--limit", "10000")))
 lines = [line.split() for line in output("report", "--by", "function", "--metric", "alloc",
