@@ -69,6 +69,10 @@ free_wrongly(const char *way)
         memset(block, 'A', size + 40);
     else if (strstr(way, "word") != NULL)
         *word(block) = 0x19;
+    else if (strstr(way, "zeroed") != NULL)
+        *word(block) = 0;
+    else if (strstr(way, "ones") != NULL)
+        *word(block) = ~(size_t)0;
     else if (strstr(way, "beyond") != NULL)
         *word(block) |= 0x1000000;
     else if (strstr(way, "unused") != NULL)

@@ -14,6 +14,11 @@
  * double free leaves no corruption. Its block is used only if no other freed block is among these
  * words.
  *
+ * If the size word is zero, or all its bits are ones, free() rejects it at once and may not have
+ * stored the chunk's address. The stack then has only the address of the block, because the
+ * recorder's free() keeps it. So for a message about a size, a second search is for this address,
+ * with the same test.
+ *
  * An annotated block begins behind its annotation, so its address in the ledger is larger by the
  * annotation's length.
  *
@@ -197,9 +202,10 @@ block_of_chunk(const struct finder *f, uint64_t chunk, struct ended_block *ret)
     return abort_cause_block_at(f->e, start + head_bytes, ret, &ended) && is_so(f, start, ended);
 }
 
-/* Find the block on the stack of the thread that aborted. Return false if there is none. */
+/* Find the block on the stack of the thread that aborted, by words that are AHEAD bytes behind the
+ * address of its chunk. Return false if there is none. */
 static bool
-find_on_stack(const struct finder *f, struct ended_block *ret)
+find_on_stack(const struct finder *f, uint64_t ahead, struct ended_block *ret)
 {
     const struct memory *m = &f->e->memory;
     struct ended_block block;
@@ -208,7 +214,7 @@ find_on_stack(const struct finder *f, struct ended_block *ret)
 
     for (uint64_t off = 0;
          off < FRAMES_BYTES && memory_word(m, m->threads[0].sp + off, WORD, &word); off += WORD) {
-        if (!block_of_chunk(f, word, &block))
+        if (!block_of_chunk(f, word - ahead, &block))
             continue;
         if (f->state != STATE_FREE && f->state != STATE_UNUSED) {
             *ret = block;
@@ -220,6 +226,14 @@ find_on_stack(const struct finder *f, struct ended_block *ret)
         found = true;
     }
     return found;
+}
+
+/* Find the block that was passed to malloc. Return false if none or several may be it. */
+static bool
+find_passed(const struct finder *f, struct ended_block *ret)
+{
+    return find_on_stack(f, 0, ret) ||
+           (f->state == STATE_SIZE && find_on_stack(f, HEAD_BYTES, ret));
 }
 
 /* Find the last block of a region that is followed by an invalid size. Return false unless there is
@@ -270,7 +284,7 @@ abort_cause_find(const struct examined *e, struct arena *arena, struct abort_cau
         ret->call = ABORT_IN_REALLOC;
     else if (strncmp(text, "malloc()", strlen("malloc()")) == 0)
         ret->call = ABORT_IN_MALLOC;
-    if (f.state == STATE_TOP ? find_last(&f, &ret->block) : find_on_stack(&f, &ret->block))
+    if (f.state == STATE_TOP ? find_last(&f, &ret->block) : find_passed(&f, &ret->block))
         ret->kind = kinds[f.state];
     if (ret->kind == ABORT_OVERWRITTEN)
         ret->front = place_in_front(e, ret->block.address);
