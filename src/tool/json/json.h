@@ -126,6 +126,9 @@ void json_session_end(struct json *j);
 
 /* --- json_size_totals.c: allocation bins as JSON. */
 
+/* Write the number of allocations from P's own heaps, which no size includes. */
+void json_calls_of_heaps(struct json *j, const struct profile *p);
+
 /* Write one document "heaptap-bins", with the bins selected and sorted as in text. */
 void json_size_totals(struct json *j, const struct view *v, size_t top);
 

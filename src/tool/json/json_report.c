@@ -348,6 +348,8 @@ json_groups(struct json *j, const struct view *v, enum group_by by, enum metric 
     report_head(j, v, metric);
     if (by == BY_TYPE)
         json_verdicts(j, &groups, metric);
+    if (by == BY_SIZE)
+        json_calls_of_heaps(j, v->p);
     table_json(&t, j, "rows", limit);
     json_end(j);
 }

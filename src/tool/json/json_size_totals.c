@@ -44,6 +44,13 @@ json_bin(struct json *j, const struct profile *p, const struct bin_row *row)
 }
 
 void
+json_calls_of_heaps(struct json *j, const struct profile *p)
+{
+    json_int(j, "calls_of_heaps",
+             counters_difference(p->totals.allocations, p->heaps[0].counters.allocations));
+}
+
+void
 json_size_totals(struct json *j, const struct view *v, size_t top)
 {
     const struct bin_row **rows;
@@ -53,8 +60,7 @@ json_size_totals(struct json *j, const struct view *v, size_t top)
     rows = size_totals_by_bytes(&bins, v->arena);
     json_object(j, NULL);
     json_head(j, "heaptap-bins", v->p, &v->p->totals, &v->p->errors);
-    json_int(j, "calls_of_heaps",
-             counters_difference(v->p->totals.allocations, v->p->heaps[0].counters.allocations));
+    json_calls_of_heaps(j, v->p);
     json_array(j, "bins");
     for (size_t i = 0; i < bins.count && i < top; i++)
         json_bin(j, v->p, top < bins.count ? rows[i] : &bins.v[i]);

@@ -70,6 +70,8 @@ text_groups(struct text_view *v, enum group_by by, enum metric metric)
                    "Blocks of one site that threads free for each other are shared in proportion.");
     if (by == BY_FUNCTION || by == BY_LINE || by == BY_FILE || by == BY_MODULE)
         text_truncated(v);
+    if (by == BY_SIZE)
+        text_not_in_size_totals(v);
     if (table_rows(&t) > limit)
         text_line(v, ATTR_DIM,
                   arena_printf(

@@ -256,6 +256,12 @@ def check_text(heaptap, checks):
     checks.say("bins states the calls that it lacks",
                status == 0 and "Without 161 calls of the program's own heaps" in out,
                f"{status} {err!r} {out!r}")
+    status, out, err = view(heaptap, "report", "--by", "size")
+    checks.say("report --by size states the calls that it lacks",
+               status == 0 and "Without 161 calls of the program's own heaps" in out,
+               f"{status} {err!r} {out!r}")
+    calls = document(heaptap, "report", "--by", "size").get("calls_of_heaps")
+    checks.say("report --by size --json states the calls that it lacks", calls == 161, calls)
     status, out, err = view(heaptap, "leaks")
     checks.say("leaks marks blocks of heaps", status == 0 and "[heap session pool]" in out,
                f"{status} {err!r} {out!r}")
