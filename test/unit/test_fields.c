@@ -473,6 +473,31 @@ nothing_is_proven_if_uncounted_code_may_use_a_field(void **state)
     profile_free(p);
 }
 
+/* If this fails, a field that few blocks used is said to have an access in each. */
+static void
+a_field_used_once_in_some_blocks_has_at_most_one_access(void **state)
+{
+    static const struct made_member members[] = {{"a", 0, 8, 1}, {"b", 8, 8, 2}, {0}};
+    static const struct profile_access_field words[] = {{0, 0, 50, 0, 5, 5}, {0, 1, 1, 0, 1, 5}};
+    struct profile *p = fields_profile_of("pair", 5, 16, words, 2);
+    const char *sentences[FIELD_SENTENCES];
+    struct field_advice a;
+    struct fields f;
+
+    (void)state;
+    fields_add_structure(p, "pair", 16, members);
+    f = fields_fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_true(field_sentences(p, &f.v[0], &a, &arena, sentences) >= 1);
+    assert_string_equal(sentences[0], "at most one access in each block, 8 of 16 bytes: b");
+    p->accesses.fields[1].accesses = p->accesses.fields[1].blocks = 5;
+    f = fields_fields_of(p);
+    field_advise(p, &f, &f.v[0], &arena, &a);
+    assert_true(field_sentences(p, &f.v[0], &a, &arena, sentences) >= 1);
+    assert_string_equal(sentences[0], "one access in each block, 8 of 16 bytes: b");
+    profile_free(p);
+}
+
 /* If this fails, the sum of the padding differs from the rows of padding above it. */
 static void
 padding_in_a_nested_structure_counts(void **state)
@@ -551,6 +576,7 @@ main(void)
         cmocka_unit_test(what_is_only_zeroed_is_told_apart),
         cmocka_unit_test(no_advice_without_words_and_all_members),
         cmocka_unit_test(bytes_that_bit_fields_share_count_once),
+        cmocka_unit_test(a_field_used_once_in_some_blocks_has_at_most_one_access),
         cmocka_unit_test(a_structure_inside_moves_whole),
         cmocka_unit_test(an_array_of_one_at_the_end_stays_there),
         cmocka_unit_test(what_malloc_saves_is_said),

@@ -116,7 +116,7 @@ struct field_advice {
     uint32_t *unread;
     size_t unread_count;
     uint64_t unread_bytes;
-    // Rows with one access in each block that touched them: set once and never used.
+    // Rows with one access in each of the blocks in which they were touched: set and never used.
     uint32_t *once;
     size_t once_count;
     uint64_t once_bytes;

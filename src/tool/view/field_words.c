@@ -133,6 +133,16 @@ order_sentence(const struct profile *p, const struct field_structure *f,
                         part_names(p, f, a->order, a->order_count, ORDER_SHOWN, arena), gain);
 }
 
+/* Return the number of accesses of each block to each of the fields A->once of F, in words. */
+static const char *
+once_words(const struct field_structure *f, const struct field_advice *a)
+{
+    for (size_t i = 0; i < a->once_count; i++)
+        if (f->rows[a->once[i]].counts.blocks < f->rows[a->once[i]].counts.reached)
+            return "at most one access";
+    return "one access";
+}
+
 size_t
 field_sentences(const struct profile *p, const struct field_structure *f,
                 const struct field_advice *a, struct arena *arena,
@@ -149,8 +159,8 @@ field_sentences(const struct profile *p, const struct field_structure *f,
                                     of_size(f, a->unread_bytes, arena),
                                     row_names(p, f, a->unread, a->unread_count, arena));
     if (a->once_count > 0 && a->once_bytes < f->s->size)
-        ret[count++] = arena_printf(arena, "one access in each block, %s: %s",
-                                    of_size(f, a->once_bytes, arena),
+        ret[count++] = arena_printf(arena, "%s in each block, %s: %s",
+                                    once_words(f, a), of_size(f, a->once_bytes, arena),
                                     row_names(p, f, a->once, a->once_count, arena));
     if (a->hot_lines > a->hot_lines_least)
         ret[count++] = arena_printf(
