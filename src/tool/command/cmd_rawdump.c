@@ -204,6 +204,7 @@ open_all(struct dump *d, int count, char **arguments, struct err *err)
     rc = open_program(d, err);
     for (int i = 0; i < count && rc == 0; i++)
         rc = open_image(d, arguments[i], err);
+    memory_parts_join(&d->parts, &d->arena);
     d->kind = cmd_rawdump_choose_kind(d);
     return rc;
 }

@@ -101,6 +101,7 @@ annotated_stacks_read(struct examined *e, uint32_t *ret_frames, struct err *err)
 
     if (r != 0)
         return r;
+    memory_parts_join(&parts, &e->arena);
     annotated_find(parts.v, parts.count, &options, &found);
     if (found.count == 0) {
         annotated_release(&found);

@@ -329,21 +329,6 @@ names_another_place(const struct annotated_memory *m, const struct candidate *c)
     return false;
 }
 
-/* Return true if other parts continue PART for BYTES beyond its end. */
-static bool
-annotated_memory_goes_on(const struct annotated_memory *m, const struct memory_part *part,
-                         uint64_t bytes)
-{
-    for (size_t i = 0; i < m->part_count; i++) {
-        const struct memory_part *next = &m->parts[i];
-
-        if (next != part && part->base_known && next->base_known &&
-            next->base == part->base + part->size)
-            return bytes <= next->size;
-    }
-    return false;
-}
-
 static struct annotated_block
 annotated_memory_block_of(const struct annotated_memory *m, const struct candidate *c)
 {
@@ -362,7 +347,7 @@ annotated_memory_block_of(const struct annotated_memory *m, const struct candida
         .guard_changed = c->guard_changed,
         .has_birth = c->has_birth,
         .has_thread = c->has_thread,
-        .cut_off = c->size > left && !annotated_memory_goes_on(m, part, c->size - left),
+        .cut_off = c->size > left,
     };
 }
 

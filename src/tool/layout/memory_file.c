@@ -3,13 +3,16 @@
  * Files are read and not mapped, because the command must survive a file that is truncated
  * meanwhile. Holes are skipped; most cores are sparse files.
  *
- * Segments of a core that are adjacent, in memory and in the file, become one part, because a block
- * may extend from one into the next.
+ * Parts that are adjacent in memory become one, because a block or its annotation may extend from
+ * one into the next. Segments of a core are mostly adjacent in the file as well. Otherwise, and if
+ * the parts are in several files, memory_parts_join makes one part with a source that reads from
+ * all of them.
  */
 #include "layout/memory_file.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -143,4 +146,148 @@ memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *
     else
         memory_file_add_part(parts, arena, &part);
     return 0;
+}
+
+/* --- Adjacent parts --------------------------------------------------------------------------- */
+
+/* The pieces of a joined part, by address. */
+struct pieces {
+    const struct memory_part **v;
+    size_t count;
+    struct byte_source source;
+};
+
+/* Return the piece with the byte OFF of P, and the position in that piece in *RET_AT; NULL if OFF
+ * is beyond the end. */
+static const struct memory_part *
+piece_at(const struct pieces *p, uint64_t off, uint64_t *ret_at)
+{
+    size_t low = 0, high = p->count;
+    uint64_t start = p->v[0]->base;
+
+    if (off >= p->source.size)
+        return NULL;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->v[middle]->base - start <= off)
+            low = middle;
+        else
+            high = middle;
+    }
+    *ret_at = off - (p->v[low]->base - start);
+    return p->v[low];
+}
+
+static size_t
+read_pieces(void *arg, uint64_t off, void *to, size_t bytes)
+{
+    const struct pieces *p = arg;
+    const struct memory_part *piece;
+    size_t done = 0;
+    uint64_t at;
+
+    while (done < bytes && (piece = piece_at(p, off + done, &at)) != NULL) {
+        size_t want = bytes - done < piece->size - at ? bytes - done : (size_t)(piece->size - at);
+        size_t got =
+            piece->source->read(piece->source->arg, piece->off + at, (char *)to + done, want);
+
+        done += got;
+        if (got < want)
+            break;
+    }
+    return done;
+}
+
+static uint64_t
+next_data_of_pieces(void *arg, uint64_t off)
+{
+    const struct pieces *p = arg;
+    const struct memory_part *piece;
+    uint64_t at, next;
+
+    while ((piece = piece_at(p, off, &at)) != NULL) {
+        next = piece->source->next_data != NULL
+                   ? piece->source->next_data(piece->source->arg, piece->off + at)
+                   : piece->off + at;
+        if (next <= piece->off + at)
+            return off;
+        if (next - piece->off < piece->size)
+            return off + (next - piece->off - at);
+        off += piece->size - at;
+    }
+    return p->source.size;
+}
+
+/* Order parts by address. Parts of one address keep their order. */
+static int
+compare_pieces(const void *a, const void *b)
+{
+    const struct memory_part *x = *(const struct memory_part *const *)a;
+    const struct memory_part *y = *(const struct memory_part *const *)b;
+
+    if (x->base != y->base)
+        return x->base < y->base ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Return the names of the COUNT parts V, each once if adjacent ones have equal names. */
+static const char *
+names_of_pieces(const struct memory_part *const *v, size_t count, struct arena *arena)
+{
+    const char *names = v[0]->name;
+
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(v[i]->name, v[i - 1]->name) != 0)
+            names = arena_printf(arena, "%s, %s", names, v[i]->name);
+    return names;
+}
+
+/* Return the COUNT adjacent parts V as one part. */
+static struct memory_part
+join_pieces(const struct memory_part **v, size_t count, struct arena *arena)
+{
+    struct pieces *p = arena_alloc(arena, sizeof *p);
+    struct memory_part part = {.name = names_of_pieces(v, count, arena),
+                               .source = &p->source,
+                               .base = v[0]->base,
+                               .base_known = true};
+
+    for (size_t i = 0; i < count; i++)
+        part.size += v[i]->size;
+    *p = (struct pieces){v, count, {read_pieces, next_data_of_pieces, p, part.size}};
+    return part;
+}
+
+void
+memory_parts_join(struct memory_parts *parts, struct arena *arena)
+{
+    struct memory_parts old = *parts;
+    const struct memory_part **v = arena_array(arena, old.count, sizeof(struct memory_part *));
+    struct memory_part *result = arena_array(arena, old.count, sizeof *result);
+    size_t known = 0;
+
+    for (size_t i = 0; i < old.count; i++) {
+        result[i] = old.v[i];
+        if (old.v[i].base_known && old.v[i].size > 0)
+            v[known++] = &old.v[i];
+    }
+    if (known > 1)
+        qsort(v, known, sizeof(struct memory_part *), compare_pieces);
+    for (size_t i = 0, end; i < known; i = end) {
+        size_t first = (size_t)(v[i] - old.v);
+
+        for (end = i + 1; end < known && v[end]->base - v[end - 1]->base == v[end - 1]->size; end++)
+            first = v[end] < &old.v[first] ? (size_t)(v[end] - old.v) : first;
+        for (size_t k = i; k < end && end - i > 1; k++)
+            result[v[k] - old.v].size = 0;
+        if (end - i > 1)
+            result[first] = join_pieces(&v[i], end - i, arena);
+    }
+    *parts = (struct memory_parts){0};
+    for (size_t i = 0; i < old.count; i++)
+        if (result[i].size > 0 || old.v[i].size == 0) {
+            arena_grow(arena, &parts->v, &parts->capacity, parts->count, sizeof *parts->v);
+            parts->v[parts->count++] = result[i];
+        }
 }

@@ -35,4 +35,8 @@ int memory_file_read_elf(struct memory_file *file, struct arena *arena, struct e
 int memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *arena,
                       struct memory_parts *parts, struct err *err);
 
+/* Replace parts of known bases that are adjacent in memory by one part, with the names of all. From
+ * ARENA. */
+void memory_parts_join(struct memory_parts *parts, struct arena *arena);
+
 #endif

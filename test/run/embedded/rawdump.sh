@@ -52,6 +52,29 @@ print(next(i for i in range(0, len(memory), 8)
 head -c "$middle" native.bin >part.bin
 tail -c "+$((middle + 1))" native.bin >rest.bin
 holds "in two files" 8 false main --elf native "part.bin@$base" "rest.bin@$((base + middle))"
+# The annotation of that block begins 1000 bytes before. Pieces that part it must be joined.
+for back in 1001 996 992 960 940; do
+    seam=$((middle - back))
+    head -c "$seam" native.bin >low.bin
+    tail -c "+$((seam + 1))" native.bin >high.bin
+    head -c 16 high.bin >sixteen.bin
+    tail -c +17 high.bin >last.bin
+    holds "in two files, $back" 8 false main --elf native "low.bin@$base" \
+        "high.bin@$((base + seam))"
+    holds "in three files, $back" 8 false main --elf native "last.bin@$((base + seam + 16))" \
+        "sixteen.bin@$((base + seam))" "low.bin@$base"
+done
+same "the joined part" "low.bin, sixteen.bin, last.bin $((base))" "$("$HEAPTAP" rawdump --json \
+    "last.bin@$((base + seam + 16))" "sixteen.bin@$((base + seam))" "low.bin@$base" |
+    run_python -c '
+import json, sys
+[part] = json.load(sys.stdin)["memory"]["parts"]
+print(part["name"], int(part["base"], 16))')"
+# Pieces with a gap of one byte are not joined.
+same "a gap" 2 "$("$HEAPTAP" rawdump --json "low.bin@$base" "high.bin@$((base + seam + 1))" \
+    2>/dev/null | run_python -c '
+import json, sys
+print(len(json.load(sys.stdin)["memory"]["parts"]))')"
 
 "$HEAPTAP" rawdump --elf native -o raw.heaptap native.bin >said
 same "a profile is written" yes "$(grep -q '16.1 KiB in 137 blocks' said && echo yes)"
