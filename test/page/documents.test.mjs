@@ -197,6 +197,26 @@ test('what the loader does before main stands below a function of its own', () =
     assert.deepEqual(entry('worker').calls, 1);
 });
 
+test('a function that main ends with is a root', () => {
+    const call = '__libc_start_call_main in libc.so.6', start = '__libc_start_main in libc.so.6';
+    const p = profileOf([
+        {stack: ['_start', start, call, 'app', 'work'], live: 1},
+        {stack: ['_start', start, call, '__GI_exit in libc.so.6', 'flush'], live: 2},
+        {stack: ['_start', start, 'call_init in libc.so.6', 'init'], live: 4},
+        {stack: ['_start', start, '?10 in libc.so.6', 'stripped'], live: 8},
+        {stack: ['_start', start, '?10 in libc.so.6', 'exit in libc.so.6'], live: 16},
+        {stack: ['_start', start, call, 'puts in libc.so.6'], live: 32},
+    ], {roles: {_start: 'startup', __libc_start_main: 'startup',
+        __libc_start_call_main: 'startup'}});
+    const graph = callGraph(p, siteValues(p, live));
+    const entry = (name) => graph.entryOf.get(p.functions.name.indexOf(name));
+
+    assert.deepEqual(nameList(p, entry('(outside main)').callees),
+        [['exit', 16], ['call_init', 4], ['__GI_exit', 2]]);
+    for (const root of ['app', 'stripped', 'puts'])
+        assert.deepEqual(entry(root).callers, [], root);
+});
+
 test('stacks that a limit has cut begin at one node, those cut on request do not', () => {
     const sites = [
         {stack: ['main', 'f'], live: 1},

@@ -102,6 +102,42 @@ what_runs_outside_of_main_has_a_name(void **state)
     tables_end(&f);
 }
 
+/* If this fails, all of a program whose main ends with a tail call is outside of main, or an exit
+ * handler is not. */
+static void
+a_function_that_main_ends_with_is_a_root(void **state)
+{
+    static const char *const call = "__libc_start_call_main!/lib/libc.so.6";
+    static const char *const start = "__libc_start_main_impl!/lib/libc.so.6";
+    static const char *const stripped = "__libc_start_main!/lib/libc.so.6";
+    struct fixture f;
+
+    (void)state;
+    tables_begin(&f);
+    f.p->process.executable = "/usr/bin/prog";
+    build_site(f.p, once, "work@a.c:2", "app@a.c:9", call, start, "_start", NULL);
+    build_site(f.p, once, "flush@a.c:1", "__GI_exit!/lib/libc.so.6", call, start, "_start", NULL);
+    build_site(f.p, once, "free@a.c:1", "__nptl_deallocate_tsd!/lib/libc.so.6", call, start,
+               "_start", NULL);
+    build_site(f.p, once, "init@a.c:1", "call_init!/lib/libc.so.6", start, "_start", NULL);
+    build_site(f.p, once, "puts!/lib/libc.so.6", call, start, "_start", NULL);
+    // A C library without symbols has only the names that it exports.
+    build_site(f.p, once, "work@a.c:2", "app@a.c:9", "!/lib/libc.so.6", stripped, "_start", NULL);
+    build_site(f.p, once, "flush@a.c:1", "exit!/lib/libc.so.6", "!/lib/libc.so.6", stripped,
+               "_start", NULL);
+    build_site(f.p, once, "init@a.c:1", stripped, "_start", NULL);
+    analyse(&f);
+    assert_string_equal(tables_text_of(&f, 0), "app work");
+    assert_string_equal(tables_text_of(&f, 1), "(outside main) __GI_exit flush");
+    assert_string_equal(tables_text_of(&f, 2), "(outside main) __nptl_deallocate_tsd free");
+    assert_string_equal(tables_text_of(&f, 3), "(outside main) call_init init");
+    assert_string_equal(tables_text_of(&f, 4), "puts");
+    assert_string_equal(tables_text_of(&f, 5), "app work");
+    assert_string_equal(tables_text_of(&f, 6), "(outside main) exit flush");
+    assert_string_equal(tables_text_of(&f, 7), "(outside main) init");
+    tables_end(&f);
+}
+
 /* If this fails, all of a stripped program is outside of main. */
 static void
 a_stripped_main_is_main(void **state)
@@ -582,6 +618,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_runs_outside_of_main_has_a_name),
+        cmocka_unit_test(a_function_that_main_ends_with_is_a_root),
         cmocka_unit_test(a_stripped_main_is_main),
         cmocka_unit_test(amounts_keep_their_classes),
         cmocka_unit_test(lisp_objects_are_divided_by_type),

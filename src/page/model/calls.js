@@ -43,6 +43,21 @@ function beginnings({functions, frames, modules}) {
             modules.program[frames.module[i]] === 1 ? 1 : 0)};
 }
 
+/* Return true if STACK's innermost function, whose callers are all start-up code, is where main
+ * should be: main has ended by a tail call. Same rule as in analyse/stack_functions.c. */
+function replacesMain({parent, function: fn, profile: {functions, modules}}, stack) {
+    const isInLibc = (f) => !functions.language[f]
+        && baseName(modules.path[functions.module[f]] ?? '').startsWith('libc.so.');
+    const callee = fn[stack], caller = parent[stack], starter = caller > 0 ? parent[caller] : 0;
+
+    if (starter <= 0 || (functions.nameless[callee] ? isInLibc(callee) : !functions.language[callee]
+        && /^(__GI_)?(exit|__nptl_deallocate_tsd)$/.test(functions.name[callee])))
+        return false;
+    return functions.nameless[fn[caller]]
+        ? isInLibc(fn[caller]) && functions.name[fn[starter]] === '__libc_start_main'
+        : functions.name[fn[caller]] === '__libc_start_call_main';
+}
+
 /* The outer end of longer stacks that contain a stack: `left` of the outermost frames are omitted,
  * and the next frame is below the function `top`; -1 = below none. */
 function trimStacks(shape) {
@@ -64,7 +79,8 @@ function trimStacks(shape) {
 
         left[i] = !isNext ? left[outer] : loader[frame[i]] ? depth[i] : depth[i] - 1;
         if (left[i] < depth[i])
-            top[i] = !isNext ? top[outer] : isMain[fn[i]] ? -1 : profile.functions.outside;
+            top[i] = !isNext ? top[outer] : isMain[fn[i]] || (depth[i] === start[i] + 1
+                && replacesMain(shape, i)) ? -1 : profile.functions.outside;
     }
     return {left, top, first};
 }
@@ -74,7 +90,8 @@ function trimShort(shape, end) {
     const {parent, frame, function: fn, depth, profile} = shape, path = [];
     const {isMain, loader, process, stripped} = cached(profile, 'beginnings', () =>
         beginnings(profile));
-    let kept = usefulDepth(shape, end);
+    const useful = usefulDepth(shape, end);
+    let kept = useful;
 
     for (let at = end; at > 0; at = parent[at])
         path.push(at);
@@ -84,7 +101,10 @@ function trimShort(shape, end) {
         return {path, kept, top: -1};
     while (kept > 1 && loader[frame[path[kept - 1]]])
         kept--;
-    return {path, kept, top: isMain[fn[path[kept - 1]]] ? -1 : profile.functions.outside};
+    const isRoot = isMain[fn[path[kept - 1]]]
+        || (kept === useful && replacesMain(shape, path[kept - 1]));
+
+    return {path, kept, top: isRoot ? -1 : profile.functions.outside};
 }
 
 /**

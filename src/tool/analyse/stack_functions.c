@@ -12,6 +12,18 @@
  *     _start > __libc_start_main > main > work                main > work
  *     clone3 > start_thread > worker                          worker
  *
+ * A main that ends with a tail call (gcc -O2) is not on the stacks below it: its caller seems to
+ * call the other function. This caller, glibc's __libc_start_call_main, calls nothing else except
+ * exit, and __nptl_deallocate_tsd if the first thread ends alone. So any other function there was
+ * called by main, or is a script's function with the interpreter's main folded away. In a C library
+ * without symbols, __libc_start_call_main is the function without a name that __libc_start_main
+ * calls: constructors run in __libc_start_main itself. glibc before 2.34 has no such function, so a
+ * main with a tail call counts as "(outside main)" there.
+ *
+ *     _start > __libc_start_main > __libc_start_call_main > app         app
+ *     _start > __libc_start_main > __libc_start_call_main > exit > f    (outside main) > exit > f
+ *     _start > __libc_start_main > call_init > f                        (outside main) > ...
+ *
  * The outer frames of a stack may be missing, because of `run --frames` or for lack of space. Its
  * callers are then unknown, unless the remaining frames contain start-up code or main. If they do,
  * no useful name is missing, and the stack is treated as complete. */
@@ -19,6 +31,7 @@
 
 #include <string.h>
 
+#include "analyse/fold.h"
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
 #include "util/path.h"
@@ -106,6 +119,42 @@ is_main(const struct profile *p, uint32_t frame)
     return strncmp(name, "main", 4) == 0 && strchr("(. ", name[4]) != NULL;
 }
 
+static bool
+is_in_libc(const struct profile *p, uint32_t frame)
+{
+    return strncmp(path_basename(profile_code_of(p, &p->frames[frame])), "libc.so.", 8) == 0;
+}
+
+/* Return true if FRAME may be of a function that __libc_start_call_main calls apart from main. */
+static bool
+is_end_of_main(const struct profile *p, uint32_t frame)
+{
+    const char *name = profile_string(p, p->frames[frame].function);
+
+    if (p->frames[frame].language != 0)
+        return false;
+    if (*name == '\0')
+        return is_in_libc(p, frame);
+    name += fold_alias_length(name);
+    return strcmp(name, "exit") == 0 || strcmp(name, "__nptl_deallocate_tsd") == 0;
+}
+
+/* Return true if frame I of S, the outermost useful one, is where main should be: main has ended by
+ * a tail call. */
+static bool
+replaces_main(const struct profile *p, const struct stack *s, uint32_t i)
+{
+    const char *caller, *starter;
+
+    if (i + 2 >= s->depth || is_end_of_main(p, s->frames[i]))
+        return false;
+    caller = profile_string(p, p->frames[s->frames[i + 1]].function);
+    starter = profile_string(p, p->frames[s->frames[i + 2]].function);
+    if (*caller != '\0')
+        return strcmp(caller, "__libc_start_call_main") == 0;
+    return is_in_libc(p, s->frames[i + 1]) && strcmp(starter, "__libc_start_main") == 0;
+}
+
 /* Return true if the outermost frames of S are start-up code, or main, which programs do not call.
  * The USEFUL innermost frames are shown. */
 static bool
@@ -132,6 +181,7 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
 {
     const struct profile *p = f->p;
     uint32_t depth = s->depth ? stack_useful_depth(p, s) : 0, outermost = UINT32_MAX;
+    uint32_t useful = depth;
 
     if (depth == 0) {
         outermost = FUNCTION_OTHER;
@@ -142,7 +192,8 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
     } else if (begins_process(p, s, depth)) {
         while (depth > 1 && is_in_loader(p, s->frames[depth - 1]))
             depth--;
-        if (!is_main(p, s->frames[depth - 1]))
+        if (!is_main(p, s->frames[depth - 1]) &&
+            !(depth == useful && replaces_main(p, s, depth - 1)))
             outermost = FUNCTION_OUTSIDE_MAIN;
     }
     for (uint32_t i = 0; i < depth; i++) {

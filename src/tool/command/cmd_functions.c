@@ -76,8 +76,8 @@ const struct command command_functions = {
         "The letters of a bar show the share of the total by class of size: s up to 32 bytes, m up "
         "to 256, l up to 2048, x above. For Lisp they are mprof's classes of types: c conses, f "
         "floats, s structures and vectors (also strings), o all others.\n\n"
-        "Allocations of the loader and libraries before and after main have stacks that begin with "
-        "\"(outside main)\".",
+        "Allocations before main begins and after it has returned (by the loader, constructors, "
+        "exit handlers and destructors) have stacks that begin with \"(outside main)\".",
     .examples = "heaptap functions app.heaptap\tfunctions with their bytes and sizes\n"
                 "heaptap functions --peak app.heaptap\tthe same for live bytes at the peak\n"
                 "heaptap functions --classic app.heaptap\tas mprof printed it\n",

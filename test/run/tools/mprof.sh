@@ -210,6 +210,46 @@ json "start-up is separate" '[a["function"] for r in d["callgraph"] for a in r["
 json "leaks shows the blocks that start-up keeps" \
     '[r["path"][0] for r in d["leaks"] if r["bytes"] > 65536] == [
     "(outside main)"]' leaks --paths --no-builtin-suppressions containers.heaptap
+
+# A main that ends with a tail call, and all that runs outside of it. A copy of the C library
+# without build id has no debug information.
+cat >tail.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#define APART __attribute__((noinline))
+void *volatile kept;
+APART int work(int size) { kept = malloc(size); return 0; }
+APART int app(int count) { for (int i = 0; i < 9; i++) work(1000); return count - 1; }
+__attribute__((constructor)) static APART void before(void) { kept = malloc(10); }
+__attribute__((destructor)) static APART void after(void) { kept = malloc(20); }
+static void handler(void) { kept = malloc(30); }
+static void *thread(void *arg) { kept = malloc(40); return arg; }
+APART int start(int count)
+{
+    pthread_t t;
+    atexit(handler);
+    pthread_create(&t, NULL, thread, NULL);
+    pthread_join(t, NULL);
+    return app(count);
+}
+int main(int count, char **arguments) { (void)arguments; return start(count); }
+C
+gcc -g -O2 -o tail tail.c -pthread
+record tail.heaptap ./tail
+mkdir bare_libc
+libc=$(ldd ./tail | sed -n 's/.*libc\.so\.6 => \(.*\) (.*/\1/p')
+cp "$libc" bare_libc/libc.so.6
+objcopy --strip-all --remove-section .gnu_debuglink --remove-section .note.gnu.build-id \
+    bare_libc/libc.so.6
+record bare_tail.heaptap env LD_LIBRARY_PATH="$PWD/bare_libc" ./tail
+for program in tail bare_tail; do
+    json "$program: roots" '{tuple(r["path"][i] for i in (0, -1)): r["bytes"]
+        for r in d["leaks"]} == {("start", "work"): 9000,
+        ("(outside main)", "before"): 10, ("(outside main)", "after"): 20,
+        ("(outside main)", "handler"): 30, ("thread", "thread"): 40}' \
+        leaks --paths --callers 0 $program.heaptap
+done
+
 record deep.heaptap "$PROG/deep" 3 2000
 json "callers that were not recorded" '[r["recursive_calls"] > 0 for r in d["callgraph"]
     if r["function"] == "down"] == [True] and [[a["function"], a["calls"]] for r in d["callgraph"]
@@ -222,7 +262,8 @@ record exceptions.heaptap "$PROG/exceptions"
 # C functions, which tables.py distinguishes by their modules.
 "$HEAPTAP" run --quiet --no-language -o python.heaptap -- python3 -c \
     'import json; json.dumps([[1, [2, {"a": [3]}]]] * 9)' </dev/null
-for program in widgets recursive containers deep random threads callbacks exceptions python; do
+for program in widgets recursive containers deep random threads callbacks exceptions python \
+    tail bare_tail; do
     check "$program: the tables add up" timeout 300 python3 "$area/tables.py" \
         "$HEAPTAP" $program.heaptap alloc
 done

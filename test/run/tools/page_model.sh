@@ -33,9 +33,11 @@ END
     cat >files.c <<'END'
 struct hundred { char bytes[100]; } hundred;
 void *one(void), *two(void);
-int main(void) { return !one() + !two(); }
+__attribute__((noinline)) int go(void) { return !one() + !two(); }
+int main(void) { return go(); } // With a tail call.
 END
-    cc -g -O0 -o files files.c one.c two.c
+    cc -g -O2 -c files.c
+    cc -g -O0 -o files files.o one.c two.c
     record files.heaptap ./files
     "$HEAPTAP" run --quiet --sample 8K -o sample.heaptap -- "$PROG/slowleak" 20000 20000 >/dev/null
     "$HEAPTAP" run --quiet --frames 3 -o short.heaptap -- "$PROG/containers" >/dev/null

@@ -80,6 +80,9 @@ lines = [line.split() for line in output("report", "--by", "function", "--metric
                                          "--limit", "1000").splitlines()]
 same("text of report --by function", sorted(file for name, file in WANTED if " " not in name),
      sorted(os.path.basename(words[-1]) for words in lines if NAMES & set(words)))
+if KIND in SCRIPT: # The stacks begin with functions of the script, not with an interpreter's main.
+    same("outside main", [], [r["function"] for r in view("callgraph")["callgraph"]
+                              if r["function"] == "(outside main)"])
 if KIND not in SCRIPT:
     direct = view("functions")["direct"]
     same("functions", wanted, named(direct, "bytes"))

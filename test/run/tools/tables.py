@@ -67,6 +67,20 @@ def is_main(frame, executable):
     return frame["function"].split("(")[0].split(".")[0].split(" ")[0] == "main"
 
 
+def replaces_main(stack, i):
+    """Return true if frame I, called by start-up code, is there because main has ended by a tail
+    call."""
+    if len(stack) < i + 3 or stack[i]["function"] in ("exit", "__GI_exit",
+                                                      "__nptl_deallocate_tsd"):
+        return False
+    if stack[i]["function"] is None and base(stack[i]).startswith("libc.so."):
+        return False
+    if stack[i + 1]["function"] is not None:
+        return stack[i + 1]["function"] == "__libc_start_call_main"
+    return base(stack[i + 1]).startswith("libc.so.") and \
+        stack[i + 2]["function"] == "__libc_start_main"
+
+
 def name(frame):
     """Return a function's identity: its name and module."""
     if frame["function"] is not None:
@@ -88,7 +102,7 @@ def functions(site, executable):
     if begins:
         while len(frames) > 1 and base(frames[-1]).startswith(("ld-linux", "ld.so")):
             frames = frames[:-1]
-        if not is_main(frames[-1], executable):
+        if not is_main(frames[-1], executable) and not replaces_main(stack, len(frames) - 1):
             outside = [(OUTSIDE, None)]
     return outside + [name(f) for f in reversed(frames)]
 
