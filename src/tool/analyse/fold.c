@@ -68,6 +68,25 @@ kept_length(const char *s, const char *start)
     return fold_operator_length(s, start);
 }
 
+/* Return the end of the qualifiers of a member function at S, such as " const &". */
+static const char *
+skip_qualifiers(const char *s)
+{
+    static const char *const qualifiers[] = {" const", " volatile", " noexcept", " &&", " &"};
+
+    for (size_t i = 0; i < countof(qualifiers);) {
+        size_t length = strlen(qualifiers[i]);
+
+        if (strncmp(s, qualifiers[i], length) == 0 && strchr(" :", s[length]) != NULL) {
+            s += length;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return s;
+}
+
 void
 fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
 {
@@ -84,9 +103,10 @@ fold_plain_name(const char *function, char ret[FOLD_NAME_MAX])
         } else if (*s == '<' && !is_rust_impl && (s == function || s[-1] != '.')) {
             s = skip_brackets(s, '<', '>');
         } else if (*s == '(') {
-            const char *end = skip_brackets(s, '(', ')');
+            const char *end = skip_qualifiers(skip_brackets(s, '(', ')'));
 
-            // "::" follows the parameters of an enclosing function, as in "f(int)::local::g()".
+            // "::" follows the parameters of an enclosing function, as in "f(int)::local::g()" and
+            // "C::f() const::{lambda()#1}".
             if (strncmp(end, "::", 2) != 0)
                 break;
             s = end;
