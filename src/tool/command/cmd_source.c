@@ -1,6 +1,8 @@
 /* cmd_source.c: `heaptap source`: show the source text with the memory that each line allocated.
  *
  * An unreadable source file is not a failure: its lines are listed without text. */
+#include <stdio.h>
+
 #include "analyse/source.h"
 #include "command/runner.h"
 #include "json/json.h"
@@ -19,7 +21,11 @@ static const struct source_options defaults;
 struct source_run {
     const struct source_options *options;
     const char *what; // Function or file to show.
+    // Language whose functions alone a process without a match shows; "" = none. LANGUAGE_BYTES.
+    char *language;
 };
+
+enum { LANGUAGE_BYTES = 32 };
 
 /* Argument of cmd_source_read_source. */
 struct source_reader {
@@ -62,6 +68,8 @@ cmd_source_show(struct shown *s)
         .source = &source, .self = o.self, .read = cmd_source_read_source, .read_arg = &reader};
     int rc = source_find(s->p, &s->stacks, run->what, s->text.base.arena, &source);
 
+    if (rc == HEAPTAP_NOT_FOUND && s->p->language_only != 0)
+        snprintf(run->language, LANGUAGE_BYTES, "%s", profile_string(s->p, s->p->language_only));
     if (rc == 0 && !o.view.json && !source.has_lines) {
         message_error(
             "'%s' was found in the profile, but without line information; compile with -g or "
@@ -84,7 +92,8 @@ static int
 run_source(const void *given, int count, char **arguments)
 {
     const struct source_options *o = given;
-    const struct source_run run = {o, arguments[0]};
+    char language[LANGUAGE_BYTES] = "";
+    const struct source_run run = {o, arguments[0], language};
     const struct runner r = {
         .options = &o->view,
         .own = &run,
@@ -100,6 +109,9 @@ run_source(const void *given, int count, char **arguments)
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
     message_error("no function or file of the profile matches '%s'", run.what);
+    if (*language != '\0')
+        message_hint("only %s functions were searched; --no-language-only adds those in C",
+                     language);
     return EXIT_BAD_INPUT;
 }
 

@@ -56,6 +56,10 @@ for python in $pythons; do
     check "$name: a section on live blocks" \
         grep -q '^Still live at end .*, which Python did not free at exit$' "$name.screen"
     check "$name: one screen" test "$(wc -l <"$name.screen")" -le 30
+    "$HEAPTAP" source libc_start.c "$name" >"$name.source" 2>&1
+    same "$name: source of a C function" \
+        "3 only Python functions were searched; --no-language-only adds those in C" \
+        "$? $(sed -n 's/^hint: //p' "$name.source")"
     "$HEAPTAP" report --wide --no-language-only "$name" >"$name.screen" 2>/dev/null
     same "$name: --no-language-only has no such row" 0 \
         "$(grep -c 'no Python frame' "$name.screen")"
