@@ -177,13 +177,20 @@ cmd_leaks_show(struct shown *s)
     return 0;
 }
 
+static const struct limit_rules rules = {
+    .option = "fail-over", .names = 1u << LIMIT_LEAKS, .unnamed = 1u << LIMIT_LEAKS};
+
+static const char *
+cmd_leaks_offered(const char *name, size_t i)
+{
+    return strcmp(name, "fail-over") == 0 ? limits_offered(&rules, i) : NULL;
+}
+
 /* Parse the limits of --fail-over, which has the syntax of diff's option. Returns 0 or an exit
  * code. */
 static int
 cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
 {
-    static const struct limit_rules rules = {
-        .option = "fail-over", .names = 1u << LIMIT_LEAKS, .unnamed = 1u << LIMIT_LEAKS};
     struct err err = {""};
     int rc = o->fail_over ? limits_parse(o->fail_over, &rules, ret, &err) : 0;
 
@@ -343,5 +350,6 @@ const struct command command_leaks = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
+    .offered = cmd_leaks_offered,
     .run = run_leaks,
 };

@@ -626,6 +626,8 @@ cmd_run_offered(const char *name, size_t i)
         return run_limits_offered(i);
     if (strcmp(name, "hook") == 0)
         return hook_kinds_offered(i);
+    if (strcmp(name, "hook=") == 0)
+        return hook_kinds_name(i);
     return strcmp(name, "language") == 0 ? adapters_name(i) : NULL;
 }
 

@@ -243,6 +243,12 @@ hook_kinds_offered(size_t i)
 }
 
 const char *
+hook_kinds_name(size_t i)
+{
+    return i < countof(kinds) ? kinds[i].name : NULL;
+}
+
+const char *
 hook_kinds_preset_of(const char *symbol)
 {
     for (size_t i = 0; i < countof(presets); i++)

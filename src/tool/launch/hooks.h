@@ -34,6 +34,9 @@ void hook_kinds_explain(struct strbuf *out);
  * last one. */
 const char *hook_kinds_offered(size_t i);
 
+/* Return the name of the Ith kind; NULL after the last one. */
+const char *hook_kinds_name(size_t i);
+
 /* Return the name of the preset with SYMBOL; NULL = none. */
 const char *hook_kinds_preset_of(const char *symbol);
 

@@ -3,15 +3,19 @@
  * The scripts contain only words and no logic of heaptap. After `heaptap` they offer the commands,
  * after a command its options, and after an option with known values these values. Elsewhere they
  * offer profiles and directories, or all files if there are none. An optional value is offered only
- * after "=". If a command ends with another program's arguments (run), its first word that is no
+ * after "=". For an option whose values have the form "A=B", known texts B are offered after the
+ * second "=". If a command ends with another program's arguments (run), its first word that is no
  * option is completed to a program and later words to files in bash; zsh uses its own completion of
  * that program. All text from the tables that a shell would expand is quoted.
  */
 #include "option/opts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/arena.h"
+
+enum { OPTION_NAME_BYTES = 64 };
 
 /* Append TEXT for the inside of single quotes. ESCAPE has the characters that would end a
  * description of zsh's _arguments. */
@@ -35,6 +39,27 @@ completion_value(const struct command *c, const struct opt *o, size_t i)
     if (opts_has_choices(o))
         return o->choices[i];
     return c->offered != NULL ? c->offered(o->name, i) : NULL;
+}
+
+/* Return the Ith text that is offered behind the "=" within a value of option O of C; NULL after
+ * the last one. */
+static const char *
+completion_behind(const struct command *c, const struct opt *o, size_t i)
+{
+    char name[OPTION_NAME_BYTES];
+
+    if (c->offered == NULL || opts_has_choices(o))
+        return NULL;
+    snprintf(name, sizeof name, "%s=", o->name);
+    return c->offered(name, i);
+}
+
+/* Append the texts that are offered behind the "=" within a value of option O of C. */
+static void
+completion_texts(struct strbuf *out, const struct command *c, const struct opt *o)
+{
+    for (size_t i = 0; completion_behind(c, o, i) != NULL; i++)
+        strbuf_fmt(out, "%s%s", i ? " " : "", completion_behind(c, o, i));
 }
 
 /* Append the values that are offered for option O of C. */
@@ -76,6 +101,11 @@ bash_values(struct strbuf *out, const struct command *c)
     for (const struct opt *o = c->options; o && o->kind != OPT_END; o++) {
         if (o->kind == OPT_FLAG)
             continue;
+        if (completion_behind(c, o, 0) != NULL) {
+            strbuf_fmt(out, "        %s:--%s=*=) words='", c->name, o->name);
+            completion_texts(out, c, o);
+            strbuf_str(out, "' ;;\n");
+        }
         strbuf_fmt(out, "        %s:--%s=", c->name, o->name);
         if (!opts_is_flag(o))
             strbuf_fmt(out, "|%s:--%s", c->name, o->name);
@@ -103,6 +133,7 @@ bash_program(struct strbuf *out, const struct command *c)
         strbuf_fmt(out, ") [ \"$after\" = = ] && i=$((i + 2))%s ;;\n",
                    opts_is_flag(o) ? "" : " || i=$((i + 1))");
     }
+    strbuf_fmt(out, "            %s:=) i=$((i + 1)) ;;\n", c->name); // Within a value.
     strbuf_fmt(out, "            %s:--) program=$((i + 1)) ;;\n", c->name);
     if (!c->stop_at_unknown)
         strbuf_fmt(out, "            %s:-*) ;;\n", c->name);
@@ -146,11 +177,18 @@ completion_bash(const struct command_group *groups, struct strbuf *out)
         if ((*c)->alias)
             strbuf_fmt(out, "    [ \"$command\" = %s ] && command=%s\n", (*c)->alias, (*c)->name);
     strbuf_str(out, "    # Bash takes = for a word of its own.\n"
+                    "    i=$COMP_CWORD\n"
                     "    if [ \"$before\" = = ]; then\n"
-                    "        before=${COMP_WORDS[COMP_CWORD-2]}=\n"
+                    "        before=${COMP_WORDS[i-2]}= i=$((i - 2))\n"
                     "    elif [ \"$word\" = = ]; then\n"
-                    "        word='' before=$before=\n"
+                    "        word='' before=$before= i=$((i - 1))\n"
                     "    fi\n"
+                    "    # The value of an option may have a further one.\n"
+                    "    case $before in\n"
+                    "        -*) ;;\n"
+                    "        *=) [ \"${COMP_WORDS[i-1]}\" = = ] && i=$((i - 1))\n"
+                    "            before=${COMP_WORDS[i-1]}=$before ;;\n"
+                    "    esac\n"
                     "    COMPREPLY=()\n"
                     "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                     "        COMPREPLY=($(compgen -W '");
@@ -220,7 +258,13 @@ zsh_option(struct strbuf *out, const struct command *c, const struct opt *o)
         completion_quoted(out, o->argument, strlen(o->argument), ":\\");
         strbuf_char(out, ':');
     }
-    if (completion_value(c, o, 0) != NULL) {
+    if (completion_behind(c, o, 0) != NULL) {
+        strbuf_str(out, "{ if compset -P \"*=\"; then compadd ");
+        completion_texts(out, c, o);
+        strbuf_str(out, "; else compadd ");
+        completion_values(out, c, o);
+        strbuf_str(out, "; fi }");
+    } else if (completion_value(c, o, 0) != NULL) {
         strbuf_char(out, '(');
         completion_values(out, c, o);
         strbuf_char(out, ')');

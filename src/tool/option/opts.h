@@ -79,7 +79,8 @@ struct command {
     const char *examples; // Lines "command\texplanation", for help and the man page; NULL = none.
     const struct opt *options;
     // Return the Ith value that completion offers for an option without choices, the one called
-    // NAME; NULL if there is none, or no Ith one. NULL = for no option.
+    // NAME; NULL if there is none, or no Ith one. NULL = for no option. If a value has the form
+    // "A=B", a NAME with "=" at its end asks for the texts behind that "=".
     const char *(*offered)(const char *name, size_t i);
     const void *defaults; // The command's struct of options; NULL without options.
     size_t defaults_bytes;

@@ -135,6 +135,8 @@ formats=$("$HEAPTAP" export --list | awk '/^[a-z]/ { print $1 }' | paste -s -d '
 limits="peak leaks inuse alloc allocations temporary corruption count"
 hooks=$({ "$HEAPTAP" run --hook list | sed -n '/^Presets/,$s/^  \([a-z]\+\) .*/\1/p'; echo list; } |
     sort | paste -s -d ' ')
+kinds=$("$HEAPTAP" run --hook list | sed -n '/^Kinds/,/^$/s/^  (.*)  *//p' | tr -d ',' |
+    paste -s -d ' ')
 bash_completion() {
     "$HEAPTAP" generate completion bash >bash.completion || return 1
     local c option
@@ -165,6 +167,13 @@ bash_completion() {
         [ "$(offers heaptap run --language '' | tr '\n' ' ')" = "lua ecl gc python node " ] &&
         [ "$(offers heaptap run --hook '' | sort | tr '\n' ' ')" = "$hooks " ] &&
         [ "$(offers heaptap run --hook = mi)" = mimalloc ] &&
+        [ "$(offers heaptap run --hook my_malloc = strd)" = strdup ] &&
+        [ "$(offers heaptap run --hook my_malloc = | tr '\n' ' ')" = "$kinds " ] &&
+        [ "$(offers heaptap run --hook = my_malloc = strd)" = strdup ] &&
+        [ "$(offers heaptap run --hook = my_malloc = | tr '\n' ' ')" = "$kinds " ] &&
+        [ "$(offers heaptap run --hook my_malloc = malloc --qui)" = --quiet ] &&
+        [ "$(offers heaptap run --hook my_malloc = malloc ./program man)" = man ] &&
+        [ "$(offers heaptap leaks --fail-over '')" = leaks ] &&
         [ "$(offers heaptap run --fail-on '' | tr '\n' ' ')" = "$limits " ] &&
         [ "$(offers heaptap diff --fail-over '' | tr '\n' ' ')" = "$limits " ] &&
         [ "$(offers heaptap diff --fail-over = le)" = leaks ] &&
@@ -183,7 +192,8 @@ zsh_completion() {
     "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap &&
         grep -qF ":FORMAT:($formats)'" _heaptap &&
         grep -E "'--language=.*:NAME:\(lua ecl gc python node\)'" _heaptap &&
-        grep -E "'--hook=.*:SYMBOL=KIND:\(jemalloc .*list\)'" _heaptap &&
+        grep -E "'--hook=.*:SYMBOL=KIND:\{ if compset -P .* compadd $kinds; else compadd jemalloc" \
+            _heaptap &&
         grep -cF ":LIMITS:($limits)'" _heaptap | grep -x 2
 }
 if command -v zsh >/dev/null; then
