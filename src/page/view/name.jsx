@@ -12,6 +12,7 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 export {baseName, shortName, visible};
 
 const TIP = 4000; // Longer tips are useless.
+const SHORTEST = 6; // Letters of a name beside the file of its function.
 
 /* The number of letters in a line; without a limit, text wraps. */
 export const Room = createContext(Infinity);
@@ -37,12 +38,14 @@ export function FunctionName({id, whole = false, brief = false, part = 1, placed
     const name = visible(profile.functions.name[id]);
     const tail = visible(profile.functions.place[id]);
     const place = placed && !/[/,]/.test(tail) ? '' : tail;
-    const kind = functionKind(profile, id);
+    const kind = functionKind(profile, id), suffix = place === '' ? '' : ` (${place})`;
+    const all = Math.floor(part * letters);
+    const room = suffix === '' ? all : Math.max(SHORTEST, all - suffix.length);
     return (
         <a class={`fn ${kind}`} href={formatRoute(elsewhere(state, 'function', {fn: id}))}
             title={name.slice(0, TIP)}>
-            <bdi>{textOf(name, {whole, brief}, Math.floor(part * letters))}</bdi>
-            {place !== '' && <bdi class="place"> ({place})</bdi>}
+            <bdi>{textOf(name, {whole, brief}, room)}</bdi>
+            {suffix !== '' && <bdi class="place">{suffix}</bdi>}
         </a>);
 }
 
