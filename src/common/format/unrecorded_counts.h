@@ -29,8 +29,8 @@ struct unrecorded_failure {
     char cause[184]; // Cause and remedy, NUL-terminated.
 };
 
-/* A process in which another malloc precedes the recorder's: the program's own, or one of a library
- * that was preloaded in front. The recorder gets no event from the process, unless that malloc
+/* A process with another malloc in front of the recorder's: the program defines it, or a library
+ * that was preloaded first. The recorder gets no event from the process, unless that malloc
  * calls the recorder's. So a process without a profile was not recorded. */
 struct unrecorded_own_malloc {
     uint32_t pid;
@@ -38,8 +38,8 @@ struct unrecorded_own_malloc {
     char library[64]; // Name of the library, NUL-terminated, perhaps shortened; "" = the program.
 };
 
-/* A recording that began. All members but the name are as in the header of its profile, and
- * identify it. Of 64 bytes. */
+/* A recording that began, in 64 bytes. All members but the name are as in the header of the
+ * profile, and identify it. */
 struct begun_recording {
     uint64_t process_start, start_unix_ns, start_monotonic_ns;
     uint32_t pid;

@@ -2,8 +2,8 @@
  *
  * Colours distinguish user code, libraries, and runtimes: standard libraries, the C library and
  * interpreters. Libraries also have a line at their lower edge, and runtimes a dashed line and
- * slanted letters, for readers to whom the colours look alike. For two profiles they show growth
- * and shrinkage, stronger with a larger relative change. They are the page's colours
+ * slanted letters, for readers who see no difference between the colours. For two profiles they
+ * show growth and shrinkage, stronger with a larger relative change. They are the page's colours
  * (view/page.css), mixed with the page's background, so that text on them is readable in light and
  * in dark mode. Three shades of each colour distinguish neighbours, and a function always has the
  * same shade.

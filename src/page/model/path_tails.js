@@ -44,7 +44,7 @@ function distinguish(owners, of, tails) {
 
 /**
  * @param {{name: string, path: string, more: string}[]} owners
- * @returns {string[]} by owner: '' if its name is unique, else the shortest end of its path, in
+ * @returns {string[]} by owner: '' if the name is unique, else the shortest end of the path, in
  *     whole components, that no other path of this name has; if several have the path, with `more`
  */
 export function pathTails(owners) {

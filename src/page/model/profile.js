@@ -409,7 +409,7 @@ function addSites(profile, after, before) {
     for (const side of sides)
         addColumns(side === after ? sites.columns : sites.beforeColumns, side.report.sites,
             side.site);
-    // Numbers are those of AFTER's report; sites missing there have the number of BEFORE's.
+    // The numbers come from AFTER's report, for sites missing there from BEFORE's.
     for (const side of sides)
         side.report.sites.number?.forEach((number, i) => {
             sites.number[side.site[i]] ||= number ?? 0;

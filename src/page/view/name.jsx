@@ -12,7 +12,7 @@ import {elsewhere, formatRoute, useShared} from './route.js';
 export {baseName, shortName, visible};
 
 const TIP = 4000; // Longer tips are useless.
-const SHORTEST = 6; // Letters of a name beside the file of its function.
+const SHORTEST = 6; // Letters of a name beside the function's file.
 
 /* The number of letters in a line; without a limit, text wraps. */
 export const Room = createContext(Infinity);

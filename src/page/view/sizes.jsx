@@ -147,8 +147,8 @@ function binColumns(key, bins) {
                 {typesRow(bin)}</span>}];
 }
 
-/* Show the sizes up to 1024 bytes, each in a row. They are those of the whole process, by a metric
- * that is known of each size. */
+/* Show the sizes up to 1024 bytes, each in a row. They cover the whole process, by a metric that
+ * is known of each size. */
 function Bins({bins, isExact}) {
     const {metric, state} = useShared(), key = isExact ? metric.key : 'allocated';
     const columns = useMemo(() => binColumns(key, bins), [key, bins]);

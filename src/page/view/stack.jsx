@@ -1,7 +1,7 @@
 /* stack.jsx: one stack with all frames and all numbers.
  *
  * If wrappers are folded, sites that differ only in wrappers share one row of the table, also
- * across the two profiles of a comparison. The numbers and frames are those of the row. */
+ * across the two profiles of a comparison. The numbers and frames belong to the row. */
 import {useMemo} from 'preact/hooks';
 import {siteValues} from '../model/extent.js';
 import {keyOfSites, keysOf} from '../model/groups.js';

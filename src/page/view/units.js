@@ -6,8 +6,8 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const MINUS = '\u2212';
 export const UNKNOWN = '–';
 
-/* VALUE with DIGITS decimals. Of two equally near numbers the even one is shown, as the command's
- * printf does: 29.25 as 29.2. toFixed shows the larger one. */
+/* VALUE with DIGITS decimals. If two numbers are equally near, the even one is shown, as the
+ * command's printf does: 29.25 as 29.2. toFixed shows the larger one. */
 export function fixed(value, digits) {
     const size = Math.abs(value), halves = size * 2 ** (digits + 1);
     if (halves % 2 !== 1)
