@@ -6,12 +6,12 @@
 
 Started by `make bench`. The sections are programs by kind and loops (programs.py) under every
 tool (peers.py), latency of malloc, a server under load (server_load.py), start-up, the report,
-the instructions by function, adapters for languages (adapters.py), and the other bars
-(checks.py). ONLY picks programs and loops by name, programs by their kind ("stacks"), and
-sections: "kinds" (all programs), "loops", "threads" (loops of several), "latency", "server",
-"startup", "report", "instructions", "adapters", "checks". The section "budget" (budget.py) takes
-minutes for each program and must be asked for. BEFORE is the build directory of another commit:
-programs and loops are measured with both, in the same rounds.
+the instructions by function, adapters for languages (adapters.py), the other bars (checks.py),
+and profiles after kill -9 (survival.py). ONLY picks programs and loops by name, programs by
+their kind ("stacks"), and sections: "kinds" (all programs), "loops", "threads" (loops of several),
+"latency", "server", "startup", "report", "instructions", "adapters", "checks", "survival". The
+section "budget" (budget.py) takes minutes for each program and must be asked for. BEFORE is the
+build directory of another commit: programs and loops are measured with both, in the same rounds.
 
 How a cost is measured. A machine is slower at one moment than at another, so a tool is never
 compared with a native run from another time. Every run of a tool has a separate native run right
@@ -49,6 +49,7 @@ import programs
 import runner
 import sections
 import server_load
+import survival
 import tables
 
 SCOPES = {"quick": {"rounds": 5, "scale": 1, "limit_s": 120},
@@ -259,6 +260,8 @@ def main():
         adapters.section(settings, options.rounds, told)
     if ours and wanted("checks"):
         others = checks.section(settings, options.build, options.rounds, told)
+    if wanted("survival"):
+        survival.section(settings, options.tools, told)
     if ours and options.only and wanted("budget"):
         real, _ = programs.real_programs(options.build)
         chosen = [p for p in real if wanted(p.name)] or real

@@ -86,7 +86,9 @@ def others():
         tcmalloc("tcmalloc-hp", {"HEAPPROFILE": "{out}/hp"}, full_only=True, blind={
             "bash": "bash answers getenv() itself, so the profiler is never switched on"}),
         Tool("massif", ["valgrind", "--tool=massif", "--massif-out-file={out}/massif.%p"],
-             command="valgrind", rounds=0.14, full_only=True, follows=False)]
+             command="valgrind", rounds=0.14, full_only=True, follows=False),
+        Tool("dhat", ["valgrind", "--tool=dhat", "--dhat-out-file={out}/dhat.%p"],
+             command="valgrind", rounds=0.07, full_only=True, follows=False)]
 
 
 def libraries():
