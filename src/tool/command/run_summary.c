@@ -72,6 +72,9 @@ run_summary_report_end(struct summary *t)
         run_summary_report(t, "killed by %s; heaptap core CORE shows where%s",
                            phrase_signal(&t->arena, number),
                            WCOREDUMP(s->status) ? "" : ", with a core dump (ulimit -c)");
+    // An allocator aborts when it meets a damaged block, mostly long after the damage.
+    if (number == SIGABRT && s->p != NULL && !s->p->annotated)
+        message_hint("if malloc or free aborted, heaptap run --annotate shows the damaged block");
 }
 
 static void

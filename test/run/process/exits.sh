@@ -36,6 +36,15 @@ print(*[end.get(key) for key in ("how", "status", "signal", "name")])')"
         "$("$HEAPTAP" report $mode.heaptap | grep -c '^More: .*; core CORE')"
 done
 
+# An abort of malloc comes from a block that was damaged before.
+for run in "abort:1" "segv:0" "abort --annotate:0"; do
+    read -r mode option <<<"${run%:*}"
+    "$HEAPTAP" run --force ${option:+"$option"} -o hint.heaptap -- "$PROG/exits" "$mode" \
+        >hint.out 2>hint.err
+    same "$run: the summary suggests --annotate" "${run#*:}" \
+        "$(grep -c '^hint: if malloc or free aborted, heaptap run --annotate shows' hint.err)"
+done
+
 # The kernel kills a program whose control group has no memory left.
 group=
 for file in /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/cgroup.subtree_control; do
