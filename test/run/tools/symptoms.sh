@@ -4,7 +4,7 @@
 # lines of source must not. If it fails, a user who begins there pastes a command that does not
 # work, or sees other output.
 . "$SRCDIR/test/run/lib.subr"
-need python3 gcc pgrep
+need python3 gcc pgrep jq
 
 PATH=$(dirname "$HEAPTAP"):$PATH
 ln -s "$SRCDIR/examples" examples
