@@ -55,7 +55,12 @@ def outcome(settings, tool):
     if not files:
         return "no profile"
     count = recorded_in(settings, tool, files, env)
-    return "not read" if count is None else f"{min(count, BLOCKS):,} of {BLOCKS:,} allocations"
+    if count is None:
+        return "not read"
+    if peers.SAMPLED in tool.name:
+        return f"{count:,} allocations, estimated from samples"
+    # The C library allocates a few blocks too, so a whole profile has slightly more.
+    return f"{min(count, BLOCKS):,} of {BLOCKS:,} allocations"
 
 
 def section(settings, chosen, told):
