@@ -258,4 +258,6 @@ text_access(struct text_view *v, const struct access_table *t, enum access_pick 
         text_access_put_section(v, t, ACCESS_PICK_HOT, limit, false);
     text_access_put_section(v, t, ACCESS_PICK_COLD, limit, false);
     text_access_put_section(v, t, ACCESS_PICK_NEVER, limit, false);
+    strbuf_char(v->out, '\n');
+    text_prose(v, ATTR_DIM, "More: access --fields, the same for the fields of structures");
 }

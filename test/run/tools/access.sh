@@ -38,6 +38,11 @@ for form in "" --hot --cold --never "--limit 1" --fields "--fields --limit 1"; d
     fi
 done
 "$HEAPTAP" report words.heaptap >report.out 2>&1
+for form in "" --hot --fields; do
+    # shellcheck disable=SC2086
+    same "access $form names --fields" $((${#form} == 0)) \
+        "$("$HEAPTAP" access $form words.heaptap | grep -c '^More: access --fields')"
+done
 check "a report has the accesses" grep -qE '^  Accesses +5.0M +1.2 MiB' report.out
 "$HEAPTAP" access --svg fields.svg words.heaptap >svg.out 2>&1
 same "a picture of the fields: exit status" 0 $?
