@@ -2,7 +2,8 @@
 #
 #   make            build/heaptap, build/libheaptap.so (the recorder), and the recorder to link in:
 #                   build/libheaptap.a, build/libheaptap_static.a, build/musl/libheaptap_static.a,
-#                   and adapters for languages, build/libheaptap_*.so
+#                   build/libheaptap_attach.so for heaptap attach, and adapters for languages,
+#                   build/libheaptap_*.so
 #   make test       install the tests' requirements, build, run everything; the last line is
 #                   "N passed, N failed, N skipped"; ONLY=regex picks tests by name
 #   make scopes     which function is called where several are in reach, on this C library and
@@ -96,9 +97,13 @@ page_made := src/page/made/page.html
 #
 #   _preloaded   libheaptap.so
 #   _linked      the archives, which become part of the program
-#   _dynamic     libheaptap.so and libheaptap.a, where there is a dynamic linker; also the tools
+#   _attached    libheaptap_attach.so, which heaptap attach maps into a running program
+#   _dynamic     libheaptap.so, libheaptap_attach.so and libheaptap.a, where there is a dynamic
+#                linker; also the tools
 #   _static      the archives for static executables; _glibc and _musl: for those with that libc
-kinds := preloaded linked dynamic static glibc musl
+#   _interposed  libheaptap.so and libheaptap.a, whose functions come first in link order
+#   _direct      all others: calls lead to the recorder's functions whatever the order is
+kinds := preloaded linked attached dynamic static interposed direct glibc musl
 without = $(filter-out $(patsubst %,\%_%.c,$(filter-out $(1),$(kinds))),$(2))
 operators_source := src/recorder/allocator/operators_static.c
 access_sources := $(wildcard src/recorder/access/*.c)
@@ -116,10 +121,13 @@ every_recorder_source := $(filter-out $(operators_source) $(access_sources) $(la
                            $(wildcard src/recorder/*/*.c)) $(large_sources)
 tool_sources := $(call without,dynamic,$(common_sources)) $(wildcard src/tool/*/*.c) \
                 $(embedded_sources)
-recorder_sources := $(call without,preloaded dynamic,$(every_recorder_source))
-linked_sources := $(call without,linked dynamic,$(every_recorder_source))
-static_sources := $(call without,linked static glibc,$(every_recorder_source))
-musl_sources := $(call without,linked static musl,$(every_recorder_source))
+recorder_sources := $(call without,preloaded dynamic interposed,$(every_recorder_source))
+linked_sources := $(call without,linked dynamic interposed,$(every_recorder_source))
+static_sources := $(call without,linked static direct glibc,$(every_recorder_source))
+musl_sources := $(call without,linked static direct musl,$(every_recorder_source))
+# The attached recorder starts when the tool calls it, and the program does not know its API.
+attached_sources := $(filter-out $(addprefix src/recorder/entry/,constructor.c announce.c api.c \
+                      languages.c),$(call without,attached dynamic direct,$(every_recorder_source)))
 # The library that counts accesses has all of the recorder's sources, built once more, and one more
 # room.
 access_preloaded_sources := $(recorder_sources) $(call without,dynamic,$(access_sources))
@@ -145,7 +153,11 @@ werror := $(if $(DEVELOPER),-Werror)
 # Builds that search for internal errors walk tables to find them: src/tool/util/ensure.h.
 ensure_tables := -DENSURE_TABLES
 CFLAGS ?= -O2 -g
-base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings)
+# heaptap attach decodes instructions with Zydis 4 or later; without it, attach is unavailable.
+has_zydis := $(shell printf '\043include <Zydis/Zydis.h>\nint n[ZYDIS_STACK_WIDTH_64 + 1];\n' | \
+                 $(CC) -fsyntax-only -x c - >/dev/null 2>&1 && echo y)
+base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings) \
+              $(if $(has_zydis),-DHEAPTAP_ZYDIS)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
 tool_flags := $(base_flags) -Isrc/tool $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN))) \
               $(if $(SAN)$(DEVELOPER),$(ensure_tables))
@@ -174,6 +186,10 @@ floating_sources := src/recorder/event/errors.c src/common/sampling/draw.c \
                     src/recorder/language/%
 registers = $(if $(filter $(floating_sources),$(1)),,-mgeneral-regs-only)
 access_flags := $(recorder_flags) -DHEAPTAP_ACCESS
+# Nobody resolves names for the attached recorder except the tool, which knows a few of libc's.
+attached_link := -shared -Wl,-z,now -Wl,--no-undefined -Wl,-Bsymbolic -nostartfiles \
+                 -Wl,--version-script=src/recorder/entry/attached.map \
+                 -Wl,-soname,libheaptap_attach.so -nodefaultlibs -lc
 recorder_link := -shared -Wl,-z,now -Wl,--no-undefined \
                 -Wl,--version-script=src/recorder/entry/versions.map \
                 -Wl,-soname,libheaptap.so -nodefaultlibs -lc
@@ -187,7 +203,8 @@ harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
 
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
 packages := libdw libelf zlib libzstd
-tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) -liberty -lm)$(tool_libs)
+tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) $(if $(has_zydis),-lZydis) \
+                                -liberty -lm)$(tool_libs)
 
 # --- Stamps and objects --------------------------------------------------------------------------
 
@@ -257,8 +274,9 @@ library_sources := $(filter-out $(main_source),$(tool_sources))
 tool_objects := $(call tool-objects,$(config))
 main_object := $(call objects,$(config),$(main_source))
 recorder_objects := $(call objects,$(compiler)-recorder,$(recorder_sources))
-harness_sources := $(filter-out %/real_calls_dynamic.c %/real_dynamic.c %/guard.c \
-                                %/bypass_dynamic.c %/libc_dynamic.c %/bytes.c %/errno_dynamic.c,\
+harness_sources := $(filter-out %/real_calls_interposed.c %/real_interposed.c %/guard.c \
+                                %/bypass_interposed.c %/libc_interposed.c %/bytes.c \
+                                %/errno_dynamic.c,\
                      $(recorder_sources)) \
                    $(wildcard src/tool/util/*.c src/tool/profile/*.c src/tool/load/*.c)
 harness_objects = $(call objects,$(compiler)-harness-$(1),$(harness_sources))
@@ -296,8 +314,8 @@ access_gcc := $(BUILD)/access-gcc/libtsan.a $(BUILD)/access-gcc/libtsan_preinit.
 single_adapters := \
     $(adapter_sources:src/recorder/language/adapter_%.c=$(BUILD)/libheaptap_%.so)
 adapters := $(single_adapters)
-all: $(OUT)/heaptap $(OUT)/libheaptap.so $(linked) $(access) $(access_gcc) $(adapters) \
-     $(OUT)/preload/stamp
+all: $(OUT)/heaptap $(OUT)/libheaptap.so $(OUT)/libheaptap_attach.so $(linked) $(access) \
+     $(access_gcc) $(adapters) $(OUT)/preload/stamp
 
 # An adapter that needs a runtime's headers is built only if they are installed.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
@@ -334,6 +352,14 @@ $(BUILD)/libheaptap.so: $(recorder_objects) src/recorder/entry/versions.map \
                         $(BUILD)/libheaptap.so.list
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(recorder_objects) $(recorder_link)
+
+attached_objects := $(call objects,$(compiler)-recorder,$(attached_sources))
+$(BUILD)/libheaptap_attach.so.list: FORCE
+	@$(call write-if-changed,$@,$(attached_objects))
+$(BUILD)/libheaptap_attach.so: $(attached_objects) src/recorder/entry/attached.map \
+                               $(BUILD)/libheaptap_attach.so.list
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(attached_objects) $(attached_link)
 
 # Each identifies its runtime by headers or by built-in layouts, and the recorder by language.h
 # alone. It stays loaded, like the recorder: it is called until the very end.
@@ -502,8 +528,8 @@ $(OUT)/preload/stamp: $(OUT)/heaptap Makefile
 
 # The command looks for the recorder beside itself.
 ifneq ($(SAN),)
-$(OUT)/libheaptap.so: $(BUILD)/libheaptap.so
-	@mkdir -p $(@D) && ln -sf ../libheaptap.so $@
+$(OUT)/libheaptap.so $(OUT)/libheaptap_attach.so: $(OUT)/%: $(BUILD)/%
+	@mkdir -p $(@D) && ln -sf ../$* $@
 endif
 
 # --- Tests ---------------------------------------------------------------------------------------
@@ -548,7 +574,7 @@ install: all $(BUILD)/man/stamp $(BUILD)/completion/bash $(BUILD)/completion/zsh
 	install -d $(to)/share/bash-completion/completions $(to)/share/zsh/site-functions
 	install -m 755 $(BUILD)/heaptap $(to)/bin/heaptap
 	install -m 755 $(BUILD)/libheaptap.so $(to)/lib/heaptap/libheaptap.so
-	install -m 755 $(adapters) $(to)/lib/heaptap/
+	install -m 755 $(BUILD)/libheaptap_attach.so $(adapters) $(to)/lib/heaptap/
 	cp -RPf $(BUILD)/preload $(to)/lib/heaptap/ && rm $(to)/lib/heaptap/preload/stamp
 	chmod -R u=rwX,go=rX $(to)/lib/heaptap/preload
 	install -m 644 $(BUILD)/libheaptap.a $(BUILD)/libheaptap_static.a $(to)/lib/

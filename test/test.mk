@@ -137,7 +137,7 @@ $(fuzzers): $(BUILD)/test/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_archive)
 	$(Q)$(CLANG) $(fuzz_flags) -Isrc/recorder -fsanitize=fuzzer -MMD -MP -MF $@-fuzzer.d -o $@ \
 	    $< $(fuzz_archive) $(tool_libs)
 
-intercepted := shim unload rlimit_dynamic
+intercepted := shim unload rlimit_interposed
 # harness-rules CONFIG,SANITIZER FLAGS: the intercepted functions get the prefix tap_, so that they
 # do not clash with the functions of the program and the sanitizer.
 define harness-rules

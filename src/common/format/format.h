@@ -73,6 +73,7 @@ enum disk_process_flags {
                                        // longer.
     DISK_PROCESS_ANNOTATED = 1 << 7,   // Blocks carry annotations, so overflows are found.
     DISK_PROCESS_RESERVED = 1 << 8,    // The tables have a fixed size, from --reserve.
+    DISK_PROCESS_ATTACHED = 1 << 9,    // The recorder was attached while the process was running.
 };
 
 struct disk_string {

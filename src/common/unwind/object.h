@@ -28,6 +28,10 @@ struct unwind_process {
 };
 void unwind_begin(const struct unwind_process *process);
 
+/* Find objects by FIND_OBJECT, which has the interface of _dl_find_object. Call before
+ * unwind_begin, which then keeps it. */
+void unwind_use_finder(int (*find_object)(void *address, struct dl_find_object *ret_object));
+
 /* Find the object that covers ADDRESS. Return false if there is none. Lock-free (_dl_find_object,
  * glibc 2.35). This reads the object's headers, so no thread may unload the object meanwhile:
  * either its code is on the caller's stack, or the program was started with it. */

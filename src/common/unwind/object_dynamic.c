@@ -30,14 +30,22 @@ enum { PAGE_BYTES = 4096, SEGMENTS_MAX = 64 };
 
 static struct unwind_process process = {.find_object = _dl_find_object}; // Constant after
                                                                          // unwind_begin.
+static bool has_own_finder;
 
 void
 unwind_begin(const struct unwind_process *p)
 {
     process.headers = p->headers;
     process.header_count = p->header_count;
-    if (p->find_object != NULL)
+    if (p->find_object != NULL && !has_own_finder)
         process.find_object = p->find_object;
+}
+
+void
+unwind_use_finder(int (*find_object)(void *, struct dl_find_object *))
+{
+    process.find_object = find_object;
+    has_own_finder = true;
 }
 
 static void

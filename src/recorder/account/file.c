@@ -728,7 +728,7 @@ map_first(int fd)
 }
 
 void
-file_remove(void)
+file_unmap(void)
 {
     for (size_t i = 0; i < countof(layout); i++) {
         struct table *t = &state->tables[layout[i].kind];
@@ -738,6 +738,12 @@ file_remove(void)
     }
     if (state->header != NULL)
         sys_munmap(state->header, DISK_DATA_OFF);
+}
+
+void
+file_remove(void)
+{
+    file_unmap();
     sys_unlink(account_state()->path);
 }
 

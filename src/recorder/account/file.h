@@ -28,6 +28,9 @@ void file_note_size(uint64_t end);
  * Async-signal-safe. Waits for threads that grow a table, for a bounded time. */
 uint64_t file_give_back(uint64_t spare_bytes, bool from_reserve);
 
+/* Unmap the file, which is complete. */
+void file_unmap(void);
+
 /* Undo file_create. */
 void file_remove(void);
 

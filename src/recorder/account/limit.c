@@ -4,7 +4,7 @@
  * the recorder unmaps unused reservations. It keeps 16 MiB for its tables to grow, or a 64th of the
  * limit if that is more. A limit arrives in three ways:
  *
- *     the program calls setrlimit or prlimit ........ entry/rlimit_dynamic.c calls limit_follow
+ *     the program calls setrlimit or prlimit ........ entry/rlimit_interposed.c calls limit_follow
  *     another process or a raw system call sets it .. nobody reports it. limit_poll reads it once
  *                                                     in a millisecond of events. When an
  *                                                     allocation of the program fails before,

@@ -35,7 +35,7 @@ posix_memalign_fn own_posix_memalign;
 memalign_fn own_aligned_alloc, own_memalign;
 
 /* --- libc: redirects the program's libc, whose allocator can be called without the recorder. See
- * libc_dynamic.c. */
+ * libc_interposed.c. */
 
 /* Redirect libc. Call before the program's first lookup. */
 void libc_prepare(void);
@@ -59,7 +59,7 @@ void real_calls_resolve(void);
 /* Complete the work of the replacements. Call when the program ends. */
 void real_calls_end(void);
 
-/* --- hook_names: the hooked names and their definitions. See hook_names_dynamic.c. */
+/* --- hook_names: the hooked names and their definitions. See hook_names_interposed.c. */
 
 /* Type of an entry in the recorder's table for stubs. The function gets the hooked function's
  * arguments unchanged, and the stub's slot. */
@@ -81,7 +81,7 @@ hook_entry_fn hook_names_begin;
 hook_entry_fn hook_names_bind;
 
 /* --- bypass: intercepts calls of libc's own allocator that do not follow link order. See
- * bypass_dynamic.c. */
+ * bypass_interposed.c. */
 
 /* Return the replacements of the allocator functions of the program's libc. Return NULL if the real
  * allocator is libc's, or if libc is unknown. */

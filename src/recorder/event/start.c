@@ -162,7 +162,8 @@ describe_process(struct disk_header *h)
     h->process_flags = (state->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
                        (state->in_memory ? (uint32_t)DISK_PROCESS_IN_MEMORY : 0) |
                        (annotation_is_on() ? (uint32_t)DISK_PROCESS_ANNOTATED : 0) |
-                       (account_state()->reserve_bytes ? (uint32_t)DISK_PROCESS_RESERVED : 0);
+                       (account_state()->reserve_bytes ? (uint32_t)DISK_PROCESS_RESERVED : 0) |
+                       (host_given_profile() >= 0 ? (uint32_t)DISK_PROCESS_ATTACHED : 0);
     h->session_id = selection_session();
     h->start_unix_ns = sys_unix_ns();
     h->start_monotonic_ns = state->start_ns;
@@ -300,7 +301,7 @@ start_all(void)
 
     // A privileged program (setuid, setgid, file capabilities) must not write to its user's
     // directory, nor to paths from its user's environment.
-    if (process_value(AT_SECURE) != 0)
+    if (process_value(AT_SECURE) != 0 && host_given_profile() < 0)
         return false;
     // Do not record under a sanitizer: its interceptors must not be called before it is
     // initialised, and it would report the recorder's blocks as errors.

@@ -183,6 +183,50 @@ struct arch_caller {
             ".cfi_endproc\n\t"                                                                     \
             ".size " #name ", . - " #name "\n\t"                                                   \
             ".previous")
+/* Define attached_check, which calls attached_new_owner with the thread id in r10 and preserves the
+ * registers of up to four arguments. */
+#define ARCH_ATTACHED_CHECK                                                                        \
+    __asm__(".text\n\t"                                                                            \
+            ".type attached_check, @function\n"                                                    \
+            "attached_check:\n\t"                                                                  \
+            ".cfi_startproc\n\t"                                                                   \
+            "pushq %rdi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rsi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %rcx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "movl %r10d, %edi\n\t"                                                                 \
+            "call attached_new_owner\n\t"                                                          \
+            "popq %rcx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rsi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "popq %rdi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
+            "ret\n\t"                                                                              \
+            ".cfi_endproc\n\t"                                                                     \
+            ".size attached_check, . - attached_check\n\t"                                         \
+            ".previous")
+
+/* Define the exported function heaptap_attached_NAME. If the thread's words belong to another
+ * thread, it has them cleared. It then jumps to NAME with all arguments unchanged, so NAME's caller
+ * is its caller. */
+#define ARCH_ATTACHED_ENTRY(name)                                                                  \
+    __asm__(".text\n\t"                                                                            \
+            ".balign 32\n\t"                                                                       \
+            ".globl heaptap_attached_" #name "\n\t"                                                \
+            ".type heaptap_attached_" #name ", @function\n"                                        \
+            "heaptap_attached_" #name ":\n\t"                                                      \
+            ".cfi_startproc\n\t"                                                                   \
+            "endbr64\n\t"                                                                          \
+            "movq attached_tid_off(%rip), %r11\n\t"                                                \
+            "movl %fs:(%r11), %r10d\n\t"                                                           \
+            "movq heaptap_attach_owner@gottpoff(%rip), %r11\n\t"                                   \
+            "cmpl %r10d, %fs:(%r11)\n\t"                                                           \
+            "je " #name "\n\t"                                                                     \
+            "call attached_check\n\t"                                                              \
+            "jmp " #name "\n\t"                                                                    \
+            ".cfi_endproc\n\t"                                                                     \
+            ".size heaptap_attached_" #name ", . - heaptap_attached_" #name "\n\t"               \
+            ".previous")
+
 #define ARCH_TEXT(number) ARCH_TEXT_OF(number)
 #define ARCH_TEXT_OF(number) #number
 

@@ -12,12 +12,41 @@
 #include "platform/process.h"
 #include "platform/sys.h"
 
+// What a tool has passed; NULL = nothing. Process constants.
+static const char *settings_given;
+static int profile_given;
+
+void
+host_use_settings(const char *settings, int fd)
+{
+    settings_given = settings;
+    profile_given = fd;
+}
+
+int
+host_given_profile(void)
+{
+    return settings_given != NULL ? profile_given : -1;
+}
+
+static const char *
+host_setting(const char *name, size_t length)
+{
+    for (const char *s = settings_given; *s != '\0'; s += strlen(s) + 1)
+        if (strncmp(s, name, length) == 0 && s[length] == '=')
+            return s + length + 1;
+    return NULL;
+}
+
 const char *
 host_environment(const char *name)
 {
     size_t length = strlen(name);
-    char **e = process_environment();
+    char **e;
 
+    if (settings_given != NULL)
+        return host_setting(name, length);
+    e = process_environment();
     if (process_value(AT_SECURE) != 0 || e == NULL)
         return NULL;
     for (; *e != NULL; e++)

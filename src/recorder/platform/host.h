@@ -9,6 +9,14 @@
  * (AT_SECURE). The program owns the memory and may change it together with its environment. */
 const char *host_environment(const char *name);
 
+/* Use SETTINGS, "NAME=VALUE" strings that end with an empty one, instead of the environment, and
+ * the open file FD as the profile. For a recorder that a tool has attached: such a tool has all
+ * rights over the process, so AT_SECURE does not matter. */
+void host_use_settings(const char *settings, int fd);
+
+/* Return the descriptor of the profile that host_use_settings has set; -1 = none. */
+int host_given_profile(void);
+
 /* Return the value of NAME as a number; 0 if it is not set or not a number. */
 uint64_t host_number(const char *name);
 

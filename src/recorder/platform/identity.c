@@ -55,6 +55,14 @@ identity_own(void)
         store_relaxed(owner, pid);
 }
 
+void
+identity_release(void)
+{
+    if (owner != NULL)
+        sys_munmap(owner, PAGE_BYTES);
+    owner = NULL;
+}
+
 /* Return the owner of the memory that the process PID runs in. When an owner has ended, its memory
  * passes to its guests. */
 static int

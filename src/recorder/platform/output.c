@@ -112,6 +112,8 @@ output_message(enum output_event event, int error, const char *path)
     struct fmt f = fmt_init(line, sizeof line - 1);
     struct stat st;
 
+    if (host_given_profile() >= 0)
+        return; // The tool that has attached the recorder reports to its user.
     remember_stderr();
     if (!first_stderr.known || sys_fstat(2, &st) != 0 || st.st_dev != first_stderr.device ||
         st.st_ino != first_stderr.inode)
@@ -298,6 +300,17 @@ create(char *path)
     return error;
 }
 
+/* Use the profile that a tool has created as PATH and opened for this process. */
+static int
+take_given(const char *path, char *ret_path, size_t path_bytes)
+{
+    struct fmt f = fmt_init(ret_path, path_bytes);
+    int error = write_first_words(host_given_profile());
+
+    fmt_str(&f, path);
+    return error != 0 ? error : host_given_profile();
+}
+
 int
 output_open(char *ret_path, size_t path_bytes)
 {
@@ -308,6 +321,8 @@ output_open(char *ret_path, size_t path_bytes)
     // Do not exceed the limit: the kernel would send SIGXFSZ, which ends the process.
     if (sys_limit(RLIMIT_FSIZE) < DISK_DATA_OFF)
         return -EFBIG;
+    if (host_given_profile() >= 0)
+        return take_given(pattern, ret_path, path_bytes);
     if (pattern == NULL || *pattern == '\0')
         pattern = PROFILE_DEFAULT_NAME;
     for (uint32_t number = 1; number <= NAME_ATTEMPTS && fd == -EEXIST; number++) {

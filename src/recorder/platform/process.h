@@ -35,6 +35,9 @@ void process_learn(void);
  * each forked child, before a vfork or clone(CLONE_VM) can share that memory. Async-signal-safe. */
 void identity_own(void);
 
+/* Release the record of the owner. Call when recording has ended for good. */
+void identity_release(void);
+
 /* Return true if the caller is a guest: a process that runs in the memory of another one.
  * Async-signal-safe. */
 bool identity_is_guest(void);

@@ -52,6 +52,12 @@ sys_be_quiet(void)
     quiet = true;
 }
 
+void
+sys_be_quiet_no_longer(void)
+{
+    quiet = false;
+}
+
 bool
 sys_is_quiet(void)
 {

@@ -21,8 +21,10 @@ sys_failed(const void *p)
 
 /* Make no system call from now on, in this process and its forked children. Calls that return a
  * fact give the best answer possible without the kernel; all others fail with -EPERM. For programs
- * that are about to forbid system calls. Cannot be undone. */
+ * that are about to forbid system calls. sys_be_quiet_no_longer undoes it, for the end of an
+ * attached recorder. */
 void sys_be_quiet(void);
+void sys_be_quiet_no_longer(void);
 bool sys_is_quiet(void);
 
 void *sys_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, uint64_t off);

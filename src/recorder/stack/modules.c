@@ -9,7 +9,7 @@
  * rule and memo is stale:
  *
  *     dlclose returns .................... entry/unload.c sweeps
- *     dlopen is about to map an object ... entry/bypass_dynamic.c sweeps
+ *     dlopen is about to map an object ... entry/bypass_interposed.c sweeps
  *     a new module overlaps an old one ... so the old one was unloaded: modules_record
  *
  * The first alone comes too late if another thread maps an object where one was just unmapped, and

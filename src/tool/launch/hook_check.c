@@ -8,7 +8,7 @@
  * The dynamic linker itself lists these objects (`ld.so --list`): no other program has its search
  * path, its cache and the user's LD_PRELOAD. It runs none of their code. If it fails, as it does
  * for a script, nothing is refused. The recorder then binds variables past the stubs
- * (entry/hook_names_dynamic.c), as it does in programs that the program starts. */
+ * (entry/hook_names_interposed.c), as it does in programs that the program starts. */
 #include "launch/hooks.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* real_calls_dynamic.c: defines the functions that the recorder calls, before and after they are
+/* real_calls_interposed.c: defines the functions that the recorder calls, before and after they are
  * resolved. */
 #include "entry/entry.h"
 

@@ -1,4 +1,4 @@
-/* entry_static.c: stubs of functions that have no work in a static program. A static program has
+/* entry_direct.c: stubs of functions that have no work in a static program. A static program has
  * one libc and no namespaces, its functions cannot be looked up, and it unloads no objects. */
 #include "entry/entry.h"
 

@@ -1,4 +1,4 @@
-/* hooks_dynamic.c: records functions whose names are chosen at run time.
+/* hooks_interposed.c: records functions whose names are chosen at run time.
  *
  *     program ─► je_malloc: a stub, first in link order ─► entry for its shape ─► next je_malloc
  *                 (a library that the tool has written,        (here)
@@ -15,7 +15,7 @@
  *
  * The next function is looked up at the start and, if it is missing then, at the first call. So the
  * lookup finds functions loaded by dlopen. A name without a definition gets a function that fails
- * allocations and ignores frees; hook_names_dynamic.c hides such names from most programs.
+ * allocations and ignores frees; hook_names_interposed.c hides such names from most programs.
  *
  * An allocator may implement malloc by a hooked function. Such a call has a return address in the
  * allocator's code or, after a tail call, in the recorder's code. The recorder detects such a call

@@ -1,4 +1,4 @@
-/* real_dynamic.c: finds the next definitions, by the tables of the dynamic linker.
+/* real_interposed.c: finds the next definitions, by the tables of the dynamic linker.
  *
  * The program calls the recorder's functions because the recorder comes first in the scope that the
  * dynamic linker searches. Without the recorder, the search would find the next definition. If some

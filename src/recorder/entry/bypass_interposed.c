@@ -1,11 +1,11 @@
-/* bypass_dynamic.c: intercepts calls that reach libc's own allocator outside link order.
+/* bypass_interposed.c: intercepts calls that reach libc's own allocator outside link order.
  *
  * The recorder would miss four kinds of calls. An object opened with RTLD_DEEPBIND searches its own
  * libraries first and finds libc's malloc. dlsym finds libc's malloc with libc's handle or by
  * RTLD_NEXT. Some programs call __libc_malloc. An object opened by dlmopen has a separate libc.
  *
- * The recorder exports __libc_malloc and its relatives (libc_dynamic.c). For the other calls, the
- * recorder redirects libc's dynamic symbols: before the program can look them up, the symbols
+ * The recorder exports __libc_malloc and its relatives (libc_interposed.c). For the other calls,
+ * the recorder redirects libc's dynamic symbols: before the program can look them up, the symbols
  * malloc etc. get the addresses of the recorder's functions as values. References that are already
  * bound do not change.
  *

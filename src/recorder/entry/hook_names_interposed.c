@@ -1,6 +1,6 @@
-/* hook_names_dynamic.c: finds the hooked functions, and hides stubs for names that do not exist.
+/* hook_names_interposed.c: finds the hooked functions, and hides stubs for names that do not exist.
  *
- * The search covers the objects after the recorder in load order (symbols_dynamic.c), including
+ * The search covers the objects after the recorder in load order (symbols_interposed.c), including
  * objects that are visible only to plug-ins.
  *
  * The library of stubs defines every hooked name, in every process of the run. So a program that

@@ -1,12 +1,13 @@
-/* libc_dynamic.c: redirects the program's libc, whose allocator can be called without the recorder.
+/* libc_interposed.c: redirects the program's libc, whose allocator can be called without the
+ * recorder.
  *
- * The recorder exports __libc_malloc and its relatives. bypass_dynamic.c redirects all other names
- * before they can be looked up, which the program does with dlopen, dlmopen, dlsym and dlvsym. The
- * recorder intercepts these four functions to redirect libc before their first call. It intercepts
- * the first two also because the dynamic linker's calls of calloc show the progress of a loading
- * (bypass_look). Each then jumps to the next definition, so that the latter sees its true caller,
- * on which its result depends. A dlopen that the program has found in libc jumps to libc's own, as
- * the next definition may have found it too. */
+ * The recorder exports __libc_malloc and its relatives. bypass_interposed.c redirects all other
+ * names before they can be looked up, which the program does with dlopen, dlmopen, dlsym and
+ * dlvsym. The recorder intercepts these four functions to redirect libc before their first call. It
+ * intercepts the first two also because the dynamic linker's calls of calloc show the progress of a
+ * loading (bypass_look). Each then jumps to the next definition, so that the latter sees its true
+ * caller, on which its result depends. A dlopen that the program has found in libc jumps to libc's
+ * own, as the next definition may have found it too. */
 #include "entry/entry.h"
 
 #include "access/counted_blocks.h"

@@ -1,5 +1,5 @@
-/* rlimit_dynamic.c: shrinks the recorder's reservations when the program limits its address space,
- * as a shell does for `ulimit -v`.
+/* rlimit_interposed.c: shrinks the recorder's reservations when the program limits its address
+ * space, as a shell does for `ulimit -v`.
  *
  * The recorder must do so at once (account/limit.c). Otherwise the program's next mmap would fail
  * and its stack could not grow. */

@@ -1,4 +1,4 @@
-/* symbols_static.c: empty, since objects that a static program loads are not supported. */
+/* symbols_direct.c: empty, since objects that a static program loads are not supported. */
 #include "allocator/symbols.h"
 
 /* The recorder is a part of the program, and its functions come first. */

@@ -1,4 +1,4 @@
-/* symbols_dynamic.c: the dynamic symbols of loaded objects, read in place.
+/* symbols_interposed.c: the dynamic symbols of loaded objects, read in place.
  *
  * dlsym is unsuitable. It waits for a thread that is loading an object, perhaps in a constructor
  * that waits for the calling thread. It replaces or frees an error message that the program has not

@@ -1,4 +1,4 @@
-/* exec_dynamic.c: notices programs that are executed without the recorder's variables, as by
+/* exec_interposed.c: notices programs that are executed without the recorder's variables, as by
  * `env -i`, so that `run --fail-on` does not pass what it has not seen.
  *
  * Each function calls the next definition with unchanged arguments. A successful exec does not
