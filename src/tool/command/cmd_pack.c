@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command/run_summary.h"
 #include "command/sink.h"
 #include "load/load.h"
 #include "open/symbolise.h"
@@ -100,6 +101,12 @@ pack_one(const char *what, const struct pack_options *o)
     arena_release(&tables);
     arena_release(&a);
     return r < 0 ? exit_code(r) : r;
+}
+
+int
+pack_file(const char *path)
+{
+    return pack_one(path, &defaults);
 }
 
 /* Return the target of NAME if NAME, given by the user, is a symbolic link. Links that were found

@@ -23,10 +23,12 @@
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_sizes, command_functions,
     command_callgraph, command_source, command_diff, command_core, command_check,
-    command_rawdump, command_html, command_export, command_access, command_cc, command_cxx;
+    command_rawdump, command_html, command_export, command_access, command_cc, command_cxx,
+    command_attach, command_detach;
 
 static const struct command *const recording[] = {
-    &command_run, &command_cc, &command_cxx, &command_control, &command_snapshot,
+    &command_run, &command_attach, &command_detach, &command_cc, &command_cxx, &command_control,
+    &command_snapshot,
     &command_pack, &command_merge, NULL,
 };
 static const struct command *const showing[] = {

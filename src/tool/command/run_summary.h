@@ -26,6 +26,12 @@ struct run_summary {
 /* Print the summary on stderr, in about ten lines. */
 void run_summary(const struct run_summary *s);
 
+/* --- cmd_pack.c: `heaptap pack`. */
+
+/* Pack the profile PATH in place, and print its size. Returns the exit code; errors have been
+ * printed. */
+int pack_file(const char *path);
+
 /* --- process_requests.c: send requests to the recorders of running processes. */
 
 /* A kind of request: the functions that send and report such a request, and their argument

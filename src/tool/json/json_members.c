@@ -179,6 +179,7 @@ json_process(struct json *j, const struct profile *p)
     json_bool(j, "ended", pr->ended);
     json_process_end(j, pr);
     json_bool(j, "forked", pr->forked);
+    json_bool(j, "attached", pr->attached);
     json_known(j, "kernel", pr->kernel);
     json_known(j, "machine", pr->machine);
     json_uint(j, "cpu_count", pr->cpu_count);

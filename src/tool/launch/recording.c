@@ -17,10 +17,11 @@
 #include "format/run_stderr.h"
 #include "util/path.h"
 
-int
-recording_library(struct arena *arena, const char **ret_path, struct err *err)
+/* Find the library NAME beside this program. */
+static int
+find_library(const char *library, struct arena *arena, const char **ret_path, struct err *err)
 {
-    static const char *const places[] = {"libheaptap.so", "../lib/heaptap/libheaptap.so"};
+    static const char *const places[] = {"", "../lib/heaptap/"};
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash;
@@ -33,20 +34,32 @@ recording_library(struct arena *arena, const char **ret_path, struct err *err)
                        "unreadable)");
     *slash = '\0';
     for (size_t i = 0; i < countof(places); i++) {
-        *ret_path = arena_printf(arena, "%s/%s", self, places[i]);
-        if (access(*ret_path, R_OK) != 0)
-            continue;
-        if (strpbrk(*ret_path, " :") != NULL)
-            return err_set(err, HEAPTAP_BAD_INPUT,
-                           "the loader cannot preload %s, because of the blank or colon in its "
-                           "path; install heaptap elsewhere",
-                           *ret_path);
-        return 0;
+        *ret_path = arena_printf(arena, "%s/%s%s", self, places[i], library);
+        if (access(*ret_path, R_OK) == 0)
+            return 0;
     }
     return err_set(err, HEAPTAP_BAD_INPUT,
-                   "libheaptap.so is missing in %s and in %s/../lib/heaptap; run `make` or `make "
-                   "install`",
-                   self, self);
+                   "%s is missing in %s and in %s/../lib/heaptap; run `make` or `make install`",
+                   library, self, self);
+}
+
+int
+recording_library(struct arena *arena, const char **ret_path, struct err *err)
+{
+    int r = find_library("libheaptap.so", arena, ret_path, err);
+
+    if (r == 0 && strpbrk(*ret_path, " :") != NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the loader cannot preload %s, because of the blank or colon in its path; "
+                       "install heaptap elsewhere",
+                       *ret_path);
+    return r;
+}
+
+int
+recording_attached(struct arena *arena, const char **ret_path, struct err *err)
+{
+    return find_library("libheaptap_attach.so", arena, ret_path, err);
 }
 
 /* ld.so replaces $PLATFORM by the kernel's name for the platform or by glibc's for the processor.

@@ -39,6 +39,9 @@ struct recording_run {
  * from ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if it does not exist. */
 int recording_library(struct arena *arena, const char **ret_path, struct err *err);
 
+/* Find the library that heaptap attach maps into a process, likewise. */
+int recording_attached(struct arena *arena, const char **ret_path, struct err *err);
+
 /* Return the entry of LD_PRELOAD for the recorder's library or an adapter at PATH. By this entry,
  * 64-bit programs load PATH and 32-bit programs an empty library. Returns PATH if the installation
  * or kernel does not support that; ld.so then prints an error in 32-bit programs. From ARENA. */

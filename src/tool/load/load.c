@@ -299,6 +299,7 @@ load_header(struct loader *l)
         .unsure = owner.state == OWNER_UNKNOWN && h->state == DISK_STATE_RECORDING,
         .pid_here = owner.pid != h->pid ? owner.pid : 0,
         .forked = h->process_flags & DISK_PROCESS_FORKED,
+        .attached = h->process_flags & DISK_PROCESS_ATTACHED,
         .in_run = h->session_id != 0,
     };
     if (p->process.ended)

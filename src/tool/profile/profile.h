@@ -564,6 +564,7 @@ struct profile_process {
     bool ended;  // The process had ended when the profile was loaded or packed.
     bool unsure; // `ended` is uncertain: a hidden process may still write the file.
     bool forked; // The process was forked from a recorded one.
+    bool attached; // Recording began while the process was running (heaptap attach).
     bool in_run; // `heaptap run` recorded the process, and adds notes when it has ended.
 };
 

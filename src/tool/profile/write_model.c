@@ -636,6 +636,7 @@ fill_process(struct writer *w, struct disk_header *h)
 
     h->process_flags = (pr->ended ? (uint32_t)DISK_PROCESS_GONE : 0) |
                        (pr->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
+                       (pr->attached ? (uint32_t)DISK_PROCESS_ATTACHED : 0) |
                        (w->p->damage != NULL && w->p->merged_processes == 0
                             ? (uint32_t)DISK_PROCESS_DAMAGED
                             : 0) |

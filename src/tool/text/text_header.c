@@ -46,6 +46,15 @@ put_merged(struct text_view *v)
                            start_time(v), sampling_how(a, p)));
 }
 
+/* Return the words before the duration of the recording of PR. */
+static const char *
+verb_of(const struct profile_process *pr)
+{
+    if (pr->attached)
+        return pr->ended ? "recorded for" : "recording for";
+    return pr->elapsed_is_least ? "ran at least" : pr->ended ? "ran" : "running for";
+}
+
 static void
 put_process(struct text_view *v)
 {
@@ -57,14 +66,13 @@ put_process(struct text_view *v)
     const char *how = pr->pid == 0
                           ? "the live blocks"
                           : arena_printf(a, "%s %s%s \xc2\xb7 %s",
-                                         pr->elapsed_is_least ? "ran at least"
-                                         : pr->ended          ? "ran"
-                                                              : "running for",
+                                         verb_of(pr),
                                          style_duration(a, pr->elapsed_ns), phrase_end(a, pr),
                                          sampling_how(a, v->base.p));
     const char *both;
 
-    who = arena_printf(a, "%s \xc2\xb7 %s", who, start_time(v));
+    who = arena_printf(a, "%s \xc2\xb7 %s%s", who, pr->attached ? "attached " : "",
+                       start_time(v));
     both = arena_printf(a, "%s \xc2\xb7 %s", who, how);
 
     // A process in a container has two ids, which may leave no room for the recording mode.

@@ -77,8 +77,8 @@ views() {
     echo "diff history.heaptap containers.heaptap"
     echo "diff --by function history.heaptap containers.heaptap"
     echo "--help"
-    for by in run control snapshot pack merge report leaks timeline bins direct callgraph source \
-        diff export; do
+    for by in run attach detach control snapshot pack merge report leaks timeline bins direct \
+        callgraph source diff export; do
         echo "$by --help"
     done
     echo "export --list"
@@ -137,8 +137,8 @@ done
 # Every command that shows a profile is among the views. core, check and rawdump show memory.
 for command in $("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }'); do
     case $command in
-    heaptap | run | cc | c++ | record | snapshot | pack | merge | core | check | rawdump | html | \
-        export | help) ;;
+    heaptap | run | attach | detach | cc | c++ | record | snapshot | pack | merge | core | check | \
+        rawdump | html | export | help) ;;
     *) check "$command is among the views" grep -q "^$command .*heaptap$" views ;;
     esac
 done

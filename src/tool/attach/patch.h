@@ -1,0 +1,47 @@
+/* patch.h: jumps at the beginnings of functions, and code that replaces the overwritten
+ * instructions. The structs are stored in the process, where a later detach reads them. */
+#ifndef ATTACH_PATCH_H
+#define ATTACH_PATCH_H
+
+#include "attach/target.h"
+
+enum { PATCH_JUMP_BYTES = 5, PATCH_CODE_BYTES = 32, TRAMPOLINE_BYTES = 96, PATCH_MOVED_MAX = 8 };
+
+/* A function whose first instructions are replaced by a jump to `target`. The trampoline has these
+ * instructions and then a jump behind them. */
+struct patch {
+    uint64_t function, target, trampoline;
+    uint8_t original[PATCH_JUMP_BYTES];
+    uint8_t count; // Number of moved instructions, with their offsets in both places.
+    uint8_t from[PATCH_MOVED_MAX], to[PATCH_MOVED_MAX];
+};
+
+/* A branch within the allocator that leads directly to a patched function. It is changed to lead to
+ * the trampoline, because inner calls of the allocator are no events of the program. */
+struct branch {
+    uint64_t at; // Address of the offset in the instruction.
+    int32_t original, changed;
+};
+
+/* Return true if heaptap was built with a decoder of instructions, without which nothing can be
+ * patched. */
+bool patch_is_available(void);
+
+/* Prepare a jump from FUNCTION, which has SIZE_BYTES, to TARGET. P->trampoline is set; store the
+ * trampoline's code, TRAMPOLINE_BYTES, in CODE. Returns 0, or HEAPTAP_BAD_INPUT with ERR set if
+ * FUNCTION cannot be patched. NAME is for messages. */
+int patch_prepare(const struct target *t, const char *name, uint64_t function,
+                  uint64_t size_bytes, uint64_t target, struct patch *p, unsigned char *code,
+                  struct err *err);
+
+/* Store in BRANCHES, which has room for MAX, the branches in the code [START, END) that lead to a
+ * function of the COUNT patches at P. Return their number; more than MAX if there is no room. */
+size_t patch_branches(const struct target *t, uint64_t start, uint64_t end, const struct patch *p,
+                      size_t count, struct branch *branches, size_t max);
+
+/* Write or remove the jump of P. Return false if the process's code cannot be written, or does not
+ * have the expected bytes. */
+bool patch_apply(const struct target *t, const struct patch *p);
+bool patch_remove(const struct target *t, const struct patch *p);
+
+#endif

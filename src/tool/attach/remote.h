@@ -1,0 +1,46 @@
+/* remote.h: run system calls and functions in a stopped thread of another process. */
+#ifndef ATTACH_REMOTE_H
+#define ATTACH_REMOTE_H
+
+#include <signal.h>
+
+#include "attach/stop.h"
+
+enum { REMOTE_VECTORS_MAX = 16 << 10 };
+
+/* A borrowed thread, with the state that remote_give_back restores. */
+struct remote {
+    struct threads *threads; // Its only thread is the borrowed one.
+    uint64_t syscall_at;     // Address of a syscall instruction in the process.
+    uint64_t call_at;        // Address of the code REMOTE_CALL; 0 = not written yet.
+    uint64_t stack_top;      // End of a free stack for calls; a multiple of 16.
+    uint64_t mask;           // Blocked signals.
+    size_t vector_bytes;
+    bool seccomp_suspended;
+    unsigned char vectors[REMOTE_VECTORS_MAX];
+};
+
+/* Code that calls the function in rax and then traps. */
+#define REMOTE_CALL       "\xff\xd0\xcc"
+#define REMOTE_CALL_BYTES 3
+
+/* Borrow the thread of S, which is stopped. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and the
+ * thread unchanged. */
+int remote_take(struct remote *r, struct threads *s, struct err *err);
+
+/* Make system call NUMBER. Return its result, a negative error number on failure. */
+long remote_syscall(struct remote *r, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                    uint64_t e, uint64_t f);
+
+/* Call FUNCTION without arguments, on the free stack. Return false if it does not come back;
+ * *RET_FAULT is then the signal that it raised, or 0. */
+bool remote_call(struct remote *r, uint64_t function, long *ret_result, int *ret_fault);
+
+/* Give the process the open file FD, through a pair of sockets. SCRATCH is memory of 4096 bytes in
+ * the process. Return the descriptor there, or a negative error number. */
+int remote_give_file(struct remote *r, int fd, uint64_t scratch);
+
+/* Restore the thread. threads_resume then resumes it. */
+void remote_give_back(struct remote *r);
+
+#endif

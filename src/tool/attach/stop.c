@@ -1,0 +1,300 @@
+/* stop.c: stop the threads of another process for moments.
+ *
+ * A thread is seized and interrupted, which sends no signal. All threads are interrupted before the
+ * first is awaited, so that a stop takes little longer than the slowest thread. New threads may
+ * start meanwhile, so the list is read until it has no more. A thread that waits for the child of a
+ * vfork, or for a disk, does not stop. Then all others are resumed, and the caller gives up.
+ *
+ * restart_call (image/live_memory.h) repairs the system calls that a stop would let fail. */
+#include "attach/stop.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "image/live_memory.h"
+
+#define STOP_NS_MAX UINT64_C(300000000)
+
+enum { WAIT_NS = 20000, STACK_WORDS = 8192 };
+
+uint64_t
+threads_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct stopped *
+find_stopped(const struct threads *s, uint32_t tid)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->v[i].tid == tid)
+            return &s->v[i];
+    return NULL;
+}
+
+/* Seize and interrupt thread TID, and add it to S. Return 0, or the error number. */
+static int
+begin_stop(struct threads *s, uint32_t tid)
+{
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
+        return errno;
+    arena_grow(&s->target->arena, &s->v, &s->capacity, s->count, sizeof *s->v);
+    s->v[s->count++] = (struct stopped){.tid = tid};
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    return 0;
+}
+
+/* Read the registers of T, which has stopped with STATUS. */
+static void
+note_stop(const struct target *target, struct stopped *t, int status)
+{
+    // A pending signal has stopped the thread instead; it is delivered when the thread is resumed.
+    if (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP)
+        t->pending = (uint32_t)WSTOPSIG(status);
+    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) != 0) {
+        t->has_ended = true;
+        return;
+    }
+    if (t->pending == 0) {
+        restart_call(target->pid, t->tid, t->registers);
+        ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers);
+    }
+}
+
+/* Wait until T has stopped or ended. Return false if it does neither before DEADLINE_NS. */
+static bool
+await_stop(const struct target *target, struct stopped *t, uint64_t deadline_ns)
+{
+    for (;;) {
+        static const struct timespec pause = {.tv_nsec = WAIT_NS};
+        int status;
+        pid_t got = waitpid((pid_t)t->tid, &status, __WALL | WNOHANG);
+
+        if (got < 0 || (got > 0 && !WIFSTOPPED(status))) {
+            t->has_ended = true;
+            return true;
+        }
+        if (got > 0) {
+            note_stop(target, t, status);
+            return true;
+        }
+        if (threads_now_ns() > deadline_ns)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Interrupt the threads that are not in S yet. Return the number of new ones, or a negative error
+ * number. */
+static int
+begin_others(struct threads *s, const char *path)
+{
+    DIR *d = opendir(path);
+    struct dirent *entry;
+    int count = 0, error;
+
+    if (d == NULL)
+        return -ESRCH;
+    while (count >= 0 && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        if (tid == 0 || find_stopped(s, tid) != NULL)
+            continue;
+        error = begin_stop(s, tid);
+        if (error == 0)
+            count++;
+        else if (error != ESRCH)
+            count = -error;
+    }
+    closedir(d);
+    return count;
+}
+
+/* Set ERR to the reason why process T cannot be traced, with ERROR. */
+static int
+report_untraceable(struct target *t, int error, struct err *err)
+{
+    const char *tracer = target_status(t, t->pid, "TracerPid:");
+    const char *name;
+
+    if (error == ESRCH)
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has ended", t->pid);
+    if (tracer != NULL && strcmp(tracer, "0") != 0) {
+        name = target_status(t, (uint32_t)strtoul(tracer, NULL, 10), "Name:");
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u is being traced by process %s%s%s%s; end that first", t->pid,
+                       tracer, name != NULL ? " (" : "", name != NULL ? name : "",
+                       name != NULL ? ")" : "");
+    }
+    errno = error;
+    return err_errno(err, HEAPTAP_BAD_INPUT,
+                     "cannot stop process %u; run heaptap as its user or as root, and see "
+                     "kernel.yama.ptrace_scope", t->pid);
+}
+
+int
+threads_stop(struct target *t, struct threads *ret, struct err *err)
+{
+    const char *path = arena_printf(&t->arena, "/proc/%u/task", t->pid);
+    size_t done = 0;
+    int more;
+
+    *ret = (struct threads){.target = t, .began_ns = threads_now_ns()};
+    while ((more = begin_others(ret, path)) > 0) {
+        for (; done < ret->count; done++) {
+            uint32_t tid = ret->v[done].tid;
+
+            if (await_stop(t, &ret->v[done], ret->began_ns + STOP_NS_MAX))
+                continue;
+            threads_resume(ret);
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "thread %u of process %u does not stop: it waits for a disk or for the "
+                           "child of a vfork; try again later", tid, t->pid);
+        }
+    }
+    if (more == 0 && ret->count > 0) {
+        ret->stopped_ns = threads_now_ns();
+        return 0;
+    }
+    threads_resume(ret);
+    return report_untraceable(t, more < 0 ? -more : ESRCH, err);
+}
+
+bool
+threads_stop_this(struct target *t, uint32_t tid, struct threads *ret)
+{
+    *ret = (struct threads){.target = t, .began_ns = threads_now_ns()};
+    if (begin_stop(ret, tid) != 0)
+        return false;
+    if (await_stop(t, &ret->v[0], ret->began_ns + STOP_NS_MAX) && !ret->v[0].has_ended) {
+        ret->stopped_ns = threads_now_ns();
+        return true;
+    }
+    threads_resume(ret);
+    return false;
+}
+
+/* Return the letter of thread TID's state; 0 if it is gone. */
+static char
+state_of(struct target *t, uint32_t tid)
+{
+    const char *state = target_status(t, tid, "State:");
+
+    return state != NULL ? *state : '\0';
+}
+
+/* Return the next thread to try to borrow, after PREVIOUS (0 = none): first those that sleep, then
+ * the others. WHICH is the pass. Return 0 if there are no more. */
+static bool
+may_borrow(struct target *t, uint32_t tid, int pass)
+{
+    char state = state_of(t, tid);
+
+    return pass == 0 ? state == 'S' : state == 'R' || state == 't' || state == 'T';
+}
+
+int
+threads_stop_one(struct target *t, struct threads *ret, struct err *err)
+{
+    const char *path = arena_printf(&t->arena, "/proc/%u/task", t->pid);
+    int error = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        DIR *d = opendir(path);
+        struct dirent *entry;
+
+        while (d != NULL && (entry = readdir(d)) != NULL) {
+            uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+            if (tid == 0 || !may_borrow(t, tid, pass))
+                continue;
+            errno = 0;
+            if (threads_stop_this(t, tid, ret)) {
+                if (ret->v[0].pending == 0) {
+                    closedir(d);
+                    return 0;
+                }
+                threads_resume(ret);
+            } else if (errno == EPERM) {
+                error = EPERM;
+            }
+        }
+        if (d != NULL)
+            closedir(d);
+    }
+    if (error != 0)
+        return report_untraceable(t, error, err);
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "process %u has no thread that could be stopped; try again later", t->pid);
+}
+
+void
+threads_resume(struct threads *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct stopped *t = &s->v[i];
+
+        if (t->has_ended)
+            continue;
+        if (t->is_changed)
+            ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers);
+        // A thread that did not stop in time may have stopped now. If not, the kernel releases it
+        // when we end.
+        if (ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending) != 0 &&
+            await_stop(s->target, t, 0) && !t->has_ended)
+            ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending);
+    }
+    s->count = 0;
+}
+
+/* Return the number of words of [FROM, TO) in the process that lie in [LOW, HIGH). Words below the
+ * stack pointer do not count: they are left over from calls that have returned. */
+static size_t
+count_words(const struct target *t, uint64_t from, uint64_t to, uint64_t low, uint64_t high)
+{
+    static uint64_t words[STACK_WORDS];
+    size_t found = 0;
+
+    while (from < to) {
+        size_t wanted = to - from < sizeof words ? to - from : sizeof words;
+        size_t got = target_read_some(t, from, words, wanted) / sizeof *words;
+
+        for (size_t i = 0; i < got; i++)
+            found += words[i] >= low && words[i] < high;
+        if (got == 0)
+            break;
+        from += got * sizeof *words;
+    }
+    return found;
+}
+
+size_t
+threads_words_in(const struct threads *s, uint64_t low, uint64_t high)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct user_regs_struct *r = &s->v[i].registers;
+        const struct target_map *stack = target_map_at(s->target, r->rsp);
+        uint64_t end = stack != NULL ? stack->end : r->rsp;
+
+        if (s->v[i].has_ended)
+            continue;
+        // A thread's control block is at the end of its stack.
+        if (r->fs_base > r->rsp && r->fs_base < end)
+            end = r->fs_base;
+        found += r->rip >= low && r->rip < high;
+        found += count_words(s->target, round_down(r->rsp, 8), end, low, high);
+    }
+    return found;
+}

@@ -1,0 +1,46 @@
+/* stop.h: stop the threads of a process, move them to other instructions, and resume them. */
+#ifndef ATTACH_STOP_H
+#define ATTACH_STOP_H
+
+#include <sys/user.h>
+
+#include "attach/target.h"
+
+struct stopped {
+    uint32_t tid;
+    uint32_t pending; // Signal to deliver when the thread is resumed; 0 = none.
+    bool has_ended;
+    bool is_changed; // The registers must be written before the thread is resumed.
+    struct user_regs_struct registers;
+};
+
+/* Threads that we have stopped. */
+struct threads {
+    struct target *target;
+    struct stopped *v;
+    size_t count, capacity;
+    uint64_t began_ns, stopped_ns; // Times of the first stop, and when all were stopped.
+};
+
+/* Stop all threads of T. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and no thread stopped. In
+ * both cases, system calls that fail with EINTR are repeated. */
+int threads_stop(struct target *t, struct threads *ret, struct err *err);
+
+/* Stop one thread that sleeps, if possible. Returns like threads_stop. */
+int threads_stop_one(struct target *t, struct threads *ret, struct err *err);
+
+/* Stop thread TID only. Return false if it has ended or does not stop. */
+bool threads_stop_this(struct target *t, uint32_t tid, struct threads *ret);
+
+/* Write changed registers, and resume all threads of S. S is then empty. */
+void threads_resume(struct threads *s);
+
+/* Return the number of words in the used parts of the stacks of S that lie in [LOW, HIGH), and of
+ * threads whose next instruction does. If there are none, no thread of S will return into that
+ * range. */
+size_t threads_words_in(const struct threads *s, uint64_t low, uint64_t high);
+
+/* Return the monotonic clock in ns. */
+uint64_t threads_now_ns(void);
+
+#endif

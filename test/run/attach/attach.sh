@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# attach.sh: heaptap attach and detach. If it fails, an attach counts wrong, changes the process, or
+# leaves something in it.
+#
+# ATTACH_ROUNDS=50 attaches that often to each program that churns, ATTACH_KILLS=300 kills that many
+# commands.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+export HEAPTAP PROG PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/test/run/attach"
+"$HEAPTAP" attach 1 2>&1 | grep -q "built without Zydis" && skip_all "built without Zydis"
+
+check "exact" python3 "$area/exact.py"
+for library in jemalloc.so.2 tcmalloc.so.4 mimalloc.so.2 mimalloc.so.3; do
+    if ldconfig -p | grep -qF "lib$library "; then
+        rm -f exact.heaptap
+        check "exact with ${library%%.*}" python3 "$area/exact.py" "lib$library"
+    else
+        echo "skip - exact with $library: not installed"
+    fi
+done
+check "rounds" python3 "$area/rounds.py" "${ATTACH_ROUNDS:-10}"
+check "exceptions" python3 "$area/throws.py"
+check "system calls that wait" python3 "$area/waits.py" 10
+check "the command is killed" python3 "$area/killed.py" "${ATTACH_KILLS:-20}"
+check "in the foreground" python3 "$area/foreground.py"
+check "in odd situations" python3 "$area/confined.py"
+check "refused" python3 "$area/refused.py"
+finish
