@@ -449,7 +449,8 @@ struct disk_thread {
     // Frees of blocks that are older than the present mode and may be unrecorded, while all blocks
     // are recorded.
     uint64_t unrecorded_frees;
-    uint64_t reserved[14];
+    uint64_t lost_sizes; // Frees of blocks whose size the program had overwritten.
+    uint64_t reserved[13];
 };
 static_assert(sizeof(struct disk_thread) == 256, "format.md 4.5");
 

@@ -37,6 +37,8 @@ export const LOSSES = [
     ['inherited_frees', 'free of a block from before the fork',
         'frees of blocks from before the fork'],
     ['overwritten_blocks', 'block whose free was not seen', 'blocks whose free was not seen'],
+    ['lost_sizes', 'free of a block whose size was overwritten: its bytes are a guess',
+        'frees of blocks whose sizes were overwritten: their bytes are guesses'],
     ['damaged_blocks', 'block that was written out of: heaptap report shows it',
         'blocks that were written out of: heaptap report shows them'],
     ['failed_calls', 'call that returned no block', 'calls that returned no block'],

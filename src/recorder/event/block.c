@@ -32,8 +32,7 @@ block_ends_unseen(struct thread *t, struct ledger_entry old, const void *p)
     c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
-    count_free(t, c, old.size_bytes);
-    return -(int64_t)old.size_bytes;
+    return -(int64_t)count_free(t, c, old.size_bytes);
 }
 
 /* Insert BLOCK at P into the ledger. If the ledger still has an old block at P, its free went
@@ -87,20 +86,21 @@ int64_t
 block_moves(struct thread *t, struct ledger_entry old, const void *p, bool reallocated)
 {
     struct disk_counter *c;
+    uint64_t size_bytes;
 
     if (unlikely(!ledger_is_exact(old)))
         return old.site != 0 ? block_sample_ends(t, old, p, reallocated) : 0;
     c = thread_counter(t, old.site);
     if (c == NULL)
         return 0;
-    count_free(t, c, old.size_bytes);
+    size_bytes = count_free(t, c, old.size_bytes);
     if (!reallocated) {
         recent_ends(t, c, p, old.site, (uint8_t)old.birth, 1);
     } else {
         bump(&c->moved);
         recent_drop(t, p, old.site, (uint8_t)old.birth);
     }
-    return -(int64_t)old.size_bytes;
+    return -(int64_t)size_bytes;
 }
 
 void

@@ -329,8 +329,7 @@ record_free(void *p, enum unknown unknown, struct arch_caller caller)
 
             if (likely(c != NULL)) {
                 recent_ends(t, c, p, old.site, (uint8_t)old.birth, 1);
-                count_free(t, c, old.size_bytes);
-                peak_change(t, -(int64_t)old.size_bytes);
+                peak_change(t, -(int64_t)count_free(t, c, old.size_bytes));
             } else {
                 bump(&t->disk->no_memory_events);
             }
@@ -373,8 +372,7 @@ event_free_called(void *p)
     t->countdown--;
     store_relaxed(ledger_slot_at(d.at), d.entry | LEDGER_ENDED);
     recent_ends(t, c, p, site, load_relaxed(ledger_birth_at(d.at)), 1);
-    count_prepared_free(t, c, d.size_bytes);
-    if (unlikely(!peak_keeps(t, -(int64_t)d.size_bytes)))
+    if (unlikely(!peak_keeps(t, -(int64_t)count_prepared_free(t, c, d.size_bytes))))
         event_flush();
     else
         reentry_leave();

@@ -47,8 +47,7 @@ fast_path_free(struct thread *t, const void *p, struct ledger_place at, struct d
     t->countdown--;
     store_relaxed(&at.leaf[at.index], entry | LEDGER_ENDED);
     recent_ends_packed(t, c, p, entry);
-    size_bytes = ledger_direct_size(entry, p);
-    count_prepared_free(t, c, size_bytes);
+    size_bytes = count_prepared_free(t, c, ledger_direct_size(entry, p));
     if (unlikely(!peak_keeps(t, -(int64_t)size_bytes)))
         return false;
     reentry_leave();

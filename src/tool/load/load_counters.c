@@ -43,6 +43,7 @@ load_threads(struct loader *l)
         p->losses.inherited_frees += d->inherited_frees;
         p->losses.unrecorded_frees += d->unrecorded_frees;
         p->losses.overwritten_blocks += d->overwritten_blocks;
+        p->losses.lost_sizes += d->lost_sizes;
         p->losses.failed_calls += d->failed_calls;
         p->recorder.frames_reused += d->frames_reused;
         p->recorder.frames_unwound += d->frames_unwound;

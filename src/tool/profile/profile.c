@@ -444,6 +444,7 @@ profile_losses_add(struct profile_losses *sum, const struct profile_losses *l)
     sum->unrecorded_frees += l->unrecorded_frees;
     sum->inherited_frees += l->inherited_frees;
     sum->overwritten_blocks += l->overwritten_blocks;
+    sum->lost_sizes += l->lost_sizes;
     sum->failed_calls += l->failed_calls;
     sum->history_records += l->history_records;
     sum->damaged_blocks += l->damaged_blocks;

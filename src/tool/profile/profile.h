@@ -598,6 +598,7 @@ struct profile_losses {
     uint64_t inherited_frees;    // Frees, in a forked process, of blocks of its parent.
     // Blocks returned by the allocator while their address was live in the ledger.
     uint64_t overwritten_blocks;
+    uint64_t lost_sizes;         // Frees of blocks whose size the program had overwritten.
     uint64_t failed_calls;       // Allocation calls that returned no block.
     uint64_t history_records;    // Counter values at snapshots that found no room.
     uint64_t damaged_blocks;     // Annotated blocks with an overflow.

@@ -307,6 +307,7 @@ write_model_write_threads(struct writer *w)
     d[1].overwritten_blocks = p->losses.overwritten_blocks;
     d[1].double_frees = p->losses.double_frees;
     d[1].unrecorded_frees = p->losses.unrecorded_frees;
+    d[1].lost_sizes = p->losses.lost_sizes;
     write_table(w, DISK_THREADS, d, (p->thread_count + 1) * sizeof *d, sizeof *d);
 }
 

@@ -65,6 +65,8 @@ const struct loss_field loss_fields[] = {
     FIELD(inherited_frees, "free of a block from before the fork",
           "frees of blocks from before the fork"),
     FIELD(overwritten_blocks, "block whose free was not seen", "blocks whose free was not seen"),
+    FIELD(lost_sizes, "free of a block whose size was overwritten: its bytes are a guess",
+          "frees of blocks whose sizes were overwritten: their bytes are guesses"),
     FIELD(failed_calls, "call that returned no block", "calls that returned no block"),
     FIELD(damaged_blocks, "block that was written out of: see damaged blocks",
           "blocks that were written out of: see damaged blocks"),

@@ -42,4 +42,23 @@ for mode in twice foreign moved; do
     moved) known $mode.heaptap "free:twice,move,make count=1" "losses unknown_frees=1" ;;
     esac
 done
+# The program overwrites the size in front of a block. If this fails, exabytes are freed.
+cat >resized.c <<'C'
+#include <malloc.h>
+#include <string.h>
+int main(void)
+{
+    char *volatile a = malloc(100), *volatile b = malloc(200);
+    memset(a, 0x5a, malloc_usable_size(a) + 8);
+    free(b);
+    free(a);
+    return 0;
+}
+C
+gcc -w -o resized resized.c
+record resized.heaptap ./resized
+KNOWN_PREFIX="an overwritten size: "
+known resized.heaptap \
+    "total allocations=2 allocated_bytes=300 frees=1 freed_bytes=200" "total live_blocks=1" \
+    "losses lost_sizes=1 events=0"
 finish
