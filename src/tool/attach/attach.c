@@ -532,12 +532,12 @@ start_in_thread(const struct plan *p, const struct attach_how *how, struct attac
 static size_t
 words_in_patches(const struct threads *s, const struct region *region)
 {
-    size_t found = 0;
+    struct word_range ranges[ATTACH_FUNCTION_COUNT];
 
     for (uint64_t i = 0; i < region->patch_count; i++)
-        found += threads_words_in(s, region->patches[i].function + 1,
-                                  region->patches[i].function + PATCH_JUMP_BYTES);
-    return found;
+        ranges[i] = (struct word_range){region->patches[i].function + 1,
+                                        region->patches[i].function + PATCH_JUMP_BYTES};
+    return threads_words_in(s, ranges, region->patch_count);
 }
 
 /* Move thread T between a function and its trampoline if it is at a moved instruction. INTO: to the
@@ -595,7 +595,10 @@ stop_for_patches(const struct plan *p, struct threads *s, struct attach_cost *co
                  struct err *err)
 {
     for (cost->attempts = 1; cost->attempts <= ATTEMPTS_MAX; cost->attempts++) {
-        int r = threads_stop(p->target, s, err);
+        int r;
+
+        target_read_maps(p->target); // Before the stop, which must be short.
+        r = threads_stop(p->target, s, err);
 
         if (r == 0)
             r = check_blocks(p, s, err);
@@ -605,7 +608,6 @@ stop_for_patches(const struct plan *p, struct threads *s, struct attach_cost *co
         }
         for (size_t i = 0; i < s->count; i++)
             cost->moved += move_thread(&s->v[i], p->region, true);
-        target_read_maps(p->target);
         if (words_in_patches(s, p->region) == 0)
             return 0;
         for (size_t i = 0; i < s->count; i++)
@@ -649,11 +651,12 @@ static bool
 is_outside(const struct threads *s, uint64_t base, const struct region *region,
            struct inside *unwinder)
 {
-    uint64_t end = base + region->size_bytes;
+    const struct word_range all = {base, base + region->size_bytes};
 
     if (s->v[0].has_ended)
         return true;
-    if (threads_words_in(s, base, end) != 0 && !inside_is_not(unwinder, s->v[0].tid, base, end))
+    if (threads_words_in(s, &all, 1) != 0 &&
+        !inside_is_not(unwinder, s->v[0].tid, all.low, all.high))
         return false;
     clear_block(s->target, &s->v[0], region->tls_bytes);
     return true;
@@ -780,11 +783,12 @@ remove_region(struct target *t, uint64_t base, const struct region *region,
     uint32_t *tids;
     size_t inside;
     bool ok;
-    int r = threads_stop(t, &all, err);
+    int r;
 
+    target_read_maps(t);
+    r = threads_stop(t, &all, err);
     if (r != 0)
         return r;
-    target_read_maps(t);
     ok = region->is_active == 0 || write_patches(t, region, false);
     for (size_t i = 0; i < all.count; i++)
         cost->moved += move_thread(&all.v[i], region, false);

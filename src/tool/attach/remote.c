@@ -4,6 +4,9 @@
  * meanwhile, so no handler of the program runs in between. If the thread was waiting in a system
  * call, its registers say so, and the kernel continues the call when they are restored.
  *
+ * On a busy machine, the others would wait for the borrowed thread. So it gets a real-time policy
+ * meanwhile, if we have the right.
+ *
  * A seccomp filter of the program would refuse our calls, or kill the process. With CAP_SYS_ADMIN
  * the kernel suspends the filter for the borrowed thread. */
 #include "attach/remote.h"
@@ -75,6 +78,27 @@ find_syscall(const struct target *t)
     return 0;
 }
 
+/* Let the borrowed thread run before all others that have no real-time policy. */
+static void
+hurry(struct remote *r)
+{
+    const struct sched_param first = {.sched_priority = 1};
+    pid_t tid = (pid_t)remote_tid(r);
+
+    r->policy = sched_getscheduler(tid);
+    if (sched_getparam(tid, &r->parameter) != 0 ||
+        (r->policy != SCHED_OTHER && r->policy != SCHED_BATCH && r->policy != SCHED_IDLE) ||
+        sched_setscheduler(tid, SCHED_RR, &first) != 0)
+        r->policy = -1;
+}
+
+static void
+stop_hurrying(const struct remote *r)
+{
+    if (r->policy >= 0)
+        sched_setscheduler((pid_t)remote_tid(r), r->policy, &r->parameter);
+}
+
 int
 remote_take(struct remote *r, struct threads *s, struct err *err)
 {
@@ -94,10 +118,12 @@ remote_take(struct remote *r, struct threads *s, struct err *err)
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot borrow thread %u of process %u", tid,
                          s->target->pid);
     r->vector_bytes = vectors.iov_len;
+    hurry(r);
     r->seccomp_suspended =
         ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_SUSPEND_SECCOMP) == 0;
     if (s->target->is_filtered && !r->seccomp_suspended) {
         ptrace(PTRACE_SETSIGMASK, tid, SIGSET_BYTES, &r->mask);
+        stop_hurrying(r);
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u has a seccomp filter, which only a process with the capability "
                        "SYS_ADMIN can suspend; run heaptap as root", s->target->pid);
@@ -116,6 +142,7 @@ remote_give_back(struct remote *r)
     ptrace(PTRACE_SETSIGMASK, tid, SIGSET_BYTES, &r->mask);
     if (r->seccomp_suspended)
         ptrace(PTRACE_SETOPTIONS, tid, NULL, NULL);
+    stop_hurrying(r);
 }
 
 /* Wait for the next stop. Return its signal, with the event above bit 8; negative if the thread has

@@ -2,6 +2,7 @@
 #ifndef ATTACH_REMOTE_H
 #define ATTACH_REMOTE_H
 
+#include <sched.h>
 #include <signal.h>
 
 #include "attach/stop.h"
@@ -15,6 +16,8 @@ struct remote {
     uint64_t call_at;        // Address of the code REMOTE_CALL; 0 = not written yet.
     uint64_t stack_top;      // End of a free stack for calls; a multiple of 16.
     uint64_t mask;           // Blocked signals.
+    int policy;              // Of scheduling; negative = not changed.
+    struct sched_param parameter;
     size_t vector_bytes;
     bool seccomp_suspended;
     unsigned char vectors[REMOTE_VECTORS_MAX];

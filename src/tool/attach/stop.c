@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 
 #define STOP_NS_MAX UINT64_C(300000000)
 
-enum { WAIT_NS = 20000, STACK_WORDS = 8192 };
+enum { WAIT_NS = 20000, YIELDS = 20, STACK_WORDS = 8192 };
 
 uint64_t
 threads_now_ns(void)
@@ -75,7 +76,7 @@ note_stop(const struct target *target, struct stopped *t, int status)
 static bool
 await_stop(const struct target *target, struct stopped *t, uint64_t deadline_ns)
 {
-    for (;;) {
+    for (int i = 0;; i++) {
         static const struct timespec pause = {.tv_nsec = WAIT_NS};
         int status;
         pid_t got = waitpid((pid_t)t->tid, &status, __WALL | WNOHANG);
@@ -90,7 +91,11 @@ await_stop(const struct target *target, struct stopped *t, uint64_t deadline_ns)
         }
         if (threads_now_ns() > deadline_ns)
             return false;
-        nanosleep(&pause, NULL);
+        // Most threads stop at once, but only if they get the processor.
+        if (i < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
     }
 }
 
@@ -257,10 +262,28 @@ threads_resume(struct threads *s)
     s->count = 0;
 }
 
-/* Return the number of words of [FROM, TO) in the process that lie in [LOW, HIGH). Words below the
- * stack pointer do not count: they are left over from calls that have returned. */
+/* The used ranges, and the bounds of all together, which nearly every word is outside of. */
+struct word_search {
+    const struct word_range *ranges;
+    size_t count;
+    struct word_range all;
+};
+
+static bool
+is_found(const struct word_search *w, uint64_t word)
+{
+    if (likely(word < w->all.low || word >= w->all.high))
+        return false;
+    for (size_t i = 0; i < w->count; i++)
+        if (word >= w->ranges[i].low && word < w->ranges[i].high)
+            return true;
+    return false;
+}
+
+/* Return the number of words of [FROM, TO) in the process that W searches. Words below the stack
+ * pointer do not count: they are left over from calls that have returned. */
 static size_t
-count_words(const struct target *t, uint64_t from, uint64_t to, uint64_t low, uint64_t high)
+count_words(const struct target *t, uint64_t from, uint64_t to, const struct word_search *w)
 {
     static uint64_t words[STACK_WORDS];
     size_t found = 0;
@@ -270,7 +293,7 @@ count_words(const struct target *t, uint64_t from, uint64_t to, uint64_t low, ui
         size_t got = target_read_some(t, from, words, wanted) / sizeof *words;
 
         for (size_t i = 0; i < got; i++)
-            found += words[i] >= low && words[i] < high;
+            found += is_found(w, words[i]);
         if (got == 0)
             break;
         from += got * sizeof *words;
@@ -279,10 +302,15 @@ count_words(const struct target *t, uint64_t from, uint64_t to, uint64_t low, ui
 }
 
 size_t
-threads_words_in(const struct threads *s, uint64_t low, uint64_t high)
+threads_words_in(const struct threads *s, const struct word_range *ranges, size_t count)
 {
+    struct word_search w = {ranges, count, {UINT64_MAX, 0}};
     size_t found = 0;
 
+    for (size_t i = 0; i < count; i++) {
+        w.all.low = ranges[i].low < w.all.low ? ranges[i].low : w.all.low;
+        w.all.high = ranges[i].high > w.all.high ? ranges[i].high : w.all.high;
+    }
     for (size_t i = 0; i < s->count; i++) {
         const struct user_regs_struct *r = &s->v[i].registers;
         const struct target_map *stack = target_map_at(s->target, r->rsp);
@@ -293,8 +321,8 @@ threads_words_in(const struct threads *s, uint64_t low, uint64_t high)
         // A thread's control block is at the end of its stack.
         if (r->fs_base > r->rsp && r->fs_base < end)
             end = r->fs_base;
-        found += r->rip >= low && r->rip < high;
-        found += count_words(s->target, round_down(r->rsp, 8), end, low, high);
+        found += is_found(&w, r->rip);
+        found += count_words(s->target, round_down(r->rsp, 8), end, &w);
     }
     return found;
 }

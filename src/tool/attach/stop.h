@@ -35,10 +35,14 @@ bool threads_stop_this(struct target *t, uint32_t tid, struct threads *ret);
 /* Write changed registers, and resume all threads of S. S is then empty. */
 void threads_resume(struct threads *s);
 
-/* Return the number of words in the used parts of the stacks of S that lie in [LOW, HIGH), and of
- * threads whose next instruction does. If there are none, no thread of S will return into that
- * range. */
-size_t threads_words_in(const struct threads *s, uint64_t low, uint64_t high);
+struct word_range {
+    uint64_t low, high; // [low, high)
+};
+
+/* Return the number of words in the used parts of the stacks of S that lie in one of the COUNT
+ * RANGES, and of threads whose next instruction does. If there are none, no thread of S will return
+ * into them. */
+size_t threads_words_in(const struct threads *s, const struct word_range *ranges, size_t count);
 
 /* Return the monotonic clock in ns. */
 uint64_t threads_now_ns(void);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,8 @@ enum { NAME_BYTES = 256 };
 
 struct attach_options {
     const char *output, *callers;
-    uint64_t sample_bytes, sample_count, frames, max_memory, reserve_bytes, duration_s;
-    bool force, detached, no_pack;
+    uint64_t sample_bytes, sample_count, frames, reserve_bytes, duration_s;
+    bool detached, no_pack;
 };
 static const struct attach_options attach_defaults = {.reserve_bytes = RESERVE_BYTES_DEFAULT};
 
@@ -80,6 +81,8 @@ guard(const struct task *task, struct outcome *ret)
         return;
     }
     if (guardian == 0) {
+        // On a busy machine the threads would wait for us to resume them. Needs a right.
+        sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1});
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, NULL);
         setsid(); // A signal for our process group is not for the guardian.
@@ -142,14 +145,18 @@ static void
 make_settings(const struct attach_options *o, uint32_t pid, const char *path, struct arena *a,
               struct strbuf *out)
 {
+    uint64_t callers_period = 0;
+
+    if (o->callers != NULL)
+        sample_opts_callers(o->callers, &callers_period, NULL); // Checked before.
     add_setting(out, ENVIRONMENT_OUT, path);
     add_setting(out, ENVIRONMENT_OTHERS, "");
     add_number(out, ENVIRONMENT_PID, inner_pid(pid, a));
     add_number(out, ENVIRONMENT_RESERVE, o->reserve_bytes);
-    add_number(out, ENVIRONMENT_MAX_MEMORY, o->max_memory);
     add_number(out, ENVIRONMENT_SAMPLE, o->sample_bytes);
     add_number(out, ENVIRONMENT_SAMPLE_COUNT, o->sample_count);
     add_number(out, ENVIRONMENT_FRAMES, o->frames);
+    add_number(out, ENVIRONMENT_CALLERS, callers_period);
 }
 
 /* Return the name of process PID's program; "" if it is unknown. */
@@ -324,8 +331,16 @@ attach_process(uint32_t pid, const struct attach_options *o, struct arena *a)
 static int
 check_attach_options(const struct attach_options *o, struct err *err)
 {
+    uint64_t unused;
+    int r;
+
     if (o->reserve_bytes > RESERVE_BYTES_MAX || o->reserve_bytes < RESERVE_BYTES_MIN)
         return err_set(err, HEAPTAP_USAGE, "option '--reserve': at least 4M, at most 8G");
+    if (o->callers != NULL && (o->sample_bytes != 0 || o->sample_count != 0))
+        return err_set(err, HEAPTAP_USAGE,
+                       "options '--callers' and '--sample' exclude each other");
+    if (o->callers != NULL && (r = sample_opts_callers(o->callers, &unused, err)) != 0)
+        return r;
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
@@ -369,6 +384,8 @@ static const struct opt attach_opts[] = {
      "Record one block in SIZE bytes, as heaptap run does with that option.", NULL},
     {OPT_COUNT, 0, "sample-count", &attach_defaults.sample_count, "N",
      "Record one call in N.", NULL},
+    {OPT_STRING, 0, "callers", &attach_defaults.callers, "1/N",
+     "Record the callers of one allocation in N, as heaptap run does with that option.", NULL},
     {OPT_COUNT, 0, "frames", &attach_defaults.frames, "N",
      "Record the N innermost frames of each stack.", NULL},
     {OPT_SIZE, 0, "reserve", &attach_defaults.reserve_bytes, "SIZE",
