@@ -581,7 +581,9 @@ cut_unused(struct raw_file *r, const struct segments *all)
 
         if (t->record_bytes == 0)
             continue;
-        bytes = round_up(used_bytes(all, large[i]), t->record_bytes);
+        // The size of a record need not be a power of two.
+        bytes = (used_bytes(all, large[i]) + t->record_bytes - 1) / t->record_bytes *
+                t->record_bytes;
         if (bytes < t->size_bytes)
             t->size_bytes = bytes;
     }

@@ -28,6 +28,21 @@ rm -f recorded.heaptap
 check "a reserve and its copy without holes" python3 "$area/reserve.py" "$HEAPTAP" \
     recorded.heaptap copy.heaptap copy
 rm -f recorded.heaptap copy.heaptap
+# Records lie across the pages where the data ends. If this fails, the last sites are lost.
+for count in 8 11 15 24 30 100; do
+    {
+        echo '#include <stdlib.h>'
+        for i in $(seq $count); do
+            echo "__attribute__((noinline)) void f$i(void) { void *volatile p = malloc($i); }"
+        done
+        echo 'int main(void) {'
+        seq -f 'f%g();' 1 $count
+        echo 'return 0; }'
+    } >sites.c
+    gcc -O0 -w -o sites sites.c
+    "$HEAPTAP" run --quiet --force --reserve 64M -o sites.heaptap -- ./sites >out 2>err
+    known sites.heaptap "total allocations=$count allocated_bytes=$((count * (count + 1) / 2))"
+done
 
 # The reserve exceeds what the recorder can reserve. If this fails, it is reduced without a message.
 for size in 8589934593 100T 16777215T 18446744073709551615; do
