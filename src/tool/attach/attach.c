@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -44,6 +45,7 @@ enum {
     BRANCHES_MAX = 512,
     PATH_BYTES = 4096,
     ATTEMPTS_MAX = 50,
+    PLANS_MAX = 20,
     STACK_BYTES = 256 << 10,
     // glibc's control block of a thread has 512 unused bytes here (tcbhead_t, __glibc_unused2).
     TLS_OFF = 0x80,
@@ -54,6 +56,7 @@ enum {
 #define REGION_MAGIC UINT64_C(0x4741525044545048)
 #define PR_SET_VMA_ 0x53564d41
 #define LEAVE_NS_MAX UINT64_C(20000000000)
+#define STOPPED_NS_MAX UINT64_C(500000000) // If a signal has stopped the process.
 #define PAUSE_NS_MIN 1000000
 #define PAUSE_NS_MAX 64000000
 
@@ -62,6 +65,8 @@ struct region {
     uint64_t magic;
     uint32_t version;
     uint32_t is_active; // The jumps have been written.
+    uint32_t pid; // The attached process; a forked child has a copy of the region.
+    uint32_t reserved;
     uint64_t size_bytes, code, library, stack_top;
     uint64_t end_function; // heaptap_attach_end
     uint64_t tls_bytes;
@@ -75,8 +80,8 @@ struct region {
 
 /* Message for a thread that does not leave the region; it has the process id. */
 #define STAYS                                                                                      \
-    "a thread of process %u stays in the recorder, which records no more; `heaptap detach` may "  \
-    "remove it later"
+    "a thread of process %u stays in the recorder, which records no more; if the process is "     \
+    "stopped, continue it; then `heaptap detach` removes the recorder"
 
 #define FUNCTION_NAME(name) #name,
 static const char *const function_names[ATTACH_FUNCTION_COUNT] = {
@@ -130,7 +135,7 @@ attach_profile(uint32_t pid, struct arena *arena)
 
     if (target_open(pid, &t, NULL) != 0)
         return NULL;
-    if (find_region(&t, region) != 0) {
+    if (find_region(&t, region) != 0 && region->pid == pid) {
         region->profile[sizeof region->profile - 1] = '\0';
         path = region->profile;
     }
@@ -148,7 +153,11 @@ check_process(struct target *t, struct err *err)
     struct target_symbol s;
     struct region *region = arena_alloc(&t->arena, sizeof *region);
 
-    if (find_region(t, region) != 0)
+    if (find_region(t, region) != 0 && region->pid != t->pid)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u was forked by process %u while that was recorded, and has an "
+                       "inactive copy of the recorder", t->pid, region->pid);
+    if (region->magic != 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u is being recorded already, in %.1000s; `heaptap detach %u` ends "
                        "that", t->pid, region->profile, t->pid);
@@ -158,13 +167,13 @@ check_process(struct target *t, struct err *err)
                        "record", t->pid, t->pid);
     if (target_find(t, "__asan_init", &s) || target_find(t, "__tsan_init", &s))
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u is built with a sanitizer, which needs its allocator for itself",
+                       "process %u is built with a sanitizer, which needs the allocator alone",
                        t->pid);
     for (size_t i = 0; i < t->module_count; i++)
         for (size_t k = 0; k < countof(sanitizers); k++)
             if (strstr(t->modules[i].path, sanitizers[k]) != NULL)
                 return err_set(err, HEAPTAP_BAD_INPUT,
-                               "process %u uses a sanitizer, which needs its allocator for itself",
+                               "process %u uses a sanitizer, which needs the allocator alone",
                                t->pid);
     if (!target_find(t, "gnu_get_libc_version", &s))
         return err_set(err, HEAPTAP_BAD_INPUT, "the C library of process %u is not glibc",
@@ -308,14 +317,15 @@ place_region(struct plan *p, struct err *err)
     p->base = target_gap(p->target, low, high, bytes);
     if (p->base == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u has no free memory within 2 GiB of its allocator",
+                       "process %u has no free memory within 2 GiB of the allocator",
                        p->target->pid);
     region->magic = REGION_MAGIC;
+    region->pid = p->target->pid;
     region->version = VERSION;
     region->size_bytes = bytes;
     region->code = p->base + REGION_BYTES;
     region->library = p->library.base = region->code + CODE_BYTES;
-    region->stack_top = p->base + bytes;
+    region->stack_top = p->base + bytes - REMOTE_RESULT_BYTES;
     strcpy(region->name, "heaptap");
     memcpy(p->code, REMOTE_CALL, REMOTE_CALL_BYTES);
     return 0;
@@ -404,7 +414,7 @@ check_blocks(const struct plan *p, const struct threads *s, struct err *err)
             !target_read(p->target, block + p->tid_off, &tid, sizeof tid) ||
             !target_read(p->target, block + TLS_OFF, bytes, sizeof bytes))
             return err_set(err, HEAPTAP_BAD_INPUT,
-                           "thread %u of process %u was not created by its C library",
+                           "thread %u of process %u was not created by the C library",
                            s->v[i].tid, p->target->pid);
         if (memcmp(bytes, zeros, sizeof bytes) == 0)
             continue;
@@ -421,6 +431,13 @@ check_blocks(const struct plan *p, const struct threads *s, struct err *err)
 }
 
 /* --- Starting --------------------------------------------------------------------------------- */
+
+/* Return the address of memory for arguments of system calls: a part of the unused stack. */
+static uint64_t
+scratch_of(const struct plan *p)
+{
+    return round_down(p->region->stack_top, PAGE_BYTES) - 2 * PAGE_BYTES;
+}
 
 /* Return the error for a failed system call in the process; RESULT is its result. */
 static int
@@ -462,7 +479,7 @@ start_recorder(const struct plan *p, struct remote *r, const struct attach_how *
                struct err *err)
 {
     uint64_t request = p->library.base + library_offset(&p->library, "heaptap_attach_request");
-    int fd = remote_give_file(r, how->profile_fd, p->region->stack_top - 2 * PAGE_BYTES), fault;
+    int fd = remote_give_file(r, how->profile_fd, scratch_of(p)), fault;
     long result;
     bool came_back;
 
@@ -488,7 +505,19 @@ start_recorder(const struct plan *p, struct remote *r, const struct attach_how *
     return 0;
 }
 
-/* Map the region and start the recorder in a borrowed thread. */
+/* Return true if the borrowed thread may read the cycle counter, as the recorder does. */
+static bool
+may_read_cycles(const struct plan *p, struct remote *r)
+{
+    uint64_t at = scratch_of(p);
+    uint32_t allowed = 0;
+
+    return remote_syscall(r, SYS_prctl, PR_GET_TSC, at, 0, 0, 0, 0) != 0 ||
+           !target_read(p->target, at, &allowed, sizeof allowed) || allowed != PR_TSC_SIGSEGV;
+}
+
+/* Map the region and start the recorder in a borrowed thread. Returns HEAPTAP_NOT_FOUND if the
+ * process has used the region's place meanwhile. */
 static int
 start_in_thread(const struct plan *p, const struct attach_how *how, struct attach_cost *cost,
                 struct err *err)
@@ -511,11 +540,15 @@ start_in_thread(const struct plan *p, const struct attach_how *how, struct attac
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
                             UINT64_MAX, 0);
     if ((uint64_t)mapped != p->base) {
-        result = report_call(p, "map memory", mapped < 0 ? mapped : -EEXIST, err);
+        result = mapped == -EEXIST ? HEAPTAP_NOT_FOUND : report_call(p, "map memory", mapped, err);
         if (mapped > 0)
             remote_syscall(r, SYS_munmap, (uint64_t)mapped, p->region->size_bytes, 0, 0, 0, 0);
     } else {
         result = fill_region(p, r, err);
+        if (result == 0 && !may_read_cycles(p, r))
+            result = err_set(err, HEAPTAP_BAD_INPUT,
+                             "process %u has forbidden itself the cycle counter (PR_SET_TSC)",
+                             p->target->pid);
         if (result == 0)
             result = start_recorder(p, r, how, err);
         if (result != 0)
@@ -687,7 +720,10 @@ static bool
 await_leaving(struct target *t, uint64_t base, const struct region *region, uint32_t *tids,
               size_t count, struct inside **ret_unwinder)
 {
-    uint64_t deadline_ns = threads_now_ns() + LEAVE_NS_MAX, pause_ns = PAUSE_NS_MIN;
+    const char *state = target_status(t, t->pid, "State:");
+    bool is_stopped = state != NULL && *state == 'T';
+    uint64_t deadline_ns = threads_now_ns() + (is_stopped ? STOPPED_NS_MAX : LEAVE_NS_MAX);
+    uint64_t pause_ns = PAUSE_NS_MIN;
 
     while (count > 0 && threads_now_ns() < deadline_ns) {
         attach_wait(pause_ns);
@@ -714,10 +750,22 @@ await_leaving(struct target *t, uint64_t base, const struct region *region, uint
     return count == 0;
 }
 
-/* End the recorder and unmap the region at BASE, in a thread of S. Requires all threads of S to be
- * outside the region. */
+/* Return the index of a thread of S that can be borrowed; S's count if there is none. */
+static size_t
+find_borrowable(const struct threads *s)
+{
+    size_t i = 0;
+
+    while (i < s->count && (s->v[i].has_ended || threads_has_signal(s->target, &s->v[i])))
+        i++;
+    return i;
+}
+
+/* End the recorder and unmap the region at BASE, in thread number INDEX of S. Requires all threads
+ * of S to be outside the region. */
 static int
-unmap_region(const struct threads *s, uint64_t base, const struct region *region, struct err *err)
+unmap_region(const struct threads *s, size_t index, uint64_t base, const struct region *region,
+             struct err *err)
 {
     struct target *t = s->target;
     struct remote *r = arena_alloc(&t->arena, sizeof *r);
@@ -725,10 +773,8 @@ unmap_region(const struct threads *s, uint64_t base, const struct region *region
     int result, fault;
     long ended;
 
-    while (one.count > 1 && (one.v->has_ended || one.v->pending != 0)) {
-        one.v++;
-        one.count--;
-    }
+    one.v += index;
+    one.count = 1;
     result = remote_take(r, &one, err);
     if (result != 0)
         return result;
@@ -752,6 +798,7 @@ remove_when_outside(struct target *t, uint64_t base, const struct region *region
 {
     for (size_t i = 1; i <= ATTEMPTS_MAX; i++) {
         struct threads all;
+        size_t index;
         uint32_t *tids;
         int r;
 
@@ -760,9 +807,10 @@ remove_when_outside(struct target *t, uint64_t base, const struct region *region
         if (r != 0)
             return r;
         tids = arena_array(&t->arena, all.count, sizeof *tids);
-        if (find_inside(&all, base, region, unwinder, tids) == 0) {
+        index = find_borrowable(&all);
+        if (index < all.count && find_inside(&all, base, region, unwinder, tids) == 0) {
             restore_finder(t, region);
-            r = unmap_region(&all, base, region, err);
+            r = unmap_region(&all, index, base, region, err);
             cost->stopped_ns = threads_now_ns() - all.began_ns;
             threads_resume(&all);
             return r;
@@ -826,13 +874,25 @@ attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret
     if (r != 0)
         return r;
     r = check_process(&t, err);
-    if (r == 0)
-        r = make_plan(&t, how, &p, err);
-    if (r == 0 && (r = start_in_thread(&p, how, ret, err)) == 0 &&
-        (r = patch_process(&p, ret, err)) != 0) {
+    // A busy process may map something where the region was to lie.
+    for (int i = 0, more = 1; r == 0 && more && i < PLANS_MAX; i++) {
+        target_read_maps(&t);
+        if ((r = make_plan(&t, how, &p, err)) == 0)
+            r = start_in_thread(&p, how, ret, err);
+        more = r == HEAPTAP_NOT_FOUND;
+        if (more)
+            r = i + 1 < PLANS_MAX ? 0
+                                  : err_set(err, HEAPTAP_BAD_INPUT,
+                                            "process %u maps memory too fast; try again later",
+                                            pid);
+    }
+    if (r == 0 && (r = patch_process(&p, ret, err)) != 0) {
         p.region->is_active = 0;
         remove_region(&t, p.base, p.region, &undo, NULL);
     }
+    // Steps fail in strange ways when the process ends meanwhile.
+    if (r != 0 && target_status(&t, t.thread, "VmSize:") == NULL)
+        r = err_set(err, HEAPTAP_BAD_INPUT, "process %u has ended", pid);
     target_close(&t);
     return r;
 }
@@ -850,7 +910,8 @@ attach_end(uint32_t pid, struct attach_cost *ret, struct err *err)
         return r;
     region = arena_alloc(&t.arena, sizeof *region);
     base = find_region(&t, region);
-    r = base == 0 ? HEAPTAP_NOT_FOUND : remove_region(&t, base, region, ret, err);
+    r = base == 0 || region->pid != pid ? HEAPTAP_NOT_FOUND
+                                        : remove_region(&t, base, region, ret, err);
     target_close(&t);
     return r;
 }

@@ -12,7 +12,7 @@ struct inside *inside_open(uint32_t pid);
 void inside_close(struct inside *w);
 
 /* Return true if the frames of thread TID are known up to the outermost, and none is in
- * [LOW, HIGH). The thread must be in a stop of ours. */
+ * [LOW, HIGH). We must have stopped the thread. */
 bool inside_is_not(struct inside *w, uint32_t tid, uint64_t low, uint64_t high);
 
 #endif

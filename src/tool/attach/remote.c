@@ -1,6 +1,6 @@
 /* remote.c: run system calls and functions in a stopped thread of another process.
  *
- * A borrowed thread keeps its stack: calls run on a separate one. All its signals are blocked
+ * A borrowed thread keeps its stack: calls run on a separate one. Its signals are blocked
  * meanwhile, so no handler of the program runs in between. If the thread was waiting in a system
  * call, its registers say so, and the kernel continues the call when they are restored.
  *
@@ -26,8 +26,12 @@
 #define FLAG_TRAP      UINT64_C(0x100)
 #define FLAG_DIRECTION UINT64_C(0x400)
 
-enum { EVENT_STOP = 128 }; // PTRACE_EVENT_STOP, which libc's header lacks.
-enum { WAIT_NS = 5000, SIGSET_BYTES = 8, SYSCALL_BYTES = 2, CODE_BYTES = 1 << 16 };
+enum { EVENT_STOP = 128 };          // PTRACE_EVENT_STOP, which libc's header lacks.
+enum { CALL_STOP = SIGTRAP | 0x80 }; // Stop at a system call, with PTRACE_O_TRACESYSGOOD.
+enum { WAIT_NS = 5000, YIELDS = 50, SIGSET_BYTES = 8, CODE_BYTES = 1 << 16 };
+
+/* Where a call stores its mark and its result, above the stack. */
+enum { MARK_OFF = 8, RESULT_OFF = 16 };
 
 static uint32_t
 remote_tid(const struct remote *r)
@@ -78,6 +82,19 @@ find_syscall(const struct target *t)
     return 0;
 }
 
+/* Return the signals of faults. The kernel would reset their dispositions if they were blocked when
+ * a fault occurs. */
+static uint64_t
+faults(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < countof(numbers); i++)
+        set |= UINT64_C(1) << (numbers[i] - 1);
+    return set;
+}
+
 /* Let the borrowed thread run before all others that have no real-time policy. */
 static void
 hurry(struct remote *r)
@@ -103,7 +120,7 @@ int
 remote_take(struct remote *r, struct threads *s, struct err *err)
 {
     uint32_t tid = s->v[0].tid;
-    uint64_t all = UINT64_MAX;
+    uint64_t all = UINT64_MAX & ~faults();
     struct iovec vectors;
 
     *r = (struct remote){.threads = s};
@@ -120,9 +137,13 @@ remote_take(struct remote *r, struct threads *s, struct err *err)
     r->vector_bytes = vectors.iov_len;
     hurry(r);
     r->seccomp_suspended =
-        ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_SUSPEND_SECCOMP) == 0;
+        ptrace(PTRACE_SETOPTIONS, tid, NULL,
+               (void *)(PTRACE_O_SUSPEND_SECCOMP | PTRACE_O_TRACESYSGOOD)) == 0;
+    if (!r->seccomp_suspended)
+        ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD);
     if (s->target->is_filtered && !r->seccomp_suspended) {
         ptrace(PTRACE_SETSIGMASK, tid, SIGSET_BYTES, &r->mask);
+        ptrace(PTRACE_SETOPTIONS, tid, NULL, NULL);
         stop_hurrying(r);
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u has a seccomp filter, which only a process with the capability "
@@ -140,9 +161,20 @@ remote_give_back(struct remote *r)
     ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &vectors);
     ptrace(PTRACE_SETREGS, tid, NULL, &r->threads->v[0].registers);
     ptrace(PTRACE_SETSIGMASK, tid, SIGSET_BYTES, &r->mask);
-    if (r->seccomp_suspended)
-        ptrace(PTRACE_SETOPTIONS, tid, NULL, NULL);
+    ptrace(PTRACE_SETOPTIONS, tid, NULL, NULL);
     stop_hurrying(r);
+}
+
+/* Wait shortly, for the I-th time. */
+static void
+wait_shortly(int i)
+{
+    static const struct timespec pause_time = {.tv_nsec = WAIT_NS};
+
+    if (i < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&pause_time, NULL);
 }
 
 /* Wait for the next stop. Return its signal, with the event above bit 8; negative if the thread has
@@ -151,40 +183,46 @@ static int
 await(const struct remote *r)
 {
     uint64_t deadline_ns = threads_now_ns() + CALL_NS_MAX;
-    static const struct timespec pause = {.tv_nsec = WAIT_NS};
     int status;
 
-    for (;;) {
+    for (int i = 0;; i++) {
         pid_t got = waitpid((pid_t)remote_tid(r), &status, __WALL | WNOHANG);
 
         if (got > 0 && WIFSTOPPED(status))
             return status >> 16 << 8 | WSTOPSIG(status);
         if (got != 0 || threads_now_ns() > deadline_ns)
             return -1;
-        nanosleep(&pause, NULL);
+        wait_shortly(i);
     }
 }
 
-/* Let the thread run from REGISTERS by REQUEST until it traps at END. Store its registers in
- * *REGISTERS. Return 0; the signal of another stop; or a negative number if there is none. */
-static int
-run_to(const struct remote *r, int request, struct user_regs_struct *registers, uint64_t end)
+/* Return true if the signal NUMBER, at which the thread has stopped, was sent by somebody. Keep it
+ * for the end then. */
+static bool
+was_sent(const struct remote *r, int number)
 {
-    uint32_t tid = remote_tid(r);
+    siginfo_t info;
 
-    if (ptrace(PTRACE_SETREGS, tid, NULL, registers) != 0)
-        return -1;
+    if (ptrace(PTRACE_GETSIGINFO, remote_tid(r), NULL, &info) != 0 || info.si_code > 0)
+        return false;
+    r->threads->v[0].pending = (uint32_t)number;
+    return true;
+}
+
+/* Let the thread run to the next stop at a system call. Return 0; the signal of another stop; or a
+ * negative number if there is none. */
+static int
+run_to_call(const struct remote *r)
+{
     for (;;) {
         int stop;
 
-        if (ptrace((enum __ptrace_request)request, tid, NULL, NULL) != 0)
+        if (ptrace(PTRACE_SYSCALL, remote_tid(r), NULL, NULL) != 0)
             return -1;
         stop = await(r);
-        if (stop < 0 || ptrace(PTRACE_GETREGS, tid, NULL, registers) != 0)
-            return -1;
-        if (stop == SIGTRAP && registers->rip == end)
-            return 0;
-        if (stop >> 8 != EVENT_STOP)
+        if (stop < 0 || stop == CALL_STOP)
+            return stop < 0 ? -1 : 0;
+        if (stop >> 8 != EVENT_STOP && !was_sent(r, stop & 0xff))
             return stop & 0xff;
     }
 }
@@ -194,34 +232,69 @@ remote_syscall(struct remote *r, long number, uint64_t a, uint64_t b, uint64_t c
                uint64_t e, uint64_t f)
 {
     struct user_regs_struct registers = r->threads->v[0].registers;
-    int stop;
+    uint32_t tid = remote_tid(r);
 
     registers.rip = r->syscall_at;
     registers.rax = (uint64_t)number;
     registers.orig_rax = UINT64_MAX; // There is no call to continue.
+    registers.eflags &= ~(FLAG_TRAP | FLAG_DIRECTION);
     registers.rdi = a;
     registers.rsi = b;
     registers.rdx = c;
     registers.r10 = d;
     registers.r8 = e;
     registers.r9 = f;
-    stop = run_to(r, PTRACE_SINGLESTEP, &registers, r->syscall_at + SYSCALL_BYTES);
-    return stop == 0 ? (long)registers.rax : -EFAULT;
+    // The first stop is at the beginning of the call, the second at its end.
+    if (ptrace(PTRACE_SETREGS, tid, NULL, &registers) != 0 || run_to_call(r) != 0 ||
+        run_to_call(r) != 0 || ptrace(PTRACE_GETREGS, tid, NULL, &registers) != 0)
+        return -EFAULT;
+    return (long)registers.rax;
+}
+
+/* Wait until the function that the thread is running has returned. Return 0; the signal of a fault;
+ * or a negative number if neither happens. */
+static int
+await_result(const struct remote *r)
+{
+    const struct target *t = r->threads->target;
+    uint64_t deadline_ns = threads_now_ns() + CALL_NS_MAX;
+    uint32_t tid = remote_tid(r), mark = 0;
+    int status;
+
+    for (int i = 0; mark == 0; i++) {
+        pid_t got = waitpid((pid_t)tid, &status, __WALL | WNOHANG);
+
+        if (got > 0 && WIFSTOPPED(status) && status >> 16 == 0 && !was_sent(r, WSTOPSIG(status)))
+            return WSTOPSIG(status);
+        if (got > 0 && WIFSTOPPED(status) && ptrace(PTRACE_CONT, tid, NULL, NULL) != 0)
+            return -1;
+        if (got < 0 || (got > 0 && !WIFSTOPPED(status)) || threads_now_ns() > deadline_ns ||
+            !target_read(t, r->stack_top + MARK_OFF, &mark, sizeof mark))
+            return -1;
+        wait_shortly(i);
+    }
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    return await(r) >> 8 == EVENT_STOP ? 0 : -1;
 }
 
 bool
 remote_call(struct remote *r, uint64_t function, long *ret_result, int *ret_fault)
 {
     struct user_regs_struct registers = r->threads->v[0].registers;
-    int stop;
+    const struct target *t = r->threads->target;
+    uint32_t tid = remote_tid(r), mark = 0;
+    int stop = -1;
 
     registers.rip = r->call_at;
     registers.rax = function;
     registers.orig_rax = UINT64_MAX;
     registers.rsp = r->stack_top;
     registers.eflags &= ~(FLAG_TRAP | FLAG_DIRECTION);
-    stop = run_to(r, PTRACE_CONT, &registers, r->call_at + REMOTE_CALL_BYTES);
-    *ret_result = (long)registers.rax;
+    if (target_write(t, r->stack_top + MARK_OFF, &mark, sizeof mark) &&
+        ptrace(PTRACE_SETREGS, tid, NULL, &registers) == 0 &&
+        ptrace(PTRACE_CONT, tid, NULL, NULL) == 0)
+        stop = await_result(r);
+    *ret_result = (long)target_word(t, r->stack_top + RESULT_OFF);
     *ret_fault = stop > 0 ? stop : 0;
     return stop == 0;
 }

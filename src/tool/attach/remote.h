@@ -14,18 +14,27 @@ struct remote {
     struct threads *threads; // Its only thread is the borrowed one.
     uint64_t syscall_at;     // Address of a syscall instruction in the process.
     uint64_t call_at;        // Address of the code REMOTE_CALL; 0 = not written yet.
-    uint64_t stack_top;      // End of a free stack for calls; a multiple of 16.
+    uint64_t stack_top;      // End of a free stack for calls; a multiple of 16. The result follows.
     uint64_t mask;           // Blocked signals.
-    int policy;              // Of scheduling; negative = not changed.
+    int policy;              // Scheduling policy; negative = not changed.
     struct sched_param parameter;
     size_t vector_bytes;
     bool seccomp_suspended;
     unsigned char vectors[REMOTE_VECTORS_MAX];
 };
 
-/* Code that calls the function in rax and then traps. */
-#define REMOTE_CALL       "\xff\xd0\xcc"
-#define REMOTE_CALL_BYTES 3
+/* Code that calls the function in rax, stores the result and then a mark above the stack, and waits
+ * in the system call pause. A trap at the end would not do: the kernel would reset the program's
+ * disposition of SIGTRAP, because the signal is blocked.
+ *
+ *     call *%rax; mov %rax, 16(%rsp); movl $1, 8(%rsp); 1: mov $34, %eax; syscall; jmp 1b */
+#define REMOTE_CALL                                                                                \
+    "\xff\xd0\x48\x89\x44\x24\x10\xc7\x44\x24\x08\x01\x00\x00\x00"                                 \
+    "\xb8\x22\x00\x00\x00\x0f\x05\xeb\xf7"
+#define REMOTE_CALL_BYTES (sizeof REMOTE_CALL - 1)
+
+/* Bytes above the stack of a call, for its result. */
+enum { REMOTE_RESULT_BYTES = 64 };
 
 /* Borrow the thread of S, which is stopped. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and the
  * thread unchanged. */

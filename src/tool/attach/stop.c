@@ -23,6 +23,11 @@
 
 #define STOP_NS_MAX UINT64_C(300000000)
 
+// Results of interrupted calls inside the kernel.
+enum { ERESTARTNOHAND_ = 514, ERESTART_RESTARTBLOCK_ = 516 };
+
+enum { BORROW_ATTEMPTS = 50, BORROW_WAIT_NS = 2000000 };
+enum { TRACER_ATTEMPTS = 50, TRACER_WAIT_NS = 20000000 };
 enum { WAIT_NS = 20000, YIELDS = 20, STACK_WORDS = 8192 };
 
 uint64_t
@@ -60,7 +65,8 @@ static void
 note_stop(const struct target *target, struct stopped *t, int status)
 {
     // A pending signal has stopped the thread instead; it is delivered when the thread is resumed.
-    if (status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP)
+    // Our own stop is reported as an event.
+    if (status >> 16 == 0)
         t->pending = (uint32_t)WSTOPSIG(status);
     if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) != 0) {
         t->has_ended = true;
@@ -69,6 +75,12 @@ note_stop(const struct target *target, struct stopped *t, int status)
     if (t->pending == 0) {
         restart_call(target->pid, t->tid, t->registers);
         ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers);
+    }
+    // The kernel would continue a sleep by the call restart_syscall, which the filter may punish.
+    // Let it repeat the call itself, which then sleeps for its whole time.
+    if (target->is_filtered && (int64_t)t->registers.rax == -ERESTART_RESTARTBLOCK_) {
+        t->registers.rax = (uint64_t)-ERESTARTNOHAND_;
+        t->is_changed = true;
     }
 }
 
@@ -147,8 +159,30 @@ report_untraceable(struct target *t, int error, struct err *err)
                      "kernel.yama.ptrace_scope", t->pid);
 }
 
-int
-threads_stop(struct target *t, struct threads *ret, struct err *err)
+/* Wait shortly if another heaptap traces process T, which takes little time. Return false if none
+ * does. */
+static bool
+await_tracer(struct target *t)
+{
+    static const struct timespec pause = {.tv_nsec = TRACER_WAIT_NS};
+    const char *tracer = target_status(t, t->pid, "TracerPid:");
+    FILE *f = tracer != NULL ? fopen(arena_printf(&t->arena, "/proc/%s/comm", tracer), "re") : NULL;
+    char name[32] = "";
+
+    if (f != NULL) {
+        if (fgets(name, sizeof name, f) == NULL)
+            name[0] = '\0';
+        fclose(f);
+    }
+    if (strcmp(name, "heaptap\n") != 0)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+/* Like threads_stop, and fail if another process traces T. */
+static int
+stop_untraced(struct target *t, struct threads *ret, int *ret_error, struct err *err)
 {
     const char *path = arena_printf(&t->arena, "/proc/%u/task", t->pid);
     size_t done = 0;
@@ -172,7 +206,19 @@ threads_stop(struct target *t, struct threads *ret, struct err *err)
         return 0;
     }
     threads_resume(ret);
-    return report_untraceable(t, more < 0 ? -more : ESRCH, err);
+    *ret_error = more < 0 ? -more : ESRCH;
+    return report_untraceable(t, *ret_error, err);
+}
+
+int
+threads_stop(struct target *t, struct threads *ret, struct err *err)
+{
+    int r, error = 0;
+
+    for (int i = 0; (r = stop_untraced(t, ret, &error, err)) != 0; i++)
+        if (error != EPERM || i == TRACER_ATTEMPTS || !await_tracer(t))
+            break;
+    return r;
 }
 
 bool
@@ -198,8 +244,7 @@ state_of(struct target *t, uint32_t tid)
     return state != NULL ? *state : '\0';
 }
 
-/* Return the next thread to try to borrow, after PREVIOUS (0 = none): first those that sleep, then
- * the others. WHICH is the pass. Return 0 if there are no more. */
+/* Return true if thread TID may be borrowed: in pass 0 one that sleeps, in pass 1 any other. */
 static bool
 may_borrow(struct target *t, uint32_t tid, int pass)
 {
@@ -208,36 +253,58 @@ may_borrow(struct target *t, uint32_t tid, int pass)
     return pass == 0 ? state == 'S' : state == 'R' || state == 't' || state == 'T';
 }
 
+bool
+threads_has_signal(struct target *target, const struct stopped *t)
+{
+    const char *waiting = target_status(target, t->tid, "SigPnd:");
+
+    return t->pending != 0 || (waiting != NULL && strtoull(waiting, NULL, 16) != 0);
+}
+
+/* Stop the first thread that may be borrowed in PASS. Return 0, or the error number. */
+static int
+stop_any(struct target *t, int pass, struct threads *ret)
+{
+    DIR *d = opendir(arena_printf(&t->arena, "/proc/%u/task", t->pid));
+    struct dirent *entry;
+    int error = ESRCH;
+
+    while (d != NULL && error != 0 && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        if (tid == 0 || !may_borrow(t, tid, pass))
+            continue;
+        errno = EAGAIN;
+        if (!threads_stop_this(t, tid, ret)) {
+            error = errno;
+        } else if (threads_has_signal(t, &ret->v[0])) {
+            threads_resume(ret);
+            error = EAGAIN;
+        } else {
+            error = 0;
+        }
+    }
+    if (d != NULL)
+        closedir(d);
+    return error;
+}
+
 int
 threads_stop_one(struct target *t, struct threads *ret, struct err *err)
 {
-    const char *path = arena_printf(&t->arena, "/proc/%u/task", t->pid);
-    int error = 0;
+    static const struct timespec pause = {.tv_nsec = BORROW_WAIT_NS};
+    int error = ESRCH;
 
-    for (int pass = 0; pass < 2; pass++) {
-        DIR *d = opendir(path);
-        struct dirent *entry;
-
-        while (d != NULL && (entry = readdir(d)) != NULL) {
-            uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-            if (tid == 0 || !may_borrow(t, tid, pass))
-                continue;
-            errno = 0;
-            if (threads_stop_this(t, tid, ret)) {
-                if (ret->v[0].pending == 0) {
-                    closedir(d);
-                    return 0;
-                }
-                threads_resume(ret);
-            } else if (errno == EPERM) {
-                error = EPERM;
-            }
-        }
-        if (d != NULL)
-            closedir(d);
+    for (int i = 0; i < BORROW_ATTEMPTS; i++) {
+        if ((error = stop_any(t, 0, ret)) == 0 || (error = stop_any(t, 1, ret)) == 0)
+            return 0;
+        if (state_of(t, t->pid) == '\0')
+            return report_untraceable(t, ESRCH, err);
+        if (error == EPERM && !await_tracer(t))
+            break;
+        nanosleep(&pause, NULL);
     }
-    if (error != 0)
+    if (error == EPERM)
         return report_untraceable(t, error, err);
     return err_set(err, HEAPTAP_BAD_INPUT,
                    "process %u has no thread that could be stopped; try again later", t->pid);

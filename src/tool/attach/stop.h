@@ -32,6 +32,10 @@ int threads_stop_one(struct target *t, struct threads *ret, struct err *err);
 /* Stop thread TID only. Return false if it has ended or does not stop. */
 bool threads_stop_this(struct target *t, uint32_t tid, struct threads *ret);
 
+/* Return true if T, which is stopped, has a signal that it will get first when it runs. Such a
+ * thread cannot be borrowed. */
+bool threads_has_signal(struct target *target, const struct stopped *t);
+
 /* Write changed registers, and resume all threads of S. S is then empty. */
 void threads_resume(struct threads *s);
 
@@ -39,8 +43,8 @@ struct word_range {
     uint64_t low, high; // [low, high)
 };
 
-/* Return the number of words in the used parts of the stacks of S that lie in one of the COUNT
- * RANGES, and of threads whose next instruction does. If there are none, no thread of S will return
+/* Return the number of words in the used parts of the stacks of S in the COUNT RANGES, and of
+ * threads whose next instruction does. If there are none, no thread of S will return
  * into them. */
 size_t threads_words_in(const struct threads *s, const struct word_range *ranges, size_t count);
 

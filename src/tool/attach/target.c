@@ -13,11 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "profile/processes.h"
 
 enum { NAME_BYTES = 256, PAGE_BYTES = 4096, MODULES_MAX = 1 << 16, HIDDEN_VERSION = 0x8000 };
 
 #define GAP_MARGIN ((uint64_t)1 << 20)
+#define STACK_BYTES_MAX ((uint64_t)16 << 30)
 #define JUMP_REACH ((uint64_t)0x7ff00000)
 
 bool
@@ -86,7 +90,8 @@ add_map(struct target *t, size_t *capacity, char *line)
 void
 target_read_maps(struct target *t)
 {
-    FILE *f = fopen(arena_printf(&t->arena, "/proc/%u/maps", t->pid), "re");
+    FILE *f = fopen(arena_printf(&t->arena, "/proc/%u/task/%u/maps", t->pid, t->thread),
+                    "re");
     size_t capacity = 0, line_bytes = 0;
     char *line = NULL;
 
@@ -123,8 +128,9 @@ target_gap(const struct target *t, uint64_t low, uint64_t high, uint64_t size_by
     for (size_t i = 1; i < t->map_count; i++) {
         uint64_t from = t->maps[i - 1].end, to = t->maps[i].start, at, distance;
 
-        // The stack grows down into the gap before it.
-        if (to - from < needed || strcmp(t->maps[i].path, "[stack]") == 0)
+        // The stack grows down into the gap before it, from the gap's other end.
+        if (to - from < needed ||
+            (strcmp(t->maps[i].path, "[stack]") == 0 && to - from < needed + STACK_BYTES_MAX))
             continue;
         at = round_up(to <= low ? to - size_bytes - GAP_MARGIN : from + GAP_MARGIN, PAGE_BYTES);
         distance = at < low ? high - at : at + size_bytes - low;
@@ -164,7 +170,8 @@ read_dynamic(const struct target *t, uint64_t at, struct target_module *m)
 static bool
 find_headers(struct target *t, uint64_t *ret_headers, uint64_t *ret_count)
 {
-    int fd = open(arena_printf(&t->arena, "/proc/%u/auxv", t->pid), O_RDONLY | O_CLOEXEC);
+    int fd = open(arena_printf(&t->arena, "/proc/%u/task/%u/auxv", t->pid, t->thread),
+                  O_RDONLY | O_CLOEXEC);
     uint64_t entry[2];
 
     *ret_headers = *ret_count = 0;
@@ -342,7 +349,8 @@ target_status(struct target *t, uint32_t tid, const char *key)
 static int
 check_program(struct target *t, struct err *err)
 {
-    int fd = open(arena_printf(&t->arena, "/proc/%u/exe", t->pid), O_RDONLY | O_CLOEXEC);
+    int fd = open(arena_printf(&t->arena, "/proc/%u/task/%u/exe", t->pid, t->thread),
+                  O_RDONLY | O_CLOEXEC);
     unsigned char ident[EI_NIDENT] = {0};
 
     if (fd < 0)
@@ -358,31 +366,64 @@ check_program(struct target *t, struct err *err)
     return 0;
 }
 
+/* Return true if process T runs in the memory of its parent, as the child of a vfork does. */
+static bool
+is_guest(struct target *t)
+{
+    enum { KCMP_VM_ = 1 };
+    const char *parent = target_status(t, t->pid, "PPid:");
+    uint32_t id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
+
+    return id != 0 && syscall(SYS_kcmp, t->pid, id, KCMP_VM_, 0, 0) == 0;
+}
+
+/* Check that T is alive, has memory, and shares it with no other process. */
+static int
+check_life(struct target *t, struct err *err)
+{
+    const char *state, *filter;
+
+    t->thread = processes_thread(t->pid);
+    state = target_status(t, t->thread, "State:");
+    filter = target_status(t, t->thread, "Seccomp:");
+    if (state == NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", t->pid);
+    if (*state == 'Z' || *state == 'X')
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has ended", t->pid);
+    if (target_status(t, t->thread, "VmSize:") == NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u is a thread of the kernel", t->pid);
+    if (is_guest(t))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u runs in the memory of another process (vfork); attach to the "
+                       "parent, or later", t->pid);
+    if (filter != NULL && strcmp(filter, "1") == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u has forbidden itself nearly all system calls (strict seccomp)",
+                       t->pid);
+    t->is_filtered = filter != NULL && strcmp(filter, "0") != 0;
+    return 0;
+}
+
 int
 target_open(uint32_t pid, struct target *ret, struct err *err)
 {
-    const char *filter;
     int r;
 
     *ret = (struct target){.pid = pid, .memory_fd = -1};
-    ret->memory_fd =
-        open(arena_printf(&ret->arena, "/proc/%u/mem", pid), O_RDWR | O_CLOEXEC);
-    if (ret->memory_fd < 0)
-        r = errno == ENOENT
-                ? err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", pid)
-                : err_errno(err, HEAPTAP_BAD_INPUT, "cannot change the memory of process %u; "
-                            "run heaptap as its user or as root, and see kernel.yama.ptrace_scope",
-                            pid);
-    else
+    r = check_life(ret, err);
+    if (r == 0)
+        ret->memory_fd =
+            open(arena_printf(&ret->arena, "/proc/%u/task/%u/mem", pid, ret->thread),
+                 O_RDWR | O_CLOEXEC);
+    if (r == 0 && ret->memory_fd < 0)
+        r = err_errno(err, HEAPTAP_BAD_INPUT,
+                      "cannot change the memory of process %u; run heaptap as its user or as root, "
+                      "and see kernel.yama.ptrace_scope", pid);
+    if (r == 0)
         r = check_program(ret, err);
     if (r == 0) {
-        filter = target_status(ret, pid, "Seccomp:");
-        ret->is_filtered = filter != NULL && strcmp(filter, "0") != 0;
         target_read_maps(ret);
-        if (ret->map_count == 0)
-            r = err_set(err, HEAPTAP_BAD_INPUT, "process %u has no memory: it is a kernel thread, "
-                        "or has ended", pid);
-        else if (!read_modules(ret))
+        if (!read_modules(ret))
             r = err_set(err, HEAPTAP_BAD_INPUT,
                         "process %u runs a static program; link the recorder into it "
                         "(docs/guide/linking.md)", pid);

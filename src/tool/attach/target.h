@@ -29,7 +29,8 @@ struct target_symbol {
 struct target {
     struct arena arena;
     uint32_t pid;
-    int memory_fd; // /proc/PID/mem
+    uint32_t thread; // Through which the memory is accessed: the first thread may have ended.
+    int memory_fd; // /proc/PID/task/THREAD/mem
     bool is_filtered; // The process has a seccomp filter.
     struct target_map *maps; // By address.
     size_t map_count;

@@ -226,7 +226,7 @@ show_status(const char *path, time_t seconds)
     struct disk_header h;
 
     if (origin_header(path, &h)) {
-        fprintf(stderr, "\r\033[K%s live, peak %s, after %jd s; ^C ends the recording",
+        fprintf(stderr, "\r\033[K%s live, peak %s, %jd s; ^C ends",
                 style_bytes(&a, h.shared.flushed_bytes), style_bytes(&a, h.shared.peak_bytes),
                 (intmax_t)seconds);
         fflush(stderr);
@@ -265,7 +265,7 @@ detach_process(uint32_t pid, const char *path, bool no_pack, struct arena *a)
 
     guard(&task, &w);
     if (w.result == HEAPTAP_NOT_FOUND && path != NULL) {
-        sink_print(arena_printf(a, "process %u has executed another program\n", pid));
+        sink_print(arena_printf(a, "process %u is no longer recorded\n", pid));
         return no_pack ? 0 : pack_file(path);
     }
     if (w.result == HEAPTAP_NOT_FOUND) {
@@ -289,6 +289,7 @@ take_signals(void)
     sigaction(SIGINT, &ours, NULL);
     sigaction(SIGTERM, &ours, NULL);
     sigaction(SIGHUP, &ours, NULL);
+    signal(SIGPIPE, SIG_IGN); // A reader that ends must not prevent the detach.
 }
 
 static int

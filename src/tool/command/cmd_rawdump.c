@@ -181,7 +181,7 @@ open_image(struct dump *d, const char *text, struct err *err)
     if (rc == 0)
         rc = check_machine(d, image, err);
     if (rc == 0 && image->missing_bytes > 0)
-        message_warning("%s is truncated: %s of its memory are missing", image->path,
+        message_warning("%s is truncated: %s of the memory are missing", image->path,
                         style_bytes(&d->arena, (int64_t)image->missing_bytes));
     return rc;
 }

@@ -19,7 +19,7 @@ struct run_summary {
     const struct run_notes *notes;
     size_t running;   // Number of processes that still write their profile.
     bool interrupted; // The user interrupted the run, so its profiles were not packed.
-    int status;       // Of the first process, as from wait.
+    int status;       // Status of the first process, as from wait.
     bool oom_killed;  // See launch/run.h.
 };
 

@@ -20,6 +20,7 @@ for library in jemalloc.so.2 tcmalloc.so.4 mimalloc.so.2 mimalloc.so.3; do
 done
 check "rounds" python3 "$area/rounds.py" "${ATTACH_ROUNDS:-10}"
 check "exceptions" python3 "$area/throws.py"
+check "traps" python3 "$area/traps.py"
 check "system calls that wait" python3 "$area/waits.py" 10
 check "the command is killed" python3 "$area/killed.py" "${ATTACH_KILLS:-20}"
 check "in the foreground" python3 "$area/foreground.py"

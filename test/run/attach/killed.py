@@ -10,7 +10,7 @@ import time
 
 from attach import HEAPTAP, PROGRAM
 
-SECONDS = 10
+SECONDS = 60
 
 
 def later(what, condition):
