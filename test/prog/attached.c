@@ -11,7 +11,8 @@
  *                                  k  a forked child that does the same, and must exit with 7
  *                                  e  executes itself
  *     attached churn THREADS MS  allocates in many threads, which come and go, forks, starts a
- *                                program, loads a library; checks the contents of all blocks
+ *                                program, loads a library; checks the contents of all blocks. If
+ *                                MS is 0, until the end of standard input
  *     attached waits MS          waits in many system calls, and prints those that return EINTR
  *
  * Prints "ok" at the end if all was as expected. */
@@ -266,11 +267,15 @@ static void
 churn(int threads, long ms)
 {
     pthread_t t[64];
+    char byte;
 
     for (int i = 0; i < threads && i < 64; i++)
         if (pthread_create(&t[i], NULL, i == 0 ? churn_threads : churn_blocks, NULL) != 0)
             abort();
-    pause_ms(ms);
+    if (ms > 0)
+        pause_ms(ms);
+    while (ms == 0 && read(STDIN_FILENO, &byte, 1) > 0)
+        ;
     stop = true;
     for (int i = 0; i < threads && i < 64; i++)
         pthread_join(t[i], NULL);

@@ -246,6 +246,16 @@ prepare_jump(struct plan *p, uint32_t index, const struct target_symbol *s, stru
     return r;
 }
 
+/* Return true if a jump at ADDRESS reaches the library. */
+static bool
+is_near(const struct plan *p, uint64_t address)
+{
+    int64_t low = (int64_t)(p->base - address);
+    int64_t high = (int64_t)(p->base + p->region->size_bytes - address);
+
+    return low == (int32_t)low && high == (int32_t)high;
+}
+
 /* Prepare function number INDEX, if it is replaced. Two names may have one function. */
 static int
 prepare_function(struct plan *p, uint32_t index, struct err *err)
@@ -261,6 +271,11 @@ prepare_function(struct plan *p, uint32_t index, struct err *err)
             p->request->functions[index] = region->patches[i].trampoline;
             return 0;
         }
+    if (s.module != p->allocator.module && !is_near(p, s.address))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the allocator of process %u is a part of the program, far from %s in the C "
+                       "library; start the program with heaptap run instead", p->target->pid,
+                       function_names[index]);
     return prepare_jump(p, index, &s, err);
 }
 

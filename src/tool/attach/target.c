@@ -5,6 +5,7 @@
  * files may have been replaced since, and because a container may hide them. */
 #include "attach/target.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -377,15 +378,33 @@ is_guest(struct target *t)
     return id != 0 && syscall(SYS_kcmp, t->pid, id, KCMP_VM_, 0, 0) == 0;
 }
 
+/* Return true if a thread of T has seccomp's mode MODE. */
+static bool
+any_filter(struct target *t, const char *mode)
+{
+    DIR *d = opendir(arena_printf(&t->arena, "/proc/%u/task", t->pid));
+    struct dirent *entry;
+    bool any = false;
+
+    while (d != NULL && !any && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        const char *its = tid != 0 ? target_status(t, tid, "Seccomp:") : NULL;
+
+        any = its != NULL && strcmp(its, mode) == 0;
+    }
+    if (d != NULL)
+        closedir(d);
+    return any;
+}
+
 /* Check that T is alive, has memory, and shares it with no other process. */
 static int
 check_life(struct target *t, struct err *err)
 {
-    const char *state, *filter;
+    const char *state;
 
     t->thread = processes_thread(t->pid);
     state = target_status(t, t->thread, "State:");
-    filter = target_status(t, t->thread, "Seccomp:");
     if (state == NULL)
         return err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", t->pid);
     if (*state == 'Z' || *state == 'X')
@@ -396,11 +415,12 @@ check_life(struct target *t, struct err *err)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u runs in the memory of another process (vfork); attach to the "
                        "parent, or later", t->pid);
-    if (filter != NULL && strcmp(filter, "1") == 0)
+    if (any_filter(t, "1"))
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u has forbidden itself nearly all system calls (strict seccomp)",
+                       "a thread of process %u has forbidden nearly all system calls (strict "
+                       "seccomp)",
                        t->pid);
-    t->is_filtered = filter != NULL && strcmp(filter, "0") != 0;
+    t->is_filtered = any_filter(t, "2");
     return 0;
 }
 

@@ -390,7 +390,7 @@ static const struct opt attach_opts[] = {
     {OPT_COUNT, 0, "frames", &attach_defaults.frames, "N",
      "Record the N innermost frames of each stack.", NULL},
     {OPT_SIZE, 0, "reserve", &attach_defaults.reserve_bytes, "SIZE",
-     "Size of the profile, which cannot grow later; 256M by default. Packing makes it small.",
+     "Size of the profile until it is packed; it cannot grow. 256M by default.",
      NULL},
     {OPT_FLAG, 0, "no-pack", &attach_defaults.no_pack, NULL,
      "Leave the profile as the recorder wrote it.", NULL},

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 from attach import HEAPTAP, Program, report
 
@@ -14,11 +13,9 @@ SECONDS = 20
 def attach(pid, profile, *options):
     command = subprocess.Popen((HEAPTAP, "attach", "-o", profile, *options, str(pid)),
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + SECONDS
-    while not is_attached(pid):
-        if command.poll() is not None or time.monotonic() > deadline:
-            sys.exit(f"attach: {command.communicate()[0]}")
-        time.sleep(0.01)
+    line = command.stdout.readline()  # Printed when the process is recorded.
+    if "is recorded in" not in line:
+        sys.exit(f"attach: {line}")
     return command
 
 
@@ -43,25 +40,21 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         profile = f"signal{number}.heaptap"
         command = attach(program.pid, profile)
-        time.sleep(0.2)
         program.tell("a")
         command.send_signal(number)
         finished(command, profile, 100)
         if is_attached(program.pid):
             sys.exit("the recorder is still there")
     command = attach(program.pid, "duration.heaptap", "--duration", "1")
-    time.sleep(0.2)
     program.tell("aa")
     finished(command, "duration.heaptap", 200)
 
     command = attach(program.pid, "executed.heaptap")
-    time.sleep(0.2)
     program.tell("aex")
     command.send_signal(signal.SIGINT)
     finished(command, "executed.heaptap", 100)
 
     command = attach(program.pid, "end.heaptap")
-    time.sleep(0.2)
     program.tell("aaa")
     program.process.kill()
     program.process.wait()

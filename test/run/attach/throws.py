@@ -9,7 +9,6 @@ from attach import heaptap
 
 SOURCE = """
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstdio>
 #include <map>
@@ -39,12 +38,13 @@ void work()
         }
     }
 }
-int main(int, char **argv)
+int main()
 {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; i++)
         threads.emplace_back(work);
-    std::this_thread::sleep_for(std::chrono::milliseconds(atol(argv[1])));
+    while (getchar() != EOF)
+        ;
     stop = true;
     for (auto &t : threads)
         t.join();
@@ -57,8 +57,8 @@ def rounds(name, library):
     environment = {**os.environ, "TCMALLOC_LARGE_ALLOC_REPORT_THRESHOLD": "0"}
     if library:
         environment["LD_PRELOAD"] = library
-    program = subprocess.Popen(("./throws", "4000"), env=environment, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
+    program = subprocess.Popen("./throws", env=environment, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     time.sleep(0.2)
     for i in range(6):
         if os.path.exists("throws.heaptap"):
