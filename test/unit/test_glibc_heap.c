@@ -96,7 +96,7 @@ test_glibc_heap_walk(struct heap *h, struct arena *arena)
     build_core_note(&c, NT_FILE, files.text, files.length);
     file = build_core_finish(&c, &size_bytes);
     assert_int_equal(elf_core_parse(file, size_bytes, "core", &m, &err), 0);
-    glibc_heap_read(&m, arena, &found);
+    glibc_heap_read_chunks(&m, arena, &found);
     m.bytes = NULL;
     memory_close(&m);
     strbuf_release(&files);
@@ -105,10 +105,37 @@ test_glibc_heap_walk(struct heap *h, struct arena *arena)
     return found;
 }
 
+/* Check that FOUND has one extent, whose chunks follow each other to its end, with KINDS, and then
+ * a mapped chunk. */
+static void
+check_chunks(const struct glibc_heap *found, const enum glibc_chunk_kind *kinds, size_t count)
+{
+    uint64_t at = HEAP;
+
+    assert_int_equal(found->extent_count, 1);
+    assert_int_equal(found->extents[0].start, HEAP);
+    assert_int_equal(found->extents[0].end, HEAP + PAGE);
+    assert_true(found->extents[0].is_main);
+    assert_int_equal(found->extents[0].first_chunk, 0);
+    assert_int_equal(found->extents[0].chunk_count, count);
+    assert_int_equal(found->chunk_count, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(found->chunks[i].kind, kinds[i]);
+        assert_int_equal(found->chunks[i].address, at);
+        at += found->chunks[i].size_bytes;
+    }
+    assert_int_equal(at, HEAP + PAGE);
+    assert_int_equal(found->chunks[count].kind, GLIBC_MAPPED);
+    assert_int_equal(found->chunks[count].address, MAPPED);
+}
+
 /* If this fails, blocks in use are missing, or free blocks are shown. */
 static void
 blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
 {
+    static const enum glibc_chunk_kind kinds[] = {
+        GLIBC_CACHE, GLIBC_USED, GLIBC_CACHED, GLIBC_FASTBIN, GLIBC_FREE, GLIBC_USED, GLIBC_TOP,
+    };
     struct heap *h = glibc_heap_new_heap();
     struct arena arena = {0};
     uint64_t cache, first, cached, fast, last;
@@ -138,6 +165,7 @@ blocks_in_use_are_those_that_no_list_of_free_ones_has(void **unused)
     assert_int_equal(found.v[1].usable_bytes, 120);
     assert_int_equal(found.v[2].address, MAPPED + 16);
     assert_int_equal(found.v[2].usable_bytes, PAGE - 16);
+    check_chunks(&found, kinds, countof(kinds));
     arena_release(&arena);
 }
 

@@ -58,18 +58,11 @@ struct cache {
     uint64_t entries[CACHE_BINS];
 };
 
-/* Range of addresses with an arena's chunks. */
-struct extent {
-    uint64_t start, end;
-};
-
 struct walker {
     const struct memory *m;
     struct arena *arena;
     struct glibc_heap *out;
-    struct map cached; // Blocks in fastbins and thread caches.
-    struct extent *extents;
-    size_t extent_count, extent_capacity;
+    struct map cached; // Blocks in fastbins and thread caches, with their enum glibc_chunk_kind.
 };
 
 static uint64_t
@@ -171,7 +164,7 @@ glibc_heap_follow(struct walker *w, uint64_t block, uint64_t chunk_bytes, uint32
         if (block % ALIGNMENT != 0 || glibc_heap_size_of(w, block - HEAD_BYTES) != chunk_bytes)
             return false;
         if (note)
-            *map_put(&w->cached, block, NULL) = 1;
+            *map_put(&w->cached, block, NULL) = GLIBC_CACHED;
         block = reveal(block, glibc_heap_word_at(w, block), masked);
     }
     return block == 0;
@@ -252,7 +245,7 @@ note_fastbins(struct walker *w, uint64_t state)
 
             if (chunk % ALIGNMENT != 0 || glibc_heap_size_of(w, chunk) != bytes)
                 break;
-            *map_put(&w->cached, block, &new) = 1;
+            *map_put(&w->cached, block, &new) = GLIBC_FASTBIN;
             if (!new) // The list leads back to itself.
                 break;
             if (k == 0)
@@ -274,45 +267,72 @@ glibc_heap_add_block(struct walker *w, uint64_t chunk, uint64_t size, uint32_t h
 }
 
 static void
-add_extent(struct walker *w, uint64_t start, uint64_t end)
+add_extent(struct walker *w, uint64_t start, uint64_t end, bool is_main)
 {
-    arena_grow(w->arena, &w->extents, &w->extent_capacity, w->extent_count, sizeof *w->extents);
-    w->extents[w->extent_count++] = (struct extent){start, end};
+    struct glibc_heap *h = w->out;
+
+    arena_grow(w->arena, &h->extents, &h->extent_capacity, h->extent_count, sizeof *h->extents);
+    h->extents[h->extent_count++] = (struct glibc_extent){
+        .start = start, .end = end, .is_main = is_main, .first_chunk = h->chunk_count};
+}
+
+/* Add a chunk to the latest extent, if chunks are listed. */
+static void
+add_chunk(struct walker *w, uint64_t address, uint64_t size, enum glibc_chunk_kind kind)
+{
+    struct glibc_heap *h = w->out;
+
+    if (!h->lists_chunks)
+        return;
+    arena_grow(w->arena, &h->chunks, &h->chunk_capacity, h->chunk_count, sizeof *h->chunks);
+    h->chunks[h->chunk_count++] = (struct glibc_chunk){address, size, kind};
+    if (kind != GLIBC_MAPPED)
+        h->extents[h->extent_count - 1].chunk_count++;
 }
 
 /* Return the end of the heap that contains AT; AT itself if no heap does. */
 static uint64_t
 heap_end(const struct walker *w, uint64_t at)
 {
-    for (size_t i = 0; i < w->extent_count; i++)
-        if (at - (w->extents[i].start & -(uint64_t)PAGE_BYTES) <
-            w->extents[i].end - (w->extents[i].start & -(uint64_t)PAGE_BYTES))
-            return w->extents[i].end;
+    for (size_t i = 0; i < w->out->extent_count; i++) {
+        const struct glibc_extent *e = &w->out->extents[i];
+        uint64_t page = e->start & -(uint64_t)PAGE_BYTES;
+
+        if (at - page < e->end - page)
+            return e->end;
+    }
     return at;
 }
 
 /* Walk the chunks of [CHUNK, END). They end at TOP if it lies in this range, else at a chunk
  * smaller than any real one. Return false if the walk leaves the heap. */
 static bool
-glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top)
+glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top, bool is_main)
 {
     const uint64_t first = chunk;
     uint64_t size;
 
     if (heap_end(w, chunk) != chunk) // The list of heaps leads back to itself.
         return false;
-    add_extent(w, chunk, end);
+    add_extent(w, chunk, end, is_main);
     for (; chunk != top && end - chunk > HEAD_BYTES; chunk += size) {
+        enum glibc_chunk_kind kind = GLIBC_USED;
+
         size = glibc_heap_size_of(w, chunk);
         if (size < CHUNK_LEAST)
             return top < first || top >= end;
         if (size % ALIGNMENT != 0 || size > end - chunk)
             return false;
-        if ((glibc_heap_word_at(w, chunk + size + WORD) & FLAG_BEFORE_USED) == 0 ||
-            (size == CACHE_CHUNK && take_cache(w, chunk)))
-            continue;
-        glibc_heap_add_block(w, chunk, size, WORD);
+        if ((glibc_heap_word_at(w, chunk + size + WORD) & FLAG_BEFORE_USED) == 0)
+            kind = GLIBC_FREE;
+        else if (size == CACHE_CHUNK && take_cache(w, chunk))
+            kind = GLIBC_CACHE;
+        else
+            glibc_heap_add_block(w, chunk, size, WORD);
+        add_chunk(w, chunk, size, kind);
     }
+    if (chunk == top && top < end)
+        add_chunk(w, top, end - top, GLIBC_TOP);
     return true;
 }
 
@@ -328,7 +348,7 @@ walk_main(struct walker *w, uint64_t state)
         return true;
     if (top >= ADDRESS_LIMIT || end < top || bytes > end)
         return false;
-    return glibc_heap_walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top);
+    return glibc_heap_walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top, true);
 }
 
 /* Walk the heaps of an arena other than the main one, latest first. Return false if they are not
@@ -350,7 +370,7 @@ walk_other(struct walker *w, uint64_t state)
         if (glibc_heap_word_at(w, heap) != state || size > HEAP_BYTES || heap % HEAP_BYTES != 0)
             return false;
         first = (first + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
-        whole &= first < heap + size && glibc_heap_walk(w, first, heap + size, top);
+        whole &= first < heap + size && glibc_heap_walk(w, first, heap + size, top, false);
         heap = glibc_heap_word_at(w, heap + HEAP_PREVIOUS_OFF);
     }
     return whole && heap == 0;
@@ -391,12 +411,14 @@ take_mapped(struct walker *w, const struct memory_region *region, uint64_t start
             break;
         if (glibc_heap_is_mapped(w, region, start, chunk, &size)) {
             glibc_heap_add_block(w, chunk, size, HEAD_BYTES);
+            add_chunk(w, chunk, size, GLIBC_MAPPED);
             return chunk + size;
         }
     }
     if (!glibc_heap_is_mapped(w, region, start, start, &size))
         return start;
     glibc_heap_add_block(w, start, size, HEAD_BYTES);
+    add_chunk(w, start, size, GLIBC_MAPPED);
     return start + size;
 }
 
@@ -436,17 +458,25 @@ drop_cached(struct walker *w)
         if (map_get(&w->cached, h->v[i].address) == NULL)
             h->v[kept++] = h->v[i];
     h->count = kept;
+    for (size_t i = 0; i < h->chunk_count; i++) {
+        struct glibc_chunk *c = &h->chunks[i];
+        const uint64_t *kind = c->kind == GLIBC_USED
+                                   ? map_get(&w->cached, c->address + HEAD_BYTES) : NULL;
+
+        if (kind != NULL)
+            c->kind = (enum glibc_chunk_kind)*kind;
+    }
     if (h->count > 1)
         qsort(h->v, h->count, sizeof *h->v, glibc_heap_by_address);
 }
 
-void
-glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *ret)
+/* Fill in RET, whose lists are empty. */
+static void
+glibc_heap_fill(const struct memory *m, struct arena *arena, struct glibc_heap *ret)
 {
     struct walker w = {.m = m, .arena = arena, .out = ret};
     uint64_t first, at;
 
-    *ret = (struct glibc_heap){0};
     if (m->word_bytes != WORD || m->big_endian)
         return;
     first = find_main(&w);
@@ -466,4 +496,18 @@ glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *
             find_mapped(&w, &m->regions[i]);
     drop_cached(&w);
     map_release(&w.cached);
+}
+
+void
+glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *ret)
+{
+    *ret = (struct glibc_heap){0};
+    glibc_heap_fill(m, arena, ret);
+}
+
+void
+glibc_heap_read_chunks(const struct memory *m, struct arena *arena, struct glibc_heap *ret)
+{
+    *ret = (struct glibc_heap){.lists_chunks = true};
+    glibc_heap_fill(m, arena, ret);
 }

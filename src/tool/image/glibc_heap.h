@@ -1,5 +1,5 @@
-/* glibc_heap.h: blocks of glibc's malloc, from the allocator's records in the memory of a
- * process. */
+/* glibc_heap.h: blocks and chunks of glibc's malloc, from the allocator's records in the memory of
+ * a process. */
 #ifndef IMAGE_GLIBC_HEAP_H
 #define IMAGE_GLIBC_HEAP_H
 
@@ -13,16 +13,48 @@ struct glibc_block {
     uint32_t head_bytes;   // Size of the chunk minus usable_bytes.
 };
 
+enum glibc_chunk_kind {
+    GLIBC_USED,    // Has a block in use, perhaps one of glibc's own.
+    GLIBC_FREE,    // Free, and merged with its free neighbours.
+    GLIBC_FASTBIN, // Freed, in a fastbin of its arena: not merged.
+    GLIBC_CACHED,  // Freed, in the cache of a thread: not merged.
+    GLIBC_CACHE,   // Has the cache of a thread.
+    GLIBC_TOP,     // The free end of an arena.
+    GLIBC_MAPPED,  // Has a block with a separate mapping.
+};
+
+/* A chunk: its block begins HEAD_BYTES behind `address` and may extend WORD bytes beyond the
+ * chunk. */
+struct glibc_chunk {
+    uint64_t address, size_bytes;
+    enum glibc_chunk_kind kind;
+};
+
+/* A range of addresses with consecutive chunks of an arena. */
+struct glibc_extent {
+    uint64_t start, end; // The first chunk begins at `start`.
+    bool is_main;        // The range grows by brk.
+    size_t first_chunk, chunk_count;
+};
+
 struct glibc_heap {
     struct glibc_block *v; // By address.
     size_t count, capacity;
     bool found; // The memory has an arena of glibc.
     bool whole; // Every heap was walked to its end.
+    struct glibc_extent *extents; // In no order.
+    size_t extent_count, extent_capacity;
+    bool lists_chunks;          // `chunks` is filled in.
+    struct glibc_chunk *chunks; // By extent, then by address; mapped chunks are last.
+    size_t chunk_count, chunk_capacity;
 };
 
 /* List the blocks in use in M in *RET. Blocks that glibc caches for reuse are not in use. Memory is
  * from ARENA. */
 void glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_heap *ret);
+
+/* Like glibc_heap_read, and list all chunks as well. */
+void glibc_heap_read_chunks(const struct memory *m, struct arena *arena, struct glibc_heap *ret);
 
 /* Layout of a chunk of glibc's malloc on 64-bit systems. */
 

@@ -179,6 +179,26 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Return true if W has the SIZE_BYTES at ADDRESS. */
+static bool
+window_has(const struct memory_window *w, uint64_t address, size_t size_bytes)
+{
+    return address - w->start < w->readable_bytes &&
+           size_bytes <= w->readable_bytes - (address - w->start);
+}
+
+/* Return the start of a new window for ADDRESS in region R. It ends with ADDRESS's page if the
+ * reader moves down from W: lists of freed blocks often lead there. */
+static uint64_t
+window_start(const struct memory_window *w, const struct memory_region *r, uint64_t address)
+{
+    uint64_t start = address & ~(uint64_t)4095, down = WINDOW_BYTES - 4096;
+
+    if (address >= w->start || w->start - address > WINDOW_BYTES || start - r->start < down)
+        return start;
+    return start - down;
+}
+
 /* Read SIZE_BYTES at ADDRESS in region R through the window, which is moved if necessary. Return
  * the number of bytes read. */
 static size_t
@@ -186,13 +206,11 @@ memory_read_window(const struct memory *m, const struct memory_region *r, uint64
                    void *buffer, size_t size_bytes)
 {
     struct memory_window *w = m->window;
-    uint64_t start = address & ~(uint64_t)4095;
 
     if (w == NULL || size_bytes > WINDOW_BYTES / 4)
         return read_living(m, address, buffer, size_bytes);
-    if (address - w->start >= w->readable_bytes ||
-        size_bytes > w->readable_bytes - (address - w->start)) {
-        uint64_t left = r->end - start;
+    if (!window_has(w, address, size_bytes)) {
+        uint64_t start = window_start(w, r, address), left = r->end - start;
 
         w->start = start;
         w->readable_bytes =
@@ -211,6 +229,11 @@ memory_read(const struct memory *m, uint64_t address, void *buffer, size_t size_
 {
     size_t done = 0;
 
+    // A window lies in one readable region.
+    if (m->window != NULL && window_has(m->window, address, size_bytes)) {
+        memcpy(buffer, m->window->bytes + (address - m->window->start), size_bytes);
+        return size_bytes;
+    }
     while (done < size_bytes) {
         const struct memory_region *r = memory_region_at(m, address + done);
         uint64_t within, some;
