@@ -120,6 +120,7 @@ question_of(const struct core_options *o, struct core_command *ret)
                            : o->blocks           ? MEMORY_LARGEST
                            : o->leaks            ? MEMORY_LEAKS
                            : o->check            ? MEMORY_CHECK
+                           : o->resident         ? MEMORY_RESIDENT
                                                  : MEMORY_ALL;
     if (address == NULL)
         return 0;
@@ -133,6 +134,26 @@ question_of(const struct core_options *o, struct core_command *ret)
         return EXIT_USAGE;
     }
     return 0;
+}
+
+/* Take the heaps of E's program, and how full they are, from its profile into RET. The profile of
+ * the moment lacks them. */
+static void
+find_backings(struct examined *e, struct resident *ret)
+{
+    struct err err = {""};
+    struct profile *p = NULL;
+
+    if (e->profile == NULL || profile_open(e->profile, &p, &err) != 0)
+        return;
+    ret->backings = arena_array(&e->arena, p->heap_count + 1, sizeof *ret->backings);
+    for (size_t i = 1; i < p->heap_count; i++)
+        if (counters_live_bytes(&p->heaps[i].backing) > 0)
+            ret->backings[ret->backing_count++] =
+                (struct resident_backing){arena_strdup(&e->arena, p->heaps[i].name),
+                                          counters_live_bytes(&p->heaps[i].counters),
+                                          counters_live_bytes(&p->heaps[i].backing)};
+    profile_free(p);
 }
 
 static int
@@ -188,6 +209,8 @@ core_run(const struct core_options *o, int count, char **arguments)
         rc = examine_open(&request, &c.answer, &e, &fd);
     if (rc != 0)
         return rc;
+    if (o->resident)
+        find_backings(&e, &c.answer.resident);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
     if (rc == 0)

@@ -8,7 +8,7 @@ struct core_options {
     struct view_options view;
     uint64_t pid;
     const char *profile, *output, *block, *pointers;
-    bool blocks, leaks, check;
+    bool blocks, leaks, check, resident;
 };
 
 /* Show the findings that O requests. The process or dump is named by O or by the COUNT ARGUMENTS.

@@ -22,7 +22,7 @@
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
     command_pack, command_merge, command_report, command_leaks, command_sizes, command_functions,
-    command_callgraph, command_source, command_diff, command_core, command_check,
+    command_callgraph, command_source, command_diff, command_core, command_check, command_rss,
     command_rawdump, command_html, command_export, command_access, command_cc, command_cxx,
     command_attach, command_detach;
 
@@ -34,7 +34,8 @@ static const struct command *const recording[] = {
 static const struct command *const showing[] = {
     &command_report,    &command_leaks,   &command_timeline, &command_sizes,
     &command_functions,    &command_callgraph, &command_source, &command_access,
-    &command_diff,      &command_core,    &command_check,    &command_rawdump, NULL,
+    &command_diff,      &command_core,    &command_check,    &command_rss,
+    &command_rawdump, NULL,
 };
 static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
 static const struct command_group groups[] = {

@@ -356,6 +356,8 @@ json_memory(struct json *j, const struct view *v, const struct memory_view *m, s
         json_memory_put_leaks(&t, m, limit);
     else if (m->answer->question == MEMORY_CHECK)
         json_check(&t, v, m, limit, put_block_or_null);
+    else if (m->answer->question == MEMORY_RESIDENT)
+        json_resident(&t, v, m, limit);
     json_tables_end(&t);
     json_end(j);
 }

@@ -200,6 +200,12 @@ void json_label_sets(struct json *j, const struct profile *p);
 /* Write "backings": the stacks of the blocks that back heaps. */
 void json_backings(struct json_tables *t, const struct view *v);
 
+/* --- json_resident.c: resident memory as JSON. */
+
+/* Write the member "resident": M's answer. Lists have at most LIMIT entries. */
+void json_resident(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                   size_t limit);
+
 /* --- json_check.c: corrupted blocks as JSON. */
 
 /* Write block B of E as the object KEY; null if its address is 0. */

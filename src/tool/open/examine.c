@@ -273,7 +273,8 @@ examine_now_ns(void)
 static uint64_t
 stop_threads(struct examined *e, const struct memory_answer *answer, bool has_moved)
 {
-    bool spare_sleeping = answer->question == MEMORY_CHECK && !has_moved;
+    bool spare_sleeping =
+        (answer->question == MEMORY_CHECK || answer->question == MEMORY_RESIDENT) && !has_moved;
     uint64_t since_ns;
 
     if (!spare_sleeping)
@@ -316,6 +317,8 @@ warn_of_threads(struct examined *e, enum memory_question question)
                         m->name, tracer_words(e),
                         question == MEMORY_CHECK
                         ? "blocks that change meanwhile may look damaged"
+                        : question == MEMORY_RESIDENT
+                        ? "parts that change meanwhile may not fit together"
                         : none ? "pointers that move meanwhile may be missed, and so are those in "
                                  "registers"
                                : "pointers that move meanwhile may be missed");
@@ -414,7 +417,8 @@ examine_open(const struct examine_request *w, struct memory_answer *answer, stru
 {
     bool held, stop = w->core == NULL && (answer->question == MEMORY_LEAKS ||
                                           answer->question == MEMORY_POINTERS ||
-                                          answer->question == MEMORY_CHECK);
+                                          answer->question == MEMORY_CHECK ||
+                                          answer->question == MEMORY_RESIDENT);
     struct strbuf file = {0};
     int r;
 

@@ -253,5 +253,8 @@ text_memory(struct text_view *v, const struct memory_view *m)
     case MEMORY_CHECK:
         text_check(v, m);
         break;
+    case MEMORY_RESIDENT:
+        text_resident(v, m);
+        break;
     }
 }

@@ -182,6 +182,10 @@ void text_core_site(struct text_view *v, const struct examined *e, uint32_t site
 /* Write the first stacks by live bytes, with the sizes and some addresses of their blocks. */
 void text_core_stacks(struct text_view *v, const struct block_stacks *b);
 
+/* --- text_resident.c: resident memory by use, as text. */
+
+void text_resident(struct text_view *v, const struct memory_view *m);
+
 /* --- text_check.c: corrupted blocks, as text. */
 
 /* Write the results of a check of M's memory. */

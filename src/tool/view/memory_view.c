@@ -55,6 +55,8 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
         reach_find(e, arena, &ret->reached);
     if (ret->question == MEMORY_CHECK)
         check_blocks(e, arena, &ret->checked);
+    if (ret->question == MEMORY_RESIDENT)
+        resident_find(e, arena, &ret->resident);
 }
 
 static int

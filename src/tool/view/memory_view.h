@@ -9,6 +9,7 @@
 #include "image/place.h"
 #include "image/pointers.h"
 #include "image/reach.h"
+#include "resident/resident.h"
 #include "view/view.h"
 
 enum memory_question {
@@ -18,6 +19,7 @@ enum memory_question {
     MEMORY_POINTERS, // Find pointers to an address.
     MEMORY_LEAKS,    // Find unreachable blocks.
     MEMORY_CHECK,    // Find corruptions.
+    MEMORY_RESIDENT, // Divide the resident memory.
 };
 
 /* Results of the questions that read all memory; they run first, while the process is stopped. */
@@ -29,6 +31,7 @@ struct memory_answer {
     struct pointers pointers;
     struct reached reached;
     struct checked checked;
+    struct resident resident;
 };
 
 struct block_sum {

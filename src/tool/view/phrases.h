@@ -10,6 +10,7 @@
 #include "image/glibc_heap.h"
 #include "image/place.h"
 #include "profile/profile.h"
+#include "resident/resident.h"
 #include "view/session.h"
 
 /* Names of enum timeline_by: "live", "growth", "allocated", "calls"; then NULL. */
@@ -140,6 +141,15 @@ const char *memory_signal_words(struct arena *arena, const struct memory *m);
 
 /* Return a sentence about the missing parts of E, to append to its totals; "" if there are none. */
 const char *memory_gaps_words(struct arena *arena, const struct examined *e);
+
+/* --- resident_words.c: resident memory in words. */
+
+/* Return the name of PART in JSON, and its meaning. */
+const char *resident_part_name(enum resident_part part);
+const char *resident_part_words(enum resident_part part);
+
+/* Return a sentence with the most useful step to reduce R's memory, or NULL. From ARENA. */
+const char *resident_advice(struct arena *arena, const struct resident *r);
 
 /* --- sampling.c: recording modes, and the accuracy of numbers, in words. */
 

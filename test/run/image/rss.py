@@ -1,0 +1,141 @@
+"""rss.py: the checks of rss.sh, on test/prog/fragmented.c and others.
+
+    rss.py HEAPTAP PROGRAMS LIBRARY
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import dumps
+from telling import finish, tell
+
+heaptap, programs, library = sys.argv[1:4]
+MIB = 1 << 20
+THREADS = 3
+# Live in each arena: every 4,000th block and the kept ones.
+LIVE = (THREADS + 1) * (5 * 2000 + 40 * 1200) + MIB
+
+
+def rss(process, *options):
+    return subprocess.run([heaptap, "rss", *options, str(process)], capture_output=True, text=True)
+
+
+def near(value, truth, share):
+    return abs(value - truth) <= share * truth
+
+
+def examined(program):
+    """Return the member "resident" for PROGRAM, and check what holds of every process."""
+    got = rss(program.pid, "--json")
+    tell(got.returncode == 0 and got.stderr == "", "rss succeeds", got.returncode, got.stderr)
+    resident = json.loads(got.stdout)["resident"]
+    parts = {part["name"]: part["bytes"] for part in resident["parts"]}
+    tell(sum(parts.values()) == resident["rss_bytes"], "the parts add up to the whole", resident)
+    tell(parts["unknown"] == 0, "no part is unknown", parts)
+    with open("/proc/%d/statm" % program.pid) as statm:
+        whole = int(statm.read().split()[1]) * 4096
+    tell(near(resident["rss_bytes"], whole, 0.01), "the whole is the kernel's", resident, whole)
+    return resident, parts
+
+
+def of_arenas(resident):
+    return sum(arena["resident_bytes"] for arena in resident["arenas"])
+
+
+def fragmented():
+    program = dumps.Waiting(library, "fragmented.heaptap",
+                            [os.path.join(programs, "fragmented"), str(THREADS)], lines=1)
+    program.asleep()
+    resident, parts = examined(program)
+    free = parts["free"] + parts["top"] + parts["cached"]
+    # The large block has live bytes only where it was touched.
+    tell(LIVE <= parts["live"] <= LIVE + 64 * 1024, "live bytes are as known", parts["live"], LIVE)
+    tell(near(free, (THREADS + 1) * 20000 * 2016, 0.02), "freed bytes are as known", free)
+    tell(5 * MIB <= parts["mapped"] <= 5 * MIB + 200 * 1024,
+         "mapped bytes are as known, without pages of zeros", parts["mapped"])
+    tell(len(resident["arenas"]) >= THREADS + 1, "each thread has an arena", resident["arenas"])
+    tell(sum(arena["main"] for arena in resident["arenas"]) == 1, "one arena is the main one",
+         resident["arenas"])
+    tell(resident["mappings"][0]["resident_bytes"] >= 5 * MIB, "the mapping comes first",
+         resident["mappings"][0])
+    text = rss(program.pid)
+    tell("Resident memory" in text.stdout and "malloc_trim(0) would return" in text.stdout and
+         all(len(line) <= 80 for line in text.stdout.splitlines()), "text has the parts and advice",
+         text.stdout, text.stderr)
+    program.go_on()
+    returned = int(program.process.stdout.readline())
+    program.asleep()
+    tell(near(resident["trim_bytes"], returned, 0.01), "malloc_trim returns what was predicted",
+         resident["trim_bytes"], returned)
+    # The threads have one stack of kept blocks, main() has another.
+    pins = resident["pins"][:2]
+    tell([pin["blocks"] for pin in pins] == [THREADS * 40, 40] and
+         all(pin["bytes"] == pin["blocks"] * 1200 for pin in pins), "the kept blocks keep most",
+         resident["pins"])
+    before = of_arenas(examined(program)[0])
+    program.go_on()
+    program.process.stdout.readline()
+    program.asleep()
+    # The frees cost the recorder some pages, so only the arenas show the effect.
+    more = before - of_arenas(examined(program)[0])
+    predicted = sum(pin["returned_bytes"] for pin in pins)
+    tell(near(predicted, more, 0.02), "without them as much goes back as predicted", predicted,
+         more)
+    program.go_on()
+    program.process.stdin.close()
+    tell(program.process.wait() == 0, "the program ends as ever")
+
+
+def of_python():
+    script = ("import sys\nkept = [str(i) * 9 for i in range(100000)]\n"
+              "print('ready', flush=True)\nsys.stdin.readline()\n")
+    program = dumps.Waiting(library, "python.heaptap", [sys.executable, "-c", script])
+    program.asleep()
+    resident, parts = examined(program)
+    tell(parts["live"] > 0 and parts["code"] > MIB, "an interpreter has blocks and code", parts)
+    for heap in resident["heaps"]:
+        tell(0 < heap["object_bytes"] <= heap["backing_bytes"], "heap %s is partly full" %
+             heap["name"], heap)
+    program.go_on()
+    program.end()
+
+
+def of_other_allocator():
+    found = glob.glob("/usr/lib/*/libjemalloc.so.2")
+    if not found:
+        print("ok - jemalloc # SKIP it is not installed")
+        return
+    program = dumps.Waiting(library + " " + found[0], "jemalloc.heaptap",
+                            [os.path.join(programs, "fragmented"), "0"], lines=1)
+    program.asleep()
+    resident, parts = examined(program)
+    live = 5 * 2000 + 40 * 1200 + MIB
+    tell(live <= parts["live"] <= live + 64 * 1024, "live bytes of jemalloc are as known", parts)
+    tell(parts["allocator"] > MIB and parts["free"] < MIB,
+         "the rest around blocks is the allocator's", parts)
+    program.go_on()
+    program.end()
+
+
+def refused():
+    got = rss("12x")
+    tell(got.returncode == 2 and "is no process id" in got.stderr, "a word is no process",
+         got.returncode, got.stderr)
+    bare = subprocess.Popen(["sleep", "60"])
+    got = rss(bare.pid)
+    tell(got.returncode == 3 and "is not being recorded" in got.stderr and got.stdout == "",
+         "a process that is not recorded is refused", got.returncode, got.stderr)
+    bare.kill()
+    bare.wait()
+    got = rss(bare.pid)
+    tell(got.returncode == 3 and "there is no process" in got.stderr, "so is one that has ended",
+         got.returncode, got.stderr)
+
+
+fragmented()
+of_python()
+of_other_allocator()
+refused()
+finish()
