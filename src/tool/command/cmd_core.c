@@ -16,6 +16,7 @@
 #include "command/sink.h"
 #include "image/elf_core.h"
 #include "json/json.h"
+#include "layout/annotated_profile.h"
 #include "load/load.h"
 #include "open/open_set.h"
 #include "open/symbolise.h"
@@ -182,6 +183,24 @@ request_of(const struct core_options *o, int count, char **arguments, struct exa
     return 0;
 }
 
+/* Show E, of which nothing was recorded, with R. Returns the exit code. */
+static int
+show_unrecorded(const struct runner *r, const struct examined *e)
+{
+    static const struct annotated_memory none;
+    const struct annotated_program program = {.machine = e->memory.machine};
+    const char *title = *e->memory.program != '\0' ? e->memory.program : e->memory.name;
+    struct annotated_places places;
+    struct profile *p = annotated_profile(&none, &program, title, 0, &places);
+    int rc;
+
+    p->process.pid = e->memory.pid;
+    p->process.ended = false;
+    rc = runner_show(r, p);
+    profile_free(p);
+    return rc;
+}
+
 int
 core_run(const struct core_options *o, int count, char **arguments)
 {
@@ -205,6 +224,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (rc == 0)
         rc = question_of(c.o, &c);
     request.all_counters = c.o->output != NULL;
+    request.unrecorded = c.o->resident;
     if (rc == 0)
         rc = examine_open(&request, &c.answer, &e, &fd);
     if (rc != 0)
@@ -213,11 +233,14 @@ core_run(const struct core_options *o, int count, char **arguments)
         find_backings(&e, &c.answer.resident);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
-    if (rc == 0)
+    if (rc == 0 && e.unrecorded)
+        rc = show_unrecorded(&r, &e);
+    else if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, e.memory.lives) : runner_run(&r, path);
     if (rc == 0 && c.answer.checked.count > 0)
         rc = EXIT_FINDINGS;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     examine_close(&e);
     return rc;
 }

@@ -40,10 +40,10 @@ const struct command command_rss = {
     .arguments = "PID",
     .summary = "divide the resident memory of a running process by use",
     .description =
-        "Shows what the resident memory (RSS) of a recorded process is used for: live blocks, "
-        "memory that was freed but is not with the system, code, stacks, memory mapped without "
-        "malloc. The parts add up to the RSS. Shows how much malloc_trim(0) would return, and "
-        "which blocks prevent that more goes back. The process is stopped meanwhile.",
+        "Shows what the resident memory (RSS) of a process is used for: live blocks, memory that "
+        "was freed but is not with the system, code, stacks, memory mapped without malloc. The "
+        "parts add up to the RSS. Shows how much malloc_trim(0) would return and, if the process "
+        "is recorded, which blocks keep more from going back. The process is stopped meanwhile.",
     .examples = "heaptap rss 4711\n"
                 "heaptap rss --json 4711\n",
     .options = options,

@@ -202,6 +202,24 @@ state_of(struct memory *m, uint32_t tid)
     return end != NULL && end[1] == ' ' ? end[2] : '\0';
 }
 
+/* Return the command line of M's process, its words separated by blanks; "" if it is not visible.
+ * From M's arena. */
+static const char *
+command_line(struct memory *m)
+{
+    char line[1024];
+    FILE *f = fopen(arena_printf(&m->arena, "/proc/%u/cmdline", m->pid), "re");
+    size_t length = f != NULL ? fread(line, 1, sizeof line, f) : 0;
+
+    if (f != NULL)
+        fclose(f);
+    while (length > 0 && line[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        line[i] = line[i] != '\0' ? line[i] : ' ';
+    return arena_strndup(&m->arena, line, length);
+}
+
 int
 live_memory_open(uint32_t pid, struct memory *ret, struct err *err)
 {
@@ -223,6 +241,7 @@ live_memory_open(uint32_t pid, struct memory *ret, struct err *err)
         return r;
     }
     ret->stopped = state_of(ret, ret->thread) == 'T';
+    ret->program = command_line(ret);
     memory_watch(ret);
     return 0;
 }

@@ -79,6 +79,7 @@ json_resident(struct json_tables *t, const struct view *v, const struct memory_v
     struct json *j = t->j;
 
     json_object(j, "resident");
+    json_bool(j, "recorded", !m->e->unrecorded);
     json_uint(j, "rss_bytes", r->rss_bytes);
     json_uint(j, "stopped_ns", m->e->stopped_ns);
     json_array(j, "parts");

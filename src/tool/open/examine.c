@@ -198,6 +198,10 @@ open_memory(const struct examine_request *w, struct examined *e)
         e->inherited = (struct inherited){.forked = true, .silent = true, .parent = origin.pid};
         r = 0;
     }
+    if (r == HEAPTAP_NOT_FOUND && w->unrecorded) {
+        e->unrecorded = true;
+        return 0;
+    }
     if (r == HEAPTAP_NOT_FOUND)
         return examine_report_unrecorded(&e->memory, &e->arena);
     if (r != 0) {
@@ -363,6 +367,10 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct strbuf *fil
     int r;
 
     e->read_ns = examine_now_ns();
+    if (e->unrecorded) {
+        memory_view_search(e, &e->arena, answer);
+        return 0;
+    }
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     // A running process creates sites meanwhile. Therefore sites are read after blocks, so that
     // each block's site is known.
@@ -425,11 +433,12 @@ examine_open(const struct examine_request *w, struct memory_answer *answer, stru
     *ret = (struct examined){0};
     r = open_memory(w, ret);
     held = r == 0 && ret->record.flags & CORE_SELF_CONTAINED && w->profile == NULL;
-    if (r == 0 && !held)
+    *ret_file = -1;
+    if (r == 0 && !held && !ret->unrecorded)
         r = find_profile(w, ret);
     if (r == 0)
         r = stop ? read_stopped(ret, answer, &file) : read_blocks(ret, answer, &file, false);
-    if (r == 0)
+    if (r == 0 && !ret->unrecorded)
         r = make_file(ret, &file, w->all_counters, ret_file);
     strbuf_release(&file);
     if (r != 0)

@@ -47,13 +47,15 @@ struct examine_request {
     // Use the whole profile of a self-contained dump, without the blocks that a forked child
     // inherited.
     bool all_counters;
+    bool unrecorded; // Accept a process that is not recorded.
     bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
 };
 
 /* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
  * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and
- * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file. The caller closes
- * it, and *RET by examine_close. Returns 0, or the exit code after printing an error. */
+ * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file; -1 if nothing was
+ * recorded. The caller closes it, and *RET by examine_close. Returns 0, or the exit code after
+ * printing an error. */
 int examine_open(const struct examine_request *w, struct memory_answer *answer,
                  struct examined *ret, int *ret_file);
 void examine_close(struct examined *e);

@@ -198,7 +198,7 @@ is_of_recorder(const struct finder *f, const struct page_area *a)
     const struct core_record *r = &f->e->record;
 
     return strncmp(name, "libheaptap", strlen("libheaptap")) == 0 ||
-           strcmp(a->path, r->path) == 0 ||
+           (*r->path != '\0' && strcmp(a->path, r->path) == 0) ||
            (f->e->profile != NULL && strcmp(a->path, f->e->profile) == 0) ||
            (a->has_recorder_flags && *a->path != '/') ||
            (r->address >= a->start && r->address < a->end);

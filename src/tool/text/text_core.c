@@ -220,6 +220,12 @@ text_core_head(struct text_view *v, const struct examined *e)
     if (e->stopped_ns != 0)
         text_line(v, ATTR_DIM, arena_printf(a, "  It was stopped for %s.",
                                             style_duration(a, e->stopped_ns)));
+    if (e->unrecorded) {
+        text_prose(v, ATTR_PLAIN,
+                   "  It is not recorded, so stacks and requested sizes are not known; `heaptap "
+                   "attach` records from now on.");
+        return;
+    }
     put_end(v, e);
     put_corrupted(v, e);
     text_line(v, ATTR_PLAIN,

@@ -119,23 +119,41 @@ def of_other_allocator():
     program.end()
 
 
+def unrecorded():
+    program = dumps.Waiting("", "none.heaptap",
+                            [os.path.join(programs, "fragmented"), str(THREADS)], lines=1)
+    program.asleep()
+    resident, parts = examined(program)
+    tell(not resident["recorded"] and parts["live"] == 0 and parts["recorder"] == 0 and
+         near(parts["unrecorded"], LIVE, 0.03), "blocks in use are known without a recording",
+         parts)
+    text = rss(program.pid)
+    tell("It is not recorded" in text.stdout and "fragmented 3" in text.stdout.splitlines()[0],
+         "text states that nothing was recorded", text.stdout)
+    program.go_on()
+    returned = int(program.process.stdout.readline())
+    tell(near(resident["trim_bytes"], returned, 0.01), "malloc_trim returns what was predicted",
+         resident["trim_bytes"], returned)
+    program.go_on()
+    program.process.stdout.readline()
+    program.go_on()
+    program.end()
+
+
 def refused():
     got = rss("12x")
     tell(got.returncode == 2 and "is no process id" in got.stderr, "a word is no process",
          got.returncode, got.stderr)
-    bare = subprocess.Popen(["sleep", "60"])
-    got = rss(bare.pid)
-    tell(got.returncode == 3 and "is not being recorded" in got.stderr and got.stdout == "",
-         "a process that is not recorded is refused", got.returncode, got.stderr)
-    bare.kill()
-    bare.wait()
-    got = rss(bare.pid)
-    tell(got.returncode == 3 and "there is no process" in got.stderr, "so is one that has ended",
-         got.returncode, got.stderr)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    got = rss(ended.pid)
+    tell(got.returncode == 3 and "there is no process" in got.stderr,
+         "a process that has ended is refused", got.returncode, got.stderr)
 
 
 fragmented()
 of_python()
 of_other_allocator()
+unrecorded()
 refused()
 finish()
