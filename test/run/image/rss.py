@@ -18,8 +18,17 @@ THREADS = 3
 LIVE = (THREADS + 1) * (5 * 2000 + 40 * 1200) + MIB
 
 
-def rss(process, *options):
-    return subprocess.run([heaptap, "rss", *options, str(process)], capture_output=True, text=True)
+def rss(process, *options, **environment):
+    return subprocess.run([heaptap, "rss", *options, str(process)], capture_output=True, text=True,
+                          env=dict(os.environ, **environment))
+
+
+def fits(process):
+    """Check that no line of the text for PROCESS is wider than the terminal."""
+    for width in 60, 80, 120:
+        text = rss(process, COLUMNS=str(width)).stdout
+        wide = [line for line in text.splitlines() if len(line) > width]
+        tell("Resident memory" in text and not wide, "no line exceeds %d columns" % width, wide)
 
 
 def near(value, truth, share):
@@ -50,6 +59,7 @@ def fragmented():
     program.asleep()
     resident, parts = examined(program)
     free = parts["free"] + parts["top"] + parts["cached"]
+    fits(program.pid)
     # The large block has live bytes only where it was touched.
     tell(LIVE <= parts["live"] <= LIVE + 64 * 1024, "live bytes are as known", parts["live"], LIVE)
     tell(near(free, (THREADS + 1) * 20000 * 2016, 0.02), "freed bytes are as known", free)
@@ -127,6 +137,7 @@ def unrecorded():
     tell(not resident["recorded"] and parts["live"] == 0 and parts["recorder"] == 0 and
          near(parts["unrecorded"], LIVE, 0.03), "blocks in use are known without a recording",
          parts)
+    fits(program.pid)
     text = rss(program.pid)
     tell("It is not recorded" in text.stdout and "fragmented 3" in text.stdout.splitlines()[0],
          "text states that nothing was recorded", text.stdout)

@@ -134,11 +134,12 @@ for width in 40 60 80 120; do
     if [ -s "exceed.$width" ]; then failed "$name" && cat "exceed.$width"; else passed "$name"; fi
 done
 
-# Every command that shows a profile is among the views. core, check and rawdump show memory.
+# Every command that shows a profile is among the views. core, check, rawdump and rss show memory.
+# run/rss measures the width of rss.
 for command in $("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }'); do
     case $command in
     heaptap | run | attach | detach | cc | c++ | record | snapshot | pack | merge | core | check | \
-        rawdump | html | export | help) ;;
+        rawdump | rss | html | export | help) ;;
     *) check "$command is among the views" grep -q "^$command .*heaptap$" views ;;
     esac
 done
