@@ -30,6 +30,7 @@ static const struct opt options[] = {
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
      "Show at most N damaged blocks. The default is 10, and all in JSON.", NULL},
     {OPT_COUNT, 0, "depth", &defaults.view.depth, "N", "Show at most N frames of a stack.", NULL},
+    CORE_STOP_OPTIONS(defaults),
     VIEW_FOLD_OPTIONS(defaults.view),
     SYMBOL_OPTIONS(defaults.view.symbols),
     VIEW_OUTPUT_OPTIONS(defaults.view),

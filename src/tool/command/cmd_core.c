@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/guardian.h"
 #include "command/runner.h"
 #include "command/sink.h"
 #include "image/elf_core.h"
@@ -225,8 +226,13 @@ core_run(const struct core_options *o, int count, char **arguments)
         rc = question_of(c.o, &c);
     request.all_counters = c.o->output != NULL;
     request.unrecorded = c.o->resident;
+    request.no_fork = c.o->no_fork;
+    request.force = c.o->force;
+    if (rc == 0 && examine_stops(&request, &c.answer) && guardian_begin(&rc))
+        return rc;
     if (rc == 0)
         rc = examine_open(&request, &c.answer, &e, &fd);
+    guardian_end();
     if (rc != 0)
         return rc;
     if (o->resident)
@@ -273,6 +279,7 @@ static const struct opt options[] = {
      "Show overrun blocks, the bytes written, and the block that most likely overran. Each block "
      "is checked on its own if the program ran with --annotate; otherwise only the words that "
      "glibc keeps between blocks are checked. The exit status is 1 if there is corruption.", NULL},
+    CORE_STOP_OPTIONS(defaults),
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",

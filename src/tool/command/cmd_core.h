@@ -9,7 +9,16 @@ struct core_options {
     uint64_t pid;
     const char *profile, *output, *block, *pointers;
     bool blocks, leaks, check, resident;
+    bool no_fork, force;
 };
+
+/* Options of commands that stop a process for a search. DEFAULTS is a struct core_options. */
+#define CORE_STOP_OPTIONS(defaults)                                                                \
+    {OPT_FLAG, 0, "no-fork", &(defaults).no_fork, NULL,                                            \
+     "Stop a process during the whole search. By default it is stopped for some milliseconds, "   \
+     "while its memory is copied by fork.", NULL},                                                 \
+    {OPT_FLAG, 0, "force", &(defaults).force, NULL,                                                \
+     "Stop a process even if that takes more than a second.", NULL}
 
 /* Show the findings that O requests. The process or dump is named by O or by the COUNT ARGUMENTS.
  * Returns the exit code. */

@@ -42,6 +42,8 @@ struct examined {
     size_t held;    // Number of threads held by the kernel, whose registers are unknown.
     uint64_t excluded_bytes; // See excluded_count.
     uint64_t stopped_ns; // Duration of a live process's stop; 0 = not stopped.
+    bool copied;         // The process was stopped only while its memory was copied.
+    const char *refusal; // Reason why it was stopped for longer, as a clause; NULL = asked for.
 };
 
 /* --- excluded.c: memory that a dump lists without bytes. */

@@ -19,6 +19,11 @@
  * A stop makes some system calls fail with EINTR (signal(7)). A program without signal handlers
  * need not expect that. restart_call.c restarts these calls. The kernel restarts the others.
  *
+ * A traced parent gets a SIGCHLD even if it ignores it. If the parent is stopped, the signal wakes
+ * another thread, and its call fails with EINTR. So all threads are seized before one is stopped:
+ * a seized thread stops for the signal, and its call is restarted. Threads in such calls are the
+ * last to be resumed.
+ *
  * Some calls return a partial result, which no restart can repair. A thread in such a call is
  * spared if nobody needs its registers, which only a stop shows. It is asleep, so it changes
  * nothing. Its number of context switches proves afterwards that it has not run.
@@ -47,7 +52,7 @@
 
 enum { VECTORS_MAX = 64 << 10 }; // More than any processor needs; the kernel writes no more.
 
-enum { ROUNDS_MAX = 16, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
+enum { ROUNDS_MAX = 16, RAX_AT = 10, PC_AT = 16, SP_AT = 19, POINTER_AT = 21 };
 
 /* Number of checks for a thread that the kernel still holds, and the interval between them. */
 enum { BLOCKED_CHECKS = 20, BLOCKED_WAIT_NS = 1000000 };
@@ -63,7 +68,7 @@ enum stop_result { STOP_FAILED, STOP_DONE, STOP_BLOCKED };
  *     Anonymous, Swap   the process's own pages in a private mapping
  *     VmFlags           " dd" excludes the range from dumps: it is the recorder's if a child gets
  *                       it wiped ("wf"), if it is reserved only ("nr") or shared ("sh"), and a
- *                       device's if "io" or "pf" */
+ *                       device's if "io" or "pf"; a child does not get it if "dc" */
 static void
 read_detail(struct memory *m, const char *line)
 {
@@ -78,7 +83,11 @@ read_detail(struct memory *m, const char *line)
         r->clean = false;
         r->readable_bytes = r->end - r->start;
     }
-    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " dd") != NULL)
+    if (strncmp(line, "VmFlags:", 8) != 0)
+        return;
+    r->wiped = strstr(line, " wf") != NULL;
+    r->not_inherited = strstr(line, " dc") != NULL && strstr(line, " io") == NULL;
+    if (strstr(line, " dd") != NULL)
         for (size_t i = 0; i < countof(others); i++)
             if (strstr(line, others[i]) != NULL)
                 r->readable_bytes = 0;
@@ -404,8 +413,9 @@ interrupt(struct memory *m, uint32_t tid, int *ret_status)
 {
     if (is_uninterruptible(m, tid))
         return STOP_BLOCKED;
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ||
-        ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 &&
+        (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ||
+         ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0))
         return STOP_FAILED;
     for (;;) {
         static const struct timespec while_ = {.tv_nsec = BLOCKED_WAIT_NS / 20};
@@ -463,11 +473,27 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
         t.sp = t.registers[SP_AT];
         t.pointer = t.registers[POINTER_AT];
         live_memory_read_vectors(m, &t);
-        if (status >> 16 != 0)
-            restart_call(m->pid, tid, registers);
+        restart_call(m->pid, tid, registers);
     }
     add_thread(m, capacity, t);
     return true;
+}
+
+/* Seize the threads listed in PATH, except those that the kernel holds. */
+static void
+seize_all(struct memory *m, const char *path)
+{
+    DIR *d = opendir(path);
+    struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        if (tid != 0 && state_of(m, tid) != 'D')
+            ptrace(PTRACE_SEIZE, tid, NULL, NULL);
+    }
+    if (d != NULL)
+        closedir(d);
 }
 
 /* Stop the threads of M that are not stopped yet, as HOW requires. Return true if any was stopped
@@ -513,6 +539,8 @@ live_memory_stop(struct memory *m, enum live_stop how)
 
     m->threads = NULL;
     m->thread_count = 0;
+    if (how == LIVE_STOP_ALL)
+        seize_all(m, path);
     while (round < ROUNDS_MAX && stop_others(m, how, path, &capacity, &left))
         round++;
     // New threads start faster than they can be stopped.
@@ -520,6 +548,38 @@ live_memory_stop(struct memory *m, enum live_stop how)
         left = 1;
     live_memory_renew(m);
     return left;
+}
+
+/* Stop thread TID of M if it sleeps in no fragile call. */
+static void
+stop_sleeping(struct memory *m, size_t *capacity, uint32_t tid)
+{
+    if (state_of(m, tid) == 'S' && !is_fragile(live_memory_line_of(m, tid, "syscall")))
+        stop_thread(m, capacity, tid);
+}
+
+bool
+live_memory_stop_one(struct memory *m, uint32_t preferred)
+{
+    DIR *d = opendir(arena_printf(&m->arena, "/proc/%u/task", m->pid));
+    struct dirent *entry;
+    size_t capacity = 0;
+
+    m->threads = NULL;
+    m->thread_count = 0;
+    stop_sleeping(m, &capacity, preferred);
+    while (d != NULL && m->thread_count == 0 && (entry = readdir(d)) != NULL) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+        // A traced parent gets a SIGCHLD even if it ignores it, see above.
+        if (tid != 0 && live_memory_line_of(m, tid, "children")[0] == '\0')
+            stop_sleeping(m, &capacity, tid);
+    }
+    if (d != NULL)
+        closedir(d);
+    if (m->thread_count == 0 && strchr("RSTt", state_of(m, preferred)) != NULL)
+        stop_thread(m, &capacity, preferred);
+    return m->thread_count > 0;
 }
 
 uint32_t
@@ -548,8 +608,12 @@ live_memory_tracer(struct memory *m, const char **ret_name)
 void
 live_memory_go_on(struct memory *m)
 {
-    for (size_t i = 0; i < m->thread_count; i++)
-        if (m->threads[i].asleep_in == NULL)
-            ptrace(PTRACE_DETACH, m->threads[i].tid, NULL,
-                   (void *)(uintptr_t)m->threads[i].pending);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < m->thread_count; i++) {
+            const struct memory_thread *t = &m->threads[i];
+            bool was_interrupted = t->registers[RAX_AT] == (uint64_t)-EINTR;
+
+            if (t->asleep_in == NULL && was_interrupted == (pass == 1))
+                ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending);
+        }
 }

@@ -29,6 +29,10 @@ void live_memory_await(struct memory *m);
  * kernel has no registers. */
 size_t live_memory_stop(struct memory *m, enum live_stop how);
 
+/* Stop one thread of M and store it in M: one that sleeps in no fragile call if possible, or else
+ * the thread PREFERRED. Return false if none can be stopped. */
+bool live_memory_stop_one(struct memory *m, uint32_t preferred);
+
 /* Return true if a thread that live_memory_stop spared may have run since. */
 bool live_memory_moved(struct memory *m);
 
@@ -43,7 +47,8 @@ void live_memory_go_on(struct memory *m);
 
 /* Make thread TID of process PID restart a call that our stop interrupted with EINTR, or let the
  * call time out if its timeout has passed. REGISTERS are the thread's. Requires TID to be in a stop
- * caused by PTRACE_INTERRUPT. If a pending signal has a handler, the call still returns EINTR. */
+ * caused by PTRACE_INTERRUPT, or in one for a signal: a traced thread also wakes up for ignored
+ * signals. If a pending signal has a handler, the call still returns EINTR. */
 void restart_call(uint32_t pid, uint32_t tid, struct user_regs_struct registers);
 
 /* Return true if a stop may irreparably change the result of the system call NUMBER with

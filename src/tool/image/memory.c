@@ -71,6 +71,9 @@ memory_watch(struct memory *m)
         m->window = xmalloc(sizeof *m->window);
         m->window->fd = -1;
     }
+    if (m->window->fd >= 0)
+        close(m->window->fd);
+    m->window->fd = -1;
     m->window->readable_bytes = 0;
     m->window->start = 0;
 }
@@ -150,6 +153,13 @@ memory_mapping_at(const struct memory *m, uint64_t address)
     return low < m->mapping_count && m->mappings[low].start <= address ? &m->mappings[low] : NULL;
 }
 
+/* Return the thread or process whose memory is read. */
+static uint32_t
+memory_reader(const struct memory *m)
+{
+    return m->snapshot != 0 ? m->snapshot : m->thread;
+}
+
 /* Read memory that the process may not read itself, through /proc/PID/mem. Return the number of
  * bytes read, or -1. */
 static ssize_t
@@ -161,7 +171,7 @@ read_forced(const struct memory *m, uint64_t address, void *buffer, size_t size_
     if (r == NULL || (r->access & MEMORY_READ) || m->window == NULL)
         return -1;
     if (m->window->fd < 0) {
-        snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", m->thread);
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", memory_reader(m));
         m->window->fd = open(path, O_RDONLY | O_CLOEXEC);
     }
     return m->window->fd < 0 ? -1 : pread(m->window->fd, buffer, size_bytes, (off_t)address);
@@ -172,7 +182,7 @@ read_living(const struct memory *m, uint64_t address, void *buffer, size_t size_
 {
     struct iovec here = {buffer, size_bytes};
     struct iovec remote = {(void *)(uintptr_t)address, size_bytes};
-    ssize_t n = process_vm_readv((pid_t)m->thread, &here, 1, &remote, 1, 0);
+    ssize_t n = process_vm_readv((pid_t)memory_reader(m), &here, 1, &remote, 1, 0);
 
     if (n < 0 && errno == EFAULT)
         n = read_forced(m, address, buffer, size_bytes);

@@ -20,6 +20,7 @@ struct memory_region {
     // Set if the region is not writable and none of its pages was written: it has no pointers to
     // blocks. False if unknown.
     bool clean;
+    bool wiped, not_inherited; // A forked child gets zeros, or nothing.
 };
 
 /* A mapped file, or a mapped part of one. */
@@ -74,7 +75,8 @@ struct memory {
     uint64_t missing_bytes; // Bytes beyond the end of a dump that was cut short.
     bool lives;
     bool stopped;    // A signal has stopped the live process.
-    uint32_t thread; // Thread through which a live process is read.
+    uint32_t thread;   // Thread through which a live process is read.
+    uint32_t snapshot; // Process with a copy of the memory, which is read instead; 0 = none.
     // Bytes of a dump's file.
     const unsigned char *bytes;
     size_t size_bytes;

@@ -182,6 +182,8 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_uint(j, "threads", e->memory.thread_count);
     json_uint(j, "threads_running", e->running);
     json_uint(j, "threads_held", e->held);
+    json_uint(j, "stopped_ns", e->stopped_ns);
+    json_bool(j, "copied", e->copied);
     json_uint(j, "blocks", e->blocks.count);
     json_uint(j, "blocks_of_unknown_size", e->blocks.unsized);
     json_uint(j, "ledger_parts_missing", e->blocks.missing_leaves);

@@ -48,8 +48,13 @@ struct examine_request {
     // inherited.
     bool all_counters;
     bool unrecorded; // Accept a process that is not recorded.
+    bool no_fork;    // Keep the process stopped during the whole search.
+    bool force;      // Stop the process for longer than a second if necessary.
     bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
 };
+
+/* Return true if examine_open must stop a process for ANSWER. */
+bool examine_stops(const struct examine_request *w, const struct memory_answer *answer);
 
 /* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
  * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and

@@ -218,8 +218,10 @@ text_core_head(struct text_view *v, const struct examined *e)
                                  e->memory.stopped ? "is stopped" : "runs")
                   : arena_printf(a, "  %s of process %s", e->memory.name, profile_pid_text(p, a)));
     if (e->stopped_ns != 0)
-        text_line(v, ATTR_DIM, arena_printf(a, "  It was stopped for %s.",
-                                            style_duration(a, e->stopped_ns)));
+        text_prose(v, ATTR_DIM,
+                   arena_printf(a, "  It was stopped for %s%s%s.", style_duration(a, e->stopped_ns),
+                                e->refusal != NULL ? "; its memory could not be copied: " : "",
+                                e->refusal != NULL ? e->refusal : ""));
     if (e->unrecorded) {
         text_prose(v, ATTR_PLAIN,
                    "  It is not recorded, so stacks and requested sizes are not known; `heaptap "
