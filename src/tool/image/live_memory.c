@@ -36,16 +36,19 @@
 #include <elf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "image/saved_registers.h"
 #include "profile/processes.h"
@@ -60,6 +63,9 @@ enum { BLOCKED_CHECKS = 20, BLOCKED_WAIT_NS = 1000000 };
 /* Number and interval of checks for threads in fragile calls, and the number of consecutive checks
  * that must find none. */
 enum { FRAGILE_LOOKS = 100, FRAGILE_WAIT_NS = 10000000, FRAGILE_CLEAR = 3 };
+
+/* Number and interval of attempts to lock a process. */
+enum { LOCK_LOOKS = 500, LOCK_WAIT_NS = 20000000 };
 
 enum stop_result { STOP_FAILED, STOP_DONE, STOP_BLOCKED };
 
@@ -388,6 +394,21 @@ any_fragile(struct memory *m, const char *path)
     if (d != NULL)
         closedir(d);
     return any;
+}
+
+int
+live_memory_lock(const struct memory *m)
+{
+    static const struct timespec while_ = {.tv_nsec = LOCK_WAIT_NS};
+    char path[32];
+    int fd;
+
+    // Only those who may trace the process can open this file, and keep others waiting.
+    snprintf(path, sizeof path, "/proc/%u/mem", m->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < LOCK_LOOKS && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)
+        nanosleep(&while_, NULL);
+    return fd;
 }
 
 void

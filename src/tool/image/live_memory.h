@@ -21,6 +21,10 @@ enum live_stop {
     LIVE_STOP_SPARING, // Stop all threads, except those asleep in fragile calls.
 };
 
+/* Wait until no other heaptap stops the process of M, at most for ten seconds, and keep others
+ * waiting. Return the descriptor to close afterwards; -1 if there is no lock. */
+int live_memory_lock(const struct memory *m);
+
 /* Wait until no thread of M is asleep in a fragile call, at most for a second. */
 void live_memory_await(struct memory *m);
 

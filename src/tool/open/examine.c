@@ -524,7 +524,7 @@ read_stopped(const struct examine_request *request, struct examined *e,
     const struct memory_answer asked = *answer;
     struct stopped_search s = {.request = request};
     bool moved = false, copied = false;
-    int r = prepare_search(e, answer->question, &s);
+    int lock = live_memory_lock(&e->memory), r = prepare_search(e, answer->question, &s);
 
     while (r == 0) {
         uint64_t since_ns = stop_threads(e, answer, moved);
@@ -551,6 +551,8 @@ read_stopped(const struct examine_request *request, struct examined *e,
         *answer = asked;
         strbuf_release(file);
     }
+    if (lock >= 0)
+        close(lock);
     e->copied = copied;
     if (!copied && !s.is_unbounded && !request->no_fork && s.refusal.text[0] != '\0')
         e->refusal = arena_strdup(&e->arena, s.refusal.text);

@@ -117,6 +117,12 @@ def busy():
     tell(copied == ROUNDS, "each time in a copy", copied)
     tell(not any("zombie" in r.stderr for r in results), "no zombie remains",
          [r.stderr for r in results])
+    together = [subprocess.Popen([heaptap, *LEAKS, str(program.pid), "--json"], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(4)]
+    said = [command.communicate() for command in together]
+    tell(all(json.loads(out)["memory"]["copied"] and "stopped" not in err for out, err in said),
+         "commands wait for one another", said)
     program.go_on()
     result = program.process.stdout.readline().strip()
     tell(result.isdigit() and int(result) > 0, "the program notices nothing", result)
