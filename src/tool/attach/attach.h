@@ -2,26 +2,9 @@
 #ifndef ATTACH_ATTACH_H
 #define ATTACH_ATTACH_H
 
+#include "attach/attach_how.h"
 #include "util/arena.h"
 #include "util/err.h"
-
-/* How to record. */
-struct attach_how {
-    const char *library;     // Path of libheaptap_attach.so.
-    const char *settings;    // For the recorder: "NAME=VALUE", NUL, and so on.
-    size_t settings_bytes;   // Without the final empty one.
-    int profile_fd;          // The empty profile, open for writing.
-    const char *profile;     // Its absolute path.
-};
-
-/* Effects of an attach or detach on the process. */
-struct attach_cost {
-    uint64_t stopped_ns;  // Duration of the stop of all threads.
-    uint64_t borrowed_ns; // Duration of the stop of the borrowed thread.
-    size_t threads;
-    size_t moved;    // Threads that were moved out of overwritten instructions.
-    size_t attempts; // Stops of all threads.
-};
 
 /* Start recording in process PID. Returns 0, or HEAPTAP_BAD_INPUT with ERR set and the process as
  * before. */

@@ -1,0 +1,276 @@
+/* plan.c: prepare the recorder's region and all patches for a process, without touching it.
+ *
+ * First the process is checked. Then the region gets an address less than 2 GiB from the allocator,
+ * the library is relocated for it, and each function's jump and trampoline are prepared. The
+ * allocator's direct branches to its own functions are changed too: they are no calls of the
+ * program. */
+#include "attach/plan.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "attach/remote.h"
+
+enum { PAGE_BYTES = 4096, STACK_BYTES = 256 << 10 };
+
+#define CODE_BYTES round_up(TRAMPOLINE_BYTES * (ATTACH_FUNCTION_COUNT + 1), PAGE_BYTES)
+#define REGION_BYTES round_up(sizeof(struct region), PAGE_BYTES)
+
+#define FUNCTION_NAME(name) #name,
+static const char *const function_names[ATTACH_FUNCTION_COUNT] = {
+    ATTACH_FUNCTIONS(FUNCTION_NAME) ATTACH_FINDER(FUNCTION_NAME) ATTACH_OPERATORS(FUNCTION_NAME)};
+
+int
+plan_check_process(struct target *t, struct err *err)
+{
+    static const char *const sanitizers[] = {"libasan.", "libtsan.", "liblsan.", "libhwasan."};
+    struct target_symbol s;
+    struct region *region = arena_alloc(&t->arena, sizeof *region);
+
+    if (region_find(t, region) != 0 && region->pid != t->pid)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u was forked by process %u while that was recorded, and has an "
+                       "inactive copy of the recorder", t->pid, region->pid);
+    if (region->magic != 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u is being recorded already, in %.1000s; `heaptap detach %u` ends "
+                       "that", t->pid, region->profile, t->pid);
+    if (target_find(t, "heaptap_recorder_v1", &s))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u has a recorder already; `heaptap record %u --exact` lets it "
+                       "record", t->pid, t->pid);
+    if (target_find(t, "__asan_init", &s) || target_find(t, "__tsan_init", &s))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u is built with a sanitizer, which needs the allocator alone",
+                       t->pid);
+    for (size_t i = 0; i < t->module_count; i++)
+        for (size_t k = 0; k < countof(sanitizers); k++)
+            if (strstr(t->modules[i].path, sanitizers[k]) != NULL)
+                return err_set(err, HEAPTAP_BAD_INPUT,
+                               "process %u uses a sanitizer, which needs the allocator alone",
+                               t->pid);
+    if (!target_find(t, "gnu_get_libc_version", &s))
+        return err_set(err, HEAPTAP_BAD_INPUT, "the C library of process %u is not glibc",
+                       t->pid);
+    return 0;
+}
+
+/* Find the offset of a thread's id in its control block, which libc describes for debuggers: the
+ * size in bits, the number of elements, and the offset. */
+static int
+find_tid(struct plan *p, struct err *err)
+{
+    struct target_symbol s;
+    uint32_t description[3];
+
+    if (!target_find(p->target, "_thread_db_pthread_tid", &s) ||
+        !target_read(p->target, s.address, description, sizeof description) ||
+        description[0] != 32 || description[2] > PAGE_BYTES)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the C library of process %u does not describe its threads", p->target->pid);
+    p->tid_off = description[2];
+    return 0;
+}
+
+/* Return the range of mappings of the object that contains ADDRESS. */
+static void
+object_range(const struct target *t, uint64_t address, uint64_t *ret_low, uint64_t *ret_high)
+{
+    const struct target_map *of = target_map_at(t, address);
+
+    *ret_low = *ret_high = address;
+    for (size_t i = 0; of != NULL && i < t->map_count; i++) {
+        if (strcmp(t->maps[i].path, of->path) != 0)
+            continue;
+        if (t->maps[i].start < *ret_low)
+            *ret_low = t->maps[i].start;
+        if (t->maps[i].end > *ret_high)
+            *ret_high = t->maps[i].end;
+    }
+}
+
+/* Return true if an attach replaces function number INDEX, which is at S. */
+static bool
+is_replaced(const struct plan *p, uint32_t index, const struct target_symbol *s)
+{
+    if (s->type == STT_GNU_IFUNC)
+        return false;
+    return index < ATTACH_OPERATORS_FROM ||
+           (s->module == p->allocator.module && p->request->is_glibc == 0);
+}
+
+/* Prepare the jump from function number INDEX, which is at S. */
+static int
+prepare_jump(struct plan *p, uint32_t index, const struct target_symbol *s, struct err *err)
+{
+    struct region *region = p->region;
+    struct patch *patch = &region->patches[region->patch_count];
+    char entry[64] = "heaptap_attached_";
+    int r;
+
+    strcat(entry, function_names[index]);
+    patch->trampoline = region->code + TRAMPOLINE_BYTES * (region->patch_count + 1);
+    r = patch_prepare(p->target, function_names[index], s->address, s->size_bytes,
+                      region->library + library_offset(&p->library, entry), patch,
+                      p->code + (patch->trampoline - region->code), err);
+    if (r == 0) {
+        p->request->functions[index] = patch->trampoline;
+        region->patch_count++;
+    }
+    return r;
+}
+
+/* Return true if a jump at ADDRESS reaches the library. */
+static bool
+is_near(const struct plan *p, uint64_t address)
+{
+    int64_t low = (int64_t)(p->base - address);
+    int64_t high = (int64_t)(p->base + p->region->size_bytes - address);
+
+    return low == (int32_t)low && high == (int32_t)high;
+}
+
+/* Prepare function number INDEX, if it is replaced. Two names may have one function. */
+static int
+prepare_function(struct plan *p, uint32_t index, struct err *err)
+{
+    const struct region *region = p->region;
+    struct target_symbol s;
+
+    if (index == ATTACH__dl_find_object || !target_find(p->target, function_names[index], &s) ||
+        !is_replaced(p, index, &s))
+        return 0;
+    for (uint64_t i = 0; i < region->patch_count; i++)
+        if (region->patches[i].function == s.address) {
+            p->request->functions[index] = region->patches[i].trampoline;
+            return 0;
+        }
+    if (s.module != p->allocator.module && !is_near(p, s.address))
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the allocator of process %u is a part of the program, far from %s in the C "
+                       "library; start the program with heaptap run instead", p->target->pid,
+                       function_names[index]);
+    return prepare_jump(p, index, &s, err);
+}
+
+/* Prepare the search for objects. It is replaced if operators are, because only these throw. */
+static int
+prepare_finder(struct plan *p, struct err *err)
+{
+    struct target_symbol s;
+    bool has_operators = false;
+
+    if (!target_find(p->target, function_names[ATTACH__dl_find_object], &s))
+        return 0; // The library cannot be bound then, which is reported.
+    p->request->functions[ATTACH__dl_find_object] = s.address;
+    for (uint32_t i = ATTACH_OPERATORS_FROM; i < ATTACH_FUNCTION_COUNT; i++)
+        has_operators |= p->request->functions[i] != 0;
+    p->region->has_finder = has_operators;
+    return has_operators ? prepare_jump(p, ATTACH__dl_find_object, &s, err) : 0;
+}
+
+/* Find the allocator's direct branches to its own functions. */
+static int
+prepare_branches(struct plan *p, struct err *err)
+{
+    const struct target *t = p->target;
+    const struct target_map *of = target_map_at(t, p->allocator.address);
+    struct region *region = p->region;
+
+    // In an allocator that is a part of the program, the recorder recognises inner calls itself.
+    if (p->allocator.module == t->modules)
+        return 0;
+    for (size_t i = 0; of != NULL && i < t->map_count; i++) {
+        if ((t->maps[i].access & TARGET_EXECUTE) == 0 || strcmp(t->maps[i].path, of->path) != 0)
+            continue;
+        region->branch_count +=
+            patch_branches(t, t->maps[i].start, t->maps[i].end, region->patches,
+                           region->patch_count, region->branches + region->branch_count,
+                           REGION_BRANCHES_MAX - region->branch_count);
+        if (region->branch_count > REGION_BRANCHES_MAX)
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "the allocator of process %u calls itself from more than %d places",
+                           t->pid, REGION_BRANCHES_MAX);
+    }
+    return 0;
+}
+
+/* Choose the addresses of all parts. */
+static int
+place_region(struct plan *p, struct err *err)
+{
+    uint64_t low, high, bytes = REGION_BYTES + CODE_BYTES + p->library.size_bytes + STACK_BYTES;
+    struct region *region = p->region;
+
+    object_range(p->target, p->allocator.address, &low, &high);
+    p->base = target_gap(p->target, low, high, bytes);
+    if (p->base == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u has no free memory within 2 GiB of the allocator",
+                       p->target->pid);
+    region->magic = REGION_MAGIC;
+    region->pid = p->target->pid;
+    region->version = REGION_VERSION;
+    region->size_bytes = bytes;
+    region->code = p->base + REGION_BYTES;
+    region->library = p->library.base = region->code + CODE_BYTES;
+    region->stack_top = p->base + bytes - REMOTE_RESULT_BYTES;
+    strcpy(region->name, "heaptap");
+    memcpy(p->code, REMOTE_CALL, REMOTE_CALL_BYTES);
+    return 0;
+}
+
+static int
+fill_request(struct plan *p, const struct attach_how *how, struct err *err)
+{
+    struct attach_request *q = p->request;
+    struct target_symbol s;
+
+    if (q->magic != ATTACH_MAGIC || q->version != ATTACH_VERSION ||
+        how->settings_bytes + 1 > sizeof q->settings)
+        return err_set(err, HEAPTAP_BAD_INPUT, "%s is of another version of heaptap",
+                       how->library);
+    q->tid_off = (uint32_t)p->tid_off;
+    q->is_quiet = p->target->is_filtered;
+    q->is_glibc = target_find(p->target, "gnu_get_libc_version", &s) &&
+                  s.module == p->allocator.module;
+    q->usable_size = target_find(p->target, "malloc_usable_size", &s) &&
+                             s.module == p->allocator.module ? s.address : 0;
+    memcpy(q->settings, how->settings, how->settings_bytes);
+    return 0;
+}
+
+int
+plan_make(struct target *t, const struct attach_how *how, struct plan *p, struct err *err)
+{
+    int r;
+
+    *p = (struct plan){.target = t};
+    p->region = arena_alloc(&t->arena, REGION_BYTES);
+    p->code_bytes = CODE_BYTES;
+    p->code = arena_alloc(&t->arena, p->code_bytes);
+    if (strlen(how->profile) >= sizeof p->region->profile)
+        return err_set(err, HEAPTAP_BAD_INPUT, "the path of the profile is too long");
+    strcpy(p->region->profile, how->profile);
+    if (!target_find(t, "malloc", &p->allocator))
+        return err_set(err, HEAPTAP_BAD_INPUT, "process %u has no malloc", t->pid);
+    if ((r = find_tid(p, err)) != 0 || (r = library_read(how->library, t, &p->library, err)) != 0 ||
+        (r = place_region(p, err)) != 0 ||
+        (r = library_relocate(&p->library, t, PLAN_TLS_OFF, err)) != 0)
+        return r;
+    p->region->tls_bytes = library_tls_bytes(&p->library);
+    p->owner_off = library_offset(&p->library, "heaptap_attach_owner");
+    if (p->region->tls_bytes > PLAN_TLS_BYTES ||
+        p->owner_off + sizeof(struct attach_owner) > PLAN_TLS_BYTES)
+        return err_set(err, HEAPTAP_BUG, "%s needs too much memory in each thread", how->library);
+    p->request = (struct attach_request *)(void *)(p->library.bytes +
+                                           library_offset(&p->library, "heaptap_attach_request"));
+    p->begin_function = p->library.base + library_offset(&p->library, "heaptap_attach_begin");
+    p->region->end_function = p->library.base + library_offset(&p->library, "heaptap_attach_end");
+    r = fill_request(p, how, err);
+    for (uint32_t i = 0; r == 0 && i < ATTACH_FUNCTION_COUNT; i++)
+        r = prepare_function(p, i, err);
+    if (r == 0)
+        r = prepare_finder(p, err);
+    return r != 0 ? r : prepare_branches(p, err);
+}
