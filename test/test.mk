@@ -87,7 +87,7 @@ $(OUT)/test/oracle/tool_%: test/oracle/tool_%.c $(tool_archive) $(BUILD)/test.fl
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(tool_flags) $(werror) -Itest/oracle -MMD -MP -MF $@.d -o $@ $< \
-	    $(tool_archive) $(tool_libs)
+	    $(tool_archive) $(tool_libs) $(call directive,libs)
 
 # This library is preloaded after the recorder. If an allocator has its own operators, the variant
 # with operators is used.

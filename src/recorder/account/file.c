@@ -744,7 +744,8 @@ void
 file_remove(void)
 {
     file_unmap();
-    sys_unlink(account_state()->path);
+    if (host_given_profile() < 0) // The path of a given profile may lead elsewhere here.
+        sys_unlink(account_state()->path);
 }
 
 int

@@ -83,8 +83,22 @@ heaptap_attached__dl_find_object(void *address, struct dl_find_object *ret)
 
 long heaptap_attach_begin(void), heaptap_attach_end(void);
 
-/* Start recording. The tool calls it on a separate stack, in a thread that it has stopped. Return 1
- * on success, 0 if recording cannot start. */
+/* Undo a start that has failed. */
+static void
+forget_start(void)
+{
+    host_drop_profile();
+    if (state != NULL) {
+        mem_release_all();
+        sys_munmap(state, sizeof *state);
+        state = NULL;
+    }
+    identity_release();
+}
+
+/* Start recording. The tool calls it on a separate stack, in a thread that it has stopped. Closes
+ * the profile's descriptor. Return 1 on success; otherwise a negative error number, or 0 if the
+ * reason is unknown, and leave nothing. */
 EXPORT long
 heaptap_attach_begin(void)
 {
@@ -103,10 +117,10 @@ heaptap_attach_begin(void)
         if (heaptap_attach_request.is_quiet != 0)
             start_seal();
     } else {
-        identity_release();
+        forget_start();
     }
     memset(&tls, 0, sizeof tls);
-    return started ? 1 : 0;
+    return started ? 1 : host_failure();
 }
 
 /* End recording and unmap all memory except this library. Requires that no thread is in the
@@ -127,6 +141,7 @@ heaptap_attach_end(void)
     }
     mem_release_all();
     sys_munmap(state, sizeof *state);
+    state = NULL;
     identity_release();
     return 1;
 }

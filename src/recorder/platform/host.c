@@ -15,6 +15,9 @@
 // What a tool has passed; NULL = nothing. Process constants.
 static const char *settings_given;
 static int profile_given;
+static bool profile_taken;
+
+static int failure; // Written by the thread that starts recording.
 
 void
 host_use_settings(const char *settings, int fd)
@@ -27,6 +30,32 @@ int
 host_given_profile(void)
 {
     return settings_given != NULL ? profile_given : -1;
+}
+
+void
+host_profile_is_taken(void)
+{
+    profile_taken = true;
+}
+
+void
+host_drop_profile(void)
+{
+    if (host_given_profile() >= 0 && !profile_taken)
+        sys_close(profile_given);
+}
+
+void
+host_note_failure(int error)
+{
+    if (failure == 0)
+        failure = error;
+}
+
+int
+host_failure(void)
+{
+    return failure;
 }
 
 static const char *

@@ -17,6 +17,15 @@ void host_use_settings(const char *settings, int fd);
 /* Return the descriptor of the profile that host_use_settings has set; -1 = none. */
 int host_given_profile(void);
 
+/* Note that the caller closes this descriptor. host_drop_profile closes it otherwise. */
+void host_profile_is_taken(void);
+void host_drop_profile(void);
+
+/* Note ERROR, a negative number, as the reason why recording does not start, for the tool. Only the
+ * first one counts. host_failure returns it; 0 = none. */
+void host_note_failure(int error);
+int host_failure(void);
+
 /* Return the value of NAME as a number; 0 if it is not set or not a number. */
 uint64_t host_number(const char *name);
 

@@ -112,8 +112,10 @@ output_message(enum output_event event, int error, const char *path)
     struct fmt f = fmt_init(line, sizeof line - 1);
     struct stat st;
 
-    if (host_given_profile() >= 0)
-        return; // The tool that has attached the recorder reports to its user.
+    if (host_given_profile() >= 0) {
+        host_note_failure(error); // The tool that has attached the recorder reports to its user.
+        return;
+    }
     remember_stderr();
     if (!first_stderr.known || sys_fstat(2, &st) != 0 || st.st_dev != first_stderr.device ||
         st.st_ino != first_stderr.inode)
@@ -308,7 +310,10 @@ take_given(const char *path, char *ret_path, size_t path_bytes)
     int error = write_first_words(host_given_profile());
 
     fmt_str(&f, path);
-    return error != 0 ? error : host_given_profile();
+    if (error != 0)
+        return error;
+    host_profile_is_taken();
+    return host_given_profile();
 }
 
 int

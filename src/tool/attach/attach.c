@@ -65,10 +65,9 @@ attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret
                                             "process %u maps memory too fast; try again later",
                                             pid);
     }
-    if (r == 0 && (r = patching_begin(&p, ret, err)) != 0) {
-        p.region->is_active = 0;
-        removal_remove(&t, p.base, p.region, &undo, NULL);
-    }
+    if (r == 0 && (r = patching_begin(&p, ret, err)) != 0 &&
+        removal_remove(&t, p.base, p.region, &undo, NULL) != 0)
+        region_report_rest(pid, err);
     // Steps fail in strange ways when the process ends meanwhile.
     if (r != 0 && target_status(&t, t.thread, "VmSize:") == NULL)
         r = err_set(err, HEAPTAP_BAD_INPUT, "process %u has ended", pid);

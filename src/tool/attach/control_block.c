@@ -9,13 +9,16 @@
 
 enum { SELF_OFF = 0x10 }; // Offset of the block's own address in it.
 
-void
+bool
 control_block_clear(const struct target *t, const struct stopped *s, uint64_t tls_bytes)
 {
     static const unsigned char zeros[PLAN_TLS_BYTES];
 
-    if (!s->has_ended && s->registers.fs_base != 0 && tls_bytes <= sizeof zeros)
-        target_write(t, s->registers.fs_base + PLAN_TLS_OFF, zeros, tls_bytes);
+    if (s->has_ended || s->registers.fs_base == 0 || tls_bytes > sizeof zeros)
+        return true;
+    // A second attempt, because the next attach would refuse a thread with such bytes.
+    return target_write(t, s->registers.fs_base + PLAN_TLS_OFF, zeros, tls_bytes) ||
+           target_write(t, s->registers.fs_base + PLAN_TLS_OFF, zeros, tls_bytes);
 }
 
 int

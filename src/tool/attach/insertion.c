@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "attach/control_block.h"
+#include "attach/give_file.h"
 #include "attach/remote.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -24,12 +25,14 @@ scratch_of(const struct plan *p)
     return round_down(p->region->stack_top, PAGE_BYTES) - 2 * PAGE_BYTES;
 }
 
-/* Return the error for a failed system call in the process; RESULT is its result. */
+/* Return the error for a failed system call CALL in the process; RESULT is its result. */
 static int
-report_call(const struct plan *p, const char *what, long result, struct err *err)
+report_call(const struct plan *p, const char *what, const char *call, long result,
+            struct err *err)
 {
     errno = (int)-result;
-    return err_errno(err, HEAPTAP_BAD_INPUT, "process %u cannot %s", p->target->pid, what);
+    return err_errno(err, HEAPTAP_BAD_INPUT, "process %u cannot %s (%s)", p->target->pid, what,
+                     call);
 }
 
 /* Write all parts to the mapped region, and protect them. */
@@ -49,7 +52,7 @@ fill_region(const struct plan *p, struct remote *r, struct err *err)
         result = remote_syscall(r, SYS_mprotect, p->library.base + part.off, part.size_bytes,
                                 (uint64_t)part.protection, 0, 0, 0);
     if (result < 0)
-        return report_call(p, "make memory executable", result, err);
+        return report_call(p, "make memory executable", "mprotect", result, err);
     // The name is a help for readers of /proc/PID/maps; old kernels have none.
     remote_syscall(r, SYS_prctl, PR_SET_VMA_, 0, p->base, p->region->size_bytes,
                    p->base + offsetof(struct region, name), 0);
@@ -58,36 +61,66 @@ fill_region(const struct plan *p, struct remote *r, struct err *err)
     return 0;
 }
 
+/* Return the error for a recorder that did not start; RESULT is its answer. */
+static int
+report_start(const struct plan *p, long result, struct err *err)
+{
+    const char *remedy = "";
+
+    if (result == -EFBIG)
+        remedy = "; its limit on the size of files (ulimit -f) is too low";
+    else if (result == -ENOMEM)
+        remedy = "; its limits on memory (ulimit -v, -d) are too low";
+    else if (result == -ENOSPC || result == -EDQUOT)
+        remedy = "; name a file on another disk with -o";
+    if (result >= 0)
+        return err_set(err, HEAPTAP_BAD_INPUT, "the recorder cannot start in process %u",
+                       p->target->pid);
+    return err_set(err, HEAPTAP_BAD_INPUT, "the recorder cannot start in process %u: %s%s",
+                   p->target->pid, strerror((int)-result), remedy);
+}
+
+/* Call the function of the library that starts recording. FD is the profile's descriptor in the
+ * process, which the recorder closes in any case. */
+static int
+call_begin(const struct plan *p, struct remote *r, int fd, struct err *err)
+{
+    long result, unused;
+    int fault, second_fault;
+
+    if (!remote_call(r, p->begin_function, &result, &fault)) {
+        // It has left its memory and perhaps the descriptor.
+        remote_call(r, p->region->end_function, &unused, &second_fault);
+        remote_undo(r, SYS_close, (uint64_t)fd, 0);
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "the recorder does not start in process %u (signal %d); the process "
+                       "continues without it", p->target->pid, fault);
+    }
+    return result == 1 ? 0 : report_start(p, result, err);
+}
+
 /* Pass the profile, and start the recorder. */
 static int
 start_recorder(const struct plan *p, struct remote *r, const struct attach_how *how,
                struct err *err)
 {
     uint64_t request = p->library.base + library_offset(&p->library, "heaptap_attach_request");
-    int fd = remote_give_file(r, how->profile_fd, scratch_of(p)), fault;
-    long result;
-    bool came_back;
+    const struct stopped *borrowed = &r->threads->v[0];
+    const char *call;
+    int fd = give_file(r, how->profile_fd, scratch_of(p), &call), result;
 
     if (fd < 0)
-        return report_call(p, "receive the profile", fd, err);
+        return report_call(p, "receive the profile", call, fd, err);
     if (!target_write(p->target, request + offsetof(struct attach_request, profile_fd), &fd,
-                      sizeof fd))
-        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to process %u", p->target->pid);
-    control_block_clear(p->target, &r->threads->v[0], PLAN_TLS_BYTES);
-    came_back = remote_call(r, p->begin_function, &result, &fault);
-    control_block_clear(p->target, &r->threads->v[0], p->region->tls_bytes);
-    if (!came_back)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "the recorder does not start in process %u (signal %d); the process "
-                       "continues without it", p->target->pid, fault);
-    if (result != 1) {
-        remote_syscall(r, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "the recorder cannot start in process %u: the disk is full, or a limit of "
-                       "the process on the size of files (ulimit -f) or on its memory is too low",
-                       p->target->pid);
+                      sizeof fd) ||
+        !control_block_clear(p->target, borrowed, PLAN_TLS_BYTES)) {
+        result = err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to process %u", p->target->pid);
+        remote_undo(r, SYS_close, (uint64_t)fd, 0);
+        return result;
     }
-    return 0;
+    result = call_begin(p, r, fd, err);
+    control_block_clear(p->target, borrowed, p->region->tls_bytes);
+    return result;
 }
 
 /* Return true if the borrowed thread may read the cycle counter, as the recorder does. */
@@ -101,6 +134,41 @@ may_read_cycles(const struct plan *p, struct remote *r)
            !target_read(p->target, at, &allowed, sizeof allowed) || allowed != PR_TSC_SIGSEGV;
 }
 
+/* Map the region in the borrowed thread. Returns HEAPTAP_NOT_FOUND if its place is used. */
+static int
+map_region(const struct plan *p, struct remote *r, struct err *err)
+{
+    long mapped = remote_syscall(r, SYS_mmap, p->base, p->region->size_bytes,
+                                 PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+                                 UINT64_MAX, 0);
+
+    if ((uint64_t)mapped == p->base)
+        return 0;
+    if (mapped < 0 && mapped != -EEXIST)
+        return report_call(p, "map memory", "mmap", mapped, err);
+    if (mapped > 0) // A kernel before 4.17 chooses another place.
+        remote_undo(r, SYS_munmap, (uint64_t)mapped, p->region->size_bytes);
+    return HEAPTAP_NOT_FOUND;
+}
+
+/* Fill the mapped region and start the recorder, or unmap the region. */
+static int
+use_region(const struct plan *p, struct remote *r, const struct attach_how *how, struct err *err)
+{
+    int result = fill_region(p, r, err);
+
+    if (result == 0 && !may_read_cycles(p, r))
+        result = err_set(err, HEAPTAP_BAD_INPUT,
+                         "process %u has forbidden itself the cycle counter (PR_SET_TSC)",
+                         p->target->pid);
+    if (result == 0)
+        result = start_recorder(p, r, how, err);
+    if (result != 0 && remote_undo(r, SYS_munmap, p->base, p->region->size_bytes) < 0)
+        region_report_rest(p->target->pid, err);
+    return result;
+}
+
 int
 insertion_start(const struct plan *p, const struct attach_how *how, struct attach_cost *cost,
                 struct err *err)
@@ -108,7 +176,6 @@ insertion_start(const struct plan *p, const struct attach_how *how, struct attac
     struct threads one;
     struct remote *r = arena_alloc(&p->target->arena, sizeof *r);
     int result = threads_stop_one(p->target, &one, err);
-    long mapped;
 
     if (result != 0)
         return result;
@@ -119,24 +186,9 @@ insertion_start(const struct plan *p, const struct attach_how *how, struct attac
         threads_resume(&one);
         return result;
     }
-    mapped = remote_syscall(r, SYS_mmap, p->base, p->region->size_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-                            UINT64_MAX, 0);
-    if ((uint64_t)mapped != p->base) {
-        result = mapped == -EEXIST ? HEAPTAP_NOT_FOUND : report_call(p, "map memory", mapped, err);
-        if (mapped > 0)
-            remote_syscall(r, SYS_munmap, (uint64_t)mapped, p->region->size_bytes, 0, 0, 0, 0);
-    } else {
-        result = fill_region(p, r, err);
-        if (result == 0 && !may_read_cycles(p, r))
-            result = err_set(err, HEAPTAP_BAD_INPUT,
-                             "process %u has forbidden itself the cycle counter (PR_SET_TSC)",
-                             p->target->pid);
-        if (result == 0)
-            result = start_recorder(p, r, how, err);
-        if (result != 0)
-            remote_syscall(r, SYS_munmap, p->base, p->region->size_bytes, 0, 0, 0, 0);
-    }
+    result = map_region(p, r, err);
+    if (result == 0)
+        result = use_region(p, r, how, err);
     remote_give_back(r);
     cost->borrowed_ns = threads_now_ns() - one.began_ns;
     threads_resume(&one);

@@ -326,8 +326,10 @@ patch_apply(const struct target *t, const struct patch *p)
 bool
 patch_remove(const struct target *t, const struct patch *p)
 {
-    unsigned char jump[PATCH_JUMP_BYTES];
+    unsigned char jump[PATCH_JUMP_BYTES], present[PATCH_JUMP_BYTES];
 
     jump_of(p, jump);
-    return replace_bytes(t, p, jump, p->original);
+    return replace_bytes(t, p, jump, p->original) ||
+           (target_read(t, p->function, present, sizeof present) &&
+            memcmp(present, p->original, sizeof present) == 0);
 }

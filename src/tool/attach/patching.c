@@ -6,6 +6,8 @@
  * there looks like one, all threads are resumed, and we try again later. */
 #include "attach/patching.h"
 
+#include <errno.h>
+#include <sys/ptrace.h>
 #include <time.h>
 
 #include "attach/control_block.h"
@@ -49,6 +51,20 @@ patching_move_thread(struct stopped *t, const struct region *region, bool into)
     return false;
 }
 
+/* Undo a change, with a second attempt, because the recorder stays in the process otherwise. */
+static bool
+undo_branch(const struct target *t, const struct branch *b)
+{
+    return target_write(t, b->at, &b->original, sizeof b->original) ||
+           target_write(t, b->at, &b->original, sizeof b->original);
+}
+
+static bool
+undo_patch(const struct target *t, const struct patch *p)
+{
+    return patch_remove(t, p) || patch_remove(t, p);
+}
+
 bool
 patching_write(const struct target *t, const struct region *region, bool jumps)
 {
@@ -58,10 +74,11 @@ patching_write(const struct target *t, const struct region *region, bool jumps)
     for (uint64_t i = 0; i < region->branch_count; i++) {
         const struct branch *b = &region->branches[i];
 
-        ok = target_write(t, b->at, jumps ? &b->changed : &b->original, sizeof b->original) && ok;
+        ok = (jumps ? target_write(t, b->at, &b->changed, sizeof b->changed)
+                    : undo_branch(t, b)) && ok;
     }
     for (uint64_t i = 0; i < count; i++)
-        ok = (jumps ? patch_apply(t, &region->patches[i]) : patch_remove(t, &region->patches[i])) &&
+        ok = (jumps ? patch_apply(t, &region->patches[i]) : undo_patch(t, &region->patches[i])) &&
              ok;
     return ok;
 }
@@ -70,7 +87,7 @@ bool
 patching_restore_finder(const struct target *t, const struct region *region)
 {
     return region->has_finder == 0 ||
-           patch_remove(t, &region->patches[region->patch_count - 1]);
+           undo_patch(t, &region->patches[region->patch_count - 1]);
 }
 
 /* Stop all threads, without any that a jump would hurt. */
@@ -95,7 +112,7 @@ stop_for_patches(const struct plan *p, struct threads *s, struct attach_cost *co
         if (words_in_patches(s, p->region) == 0)
             return 0;
         for (size_t i = 0; i < s->count; i++)
-            s->v[i].is_changed = false; // The trampoline would do as well, but nothing is patched.
+            patching_move_thread(&s->v[i], p->region, false);
         threads_resume(s);
         cost->moved = 0;
         patching_wait(PATCHING_PAUSE_NS * cost->attempts);
@@ -103,6 +120,17 @@ stop_for_patches(const struct plan *p, struct threads *s, struct attach_cost *co
     return err_set(err, HEAPTAP_BAD_INPUT,
                    "process %u has signal handlers that interrupt its allocator all the time; try "
                    "again later", p->target->pid);
+}
+
+/* Write the registers of the threads that were moved. Return false on failure. */
+static bool
+write_registers(const struct threads *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->v[i].is_changed && !s->v[i].has_ended &&
+            ptrace(PTRACE_SETREGS, s->v[i].tid, NULL, &s->v[i].registers) != 0 && errno != ESRCH)
+            return false;
+    return true;
 }
 
 int
@@ -115,12 +143,14 @@ patching_begin(const struct plan *p, struct attach_cost *cost, struct err *err)
         return r;
     cost->threads = all.count;
     p->region->is_active = 1;
-    if (!patching_write(p->target, p->region, true) ||
-        !target_write(p->target, p->base, p->region, sizeof *p->region)) {
-        patching_write(p->target, p->region, false);
-        patching_restore_finder(p->target, p->region);
-        r = err_set(err, HEAPTAP_BAD_INPUT, "the code of process %u cannot be changed",
-                    p->target->pid);
+    // We may be killed at any instant. So the region says that there may be jumps before there are,
+    // and no thread is where one will be.
+    if (!target_write(p->target, p->base, p->region, sizeof *p->region) ||
+        !write_registers(&all) || !patching_write(p->target, p->region, true)) {
+        r = err_errno(err, HEAPTAP_BAD_INPUT, "the code of process %u cannot be changed",
+                      p->target->pid);
+        p->region->is_active = !patching_write(p->target, p->region, false) ||
+                               !patching_restore_finder(p->target, p->region);
     }
     cost->stopped_ns = threads_now_ns() - all.began_ns;
     threads_resume(&all);

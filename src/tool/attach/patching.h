@@ -20,7 +20,8 @@ bool patching_write(const struct target *t, const struct region *region, bool ju
 /* Restore the search for objects. Return false on failure. */
 bool patching_restore_finder(const struct target *t, const struct region *region);
 
-/* Stop all threads and write the jumps of P. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
+/* Stop all threads and write the jumps of P. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. Then the
+ * region's is_active is 0 if no jump is left. */
 int patching_begin(const struct plan *p, struct attach_cost *cost, struct err *err);
 
 /* Sleep for NS, less than a second, until another attempt. */

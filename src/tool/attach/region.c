@@ -19,3 +19,12 @@ region_find(const struct target *t, struct region *ret)
     }
     return 0;
 }
+
+void
+region_report_rest(uint32_t pid, struct err *err)
+{
+    struct err first = *err;
+
+    err_set(err, HEAPTAP_BAD_INPUT,
+            "%s; its memory stays in the process until `heaptap detach %u`", first.text, pid);
+}

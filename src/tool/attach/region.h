@@ -17,7 +17,7 @@ enum {
 struct region {
     uint64_t magic;
     uint32_t version;
-    uint32_t is_active; // The jumps have been written.
+    uint32_t is_active; // The jumps may have been written.
     uint32_t pid; // The attached process; a forked child has a copy of the region.
     uint32_t reserved;
     uint64_t size_bytes, code, library, stack_top;
@@ -33,5 +33,8 @@ struct region {
 
 /* Find the region of an attached recorder. Return its address; 0 if there is none. */
 uint64_t region_find(const struct target *t, struct region *ret);
+
+/* Append to ERR, which has a message, that the region stays in process PID, and the remedy. */
+void region_report_rest(uint32_t pid, struct err *err);
 
 #endif

@@ -44,13 +44,22 @@ int remote_take(struct remote *r, struct threads *s, struct err *err);
 long remote_syscall(struct remote *r, long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                     uint64_t e, uint64_t f);
 
+/* Make system call NUMBER, which undoes an earlier one. Repeat it if it fails: then nothing else
+ * could undo the change. Return its last result. */
+static inline long
+remote_undo(struct remote *r, long number, uint64_t a, uint64_t b)
+{
+    enum { UNDO_ATTEMPTS = 3 };
+    long result = -1;
+
+    for (int i = 0; i < UNDO_ATTEMPTS && result < 0; i++)
+        result = remote_syscall(r, number, a, b, 0, 0, 0, 0);
+    return result;
+}
+
 /* Call FUNCTION without arguments, on the free stack. Return false if it does not come back;
  * *RET_FAULT is then the signal that it raised, or 0. */
 bool remote_call(struct remote *r, uint64_t function, long *ret_result, int *ret_fault);
-
-/* Give the process the open file FD, through a pair of sockets. SCRATCH is memory of 4096 bytes in
- * the process. Return the descriptor there, or a negative error number. */
-int remote_give_file(struct remote *r, int fd, uint64_t scratch);
 
 /* Restore the thread. threads_resume then resumes it. */
 void remote_give_back(struct remote *r);

@@ -6,6 +6,7 @@
  * pass frames of the library. */
 #include "attach/removal.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "attach/control_block.h"
@@ -105,6 +106,25 @@ find_borrowable(const struct threads *s)
     return i;
 }
 
+/* Return the error for a region that cannot be unmapped; RESULT is that of the system call. */
+static int
+report_rest(uint32_t pid, long result, struct err *err)
+{
+    errno = (int)-result;
+    err_errno(err, HEAPTAP_BAD_INPUT, "process %u cannot unmap the recorder (munmap)", pid);
+    region_report_rest(pid, err);
+    return HEAPTAP_BAD_INPUT;
+}
+
+/* Return the error for code that is not as the attach has written it, or cannot be written. */
+static int
+report_changed(uint32_t pid, struct err *err)
+{
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "another program has changed the allocator of process %u since the attach; the "
+                   "recorder stays in it", pid);
+}
+
 /* End the recorder and unmap the region at BASE, in thread number INDEX of S. Requires all threads
  * of S to be outside the region. */
 static int
@@ -124,12 +144,12 @@ unmap_region(const struct threads *s, size_t index, uint64_t base, const struct 
         return result;
     r->call_at = region->code;
     r->stack_top = region->stack_top;
-    if (remote_call(r, region->end_function, &ended, &fault))
-        remote_syscall(r, SYS_munmap, base, region->size_bytes, 0, 0, 0, 0);
-    else
+    if (!remote_call(r, region->end_function, &ended, &fault))
         result = err_set(err, HEAPTAP_BAD_INPUT,
                          "the recorder does not end in process %u (signal %d); it records no more, "
                          "but its memory stays", t->pid, fault);
+    else if ((ended = remote_undo(r, SYS_munmap, base, region->size_bytes)) < 0)
+        result = report_rest(t->pid, ended, err);
     control_block_clear(t, one.v, region->tls_bytes);
     remote_give_back(r);
     return result;
@@ -153,8 +173,9 @@ remove_when_outside(struct target *t, uint64_t base, const struct region *region
         tids = arena_array(&t->arena, all.count, sizeof *tids);
         index = find_borrowable(&all);
         if (index < all.count && find_inside(&all, base, region, unwinder, tids) == 0) {
-            patching_restore_finder(t, region);
-            r = unmap_region(&all, index, base, region, err);
+            r = patching_restore_finder(t, region)
+                    ? unmap_region(&all, index, base, region, err)
+                    : report_changed(t->pid, err);
             cost->stopped_ns = threads_now_ns() - all.began_ns;
             threads_resume(&all);
             return r;
@@ -181,7 +202,7 @@ removal_remove(struct target *t, uint64_t base, const struct region *region,
     if (r != 0)
         return r;
     ok = region->is_active == 0 || patching_write(t, region, false);
-    for (size_t i = 0; i < all.count; i++)
+    for (size_t i = 0; ok && i < all.count; i++)
         cost->moved += patching_move_thread(&all.v[i], region, false);
     tids = arena_array(&t->arena, all.count, sizeof *tids);
     inside = find_inside(&all, base, region, NULL, tids);
@@ -189,9 +210,7 @@ removal_remove(struct target *t, uint64_t base, const struct region *region,
     cost->stopped_ns = threads_now_ns() - all.began_ns;
     threads_resume(&all);
     if (!ok)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "another program has changed the allocator of process %u since the attach; "
-                       "the recorder stays in it", t->pid);
+        return report_changed(t->pid, err);
     if (await_leaving(t, base, region, tids, inside, &unwinder))
         r = remove_when_outside(t, base, region, unwinder, cost, err);
     else

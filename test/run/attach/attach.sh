@@ -22,6 +22,8 @@ check "rounds" python3 "$area/rounds.py" "${ATTACH_ROUNDS:-10}"
 check "exceptions" python3 "$area/throws.py"
 check "traps" python3 "$area/traps.py"
 check "system calls that wait" python3 "$area/waits.py" 10
+check "each step fails once" python3 "$area/steps.py" "$ORACLE/tool_attach_faults" \
+    "$BUILD/libheaptap_attach.so"
 check "the command is killed" python3 "$area/killed.py" "${ATTACH_KILLS:-20}"
 check "in the foreground" python3 "$area/foreground.py"
 check "in odd situations" python3 "$area/confined.py"

@@ -93,18 +93,37 @@ def with_files(what, directory, *command):
     expect(what, Program(*command))
 
 
+def limited(what, number, value, words):
+    """Attach to a program with a limit that is too low. It must be as before, without a profile."""
+    with open("errors", "wb") as errors:
+        program = Program(stderr=errors)
+    program.tell("a")
+    resource.prlimit(program.pid, number, (value, value))  # The start itself needs more.
+    before = state(program.pid)
+    message = heaptap("attach", "--detached", "-o", "limited.heaptap", program.pid, status=3)
+    compare(before, state(program.pid))
+    if words not in message or message.count("\n") > 1:
+        sys.exit(f"{what}: {message}")
+    program.tell("a")
+    if program.end() != ("ok\n", 0) or os.path.getsize("errors") != 0:
+        sys.exit(f"{what}: the program fails, or prints a message")
+    if os.path.exists("limited.heaptap"):
+        sys.exit(f"{what}: a profile is left")
+
+
 def main():
     expect("alone", Program())
     stopped()
     expect("a limit on files", Program(preexec_fn=lambda: resource.setrlimit(
         resource.RLIMIT_NOFILE, (8, 8))))
     # The kernel sends SIGXFSZ for a file that exceeds the limit.
-    with open("errors", "wb") as errors:
-        program = Program(stderr=errors, preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
-    heaptap("attach", "--detached", "-o", "small.heaptap", program.pid, status=3)
-    if program.end() != ("ok\n", 0) or os.path.getsize("errors") != 0:
-        sys.exit("a limit on the size of files: the program fails, or prints a message")
+    limited("a limit on the size of files", resource.RLIMIT_FSIZE, 1 << 20, "(ulimit -f)")
+    limited("no free descriptor", resource.RLIMIT_NOFILE, 3, "(socketpair): Too many open files")
+    limited("one free descriptor", resource.RLIMIT_NOFILE, 4, "(socketpair): Too many open files")
+    limited("no address space for the region", resource.RLIMIT_AS, 3 << 20,
+            "(mmap): Cannot allocate memory")
+    limited("no address space for the recorder", resource.RLIMIT_AS, 16 << 20,
+            "Cannot allocate memory; its limits on memory (ulimit -v, -d) are too low")
     if os.geteuid() != 0:
         print("skip - as root: a filter, another root, namespaces")
         return

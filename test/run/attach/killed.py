@@ -36,8 +36,8 @@ def is_free(pid):
             with open(f"/proc/{pid}/task/{tid}/status") as f:
                 if "TracerPid:\t0\n" not in f.read():
                     return False
-        except FileNotFoundError:
-            pass
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # A thread that has ended.
     return subprocess.run(("pgrep", "-f", f"{HEAPTAP} .*tach .*{pid}$"),
                           stdout=subprocess.DEVNULL).returncode != 0
 
