@@ -1,16 +1,23 @@
 """killed.py: kill the commands attach and detach while they work. The process must not notice, and
 a later detach must leave nothing.
 
-    killed.py COMMANDS"""
+    killed.py COMMANDS
+
+Kills that many commands, attach and detach in turn, at random moments of the time that an unkilled
+command takes. Commands that have ended before do not count. The seed is fixed. Prints how far the
+killed commands had come."""
+import collections
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
 
-from attach import HEAPTAP, PROGRAM
+from attach import HEAPTAP, PROGRAM, code, heaptap
 
 SECONDS = 60
+SEED = 1
 
 
 def later(what, condition):
@@ -18,60 +25,84 @@ def later(what, condition):
     while not condition():
         if time.monotonic() > deadline:
             sys.exit(what)
-        time.sleep(0.01)
+        time.sleep(0.005)
 
 
-def kill_soon(*arguments):
-    command = subprocess.Popen((HEAPTAP, *map(str, arguments)), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    time.sleep(random.uniform(0.001, 0.03))
+def start(*arguments):
+    return subprocess.Popen((HEAPTAP, *map(str, arguments)), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def duration(*arguments):
+    """Return the seconds that a command takes which nobody kills."""
+    began = time.monotonic()
+    heaptap(*arguments)
+    return time.monotonic() - began
+
+
+def kill_after(seconds, *arguments):
+    """Return true if the command was killed, false if it had ended."""
+    command = start(*arguments)
+    time.sleep(seconds)
     command.kill()
-    command.wait()
+    return command.wait() == -signal.SIGKILL
 
 
-def is_free(pid):
-    """Return true if nobody traces a thread of the process: the guardian has ended."""
-    for tid in os.listdir(f"/proc/{pid}/task"):
+def has_guardian(pid):
+    """Return true if a command on PID is still working; its child has the same arguments."""
+    for entry in os.listdir("/proc"):
         try:
-            with open(f"/proc/{pid}/task/{tid}/status") as f:
-                if "TracerPid:\t0\n" not in f.read():
-                    return False
-        except (FileNotFoundError, ProcessLookupError):
-            pass  # A thread that has ended.
-    return subprocess.run(("pgrep", "-f", f"{HEAPTAP} .*tach .*{pid}$"),
-                          stdout=subprocess.DEVNULL).returncode != 0
+            with open(f"/proc/{entry}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")[:-1]
+            if words and words[0] == HEAPTAP.encode() and words[-1] == str(pid).encode():
+                return True
+        except (FileNotFoundError, NotADirectoryError, ProcessLookupError, PermissionError):
+            pass
+    return False
 
 
-def is_clean(pid):
+def is_attached(pid):
     with open(f"/proc/{pid}/maps") as f:
-        return "heaptap" not in f.read()
-
-
-def detached(pid):
-    subprocess.run((HEAPTAP, "detach", "--no-pack", str(pid)), stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    return is_clean(pid)
+        return "heaptap" in f.read()
 
 
 def main():
     count = int(sys.argv[1])
-    random.seed(1)
-    program = subprocess.Popen((PROGRAM, "churn", "3", "600000"), stdout=subprocess.PIPE)
+    random.seed(SEED)
+    ended = collections.Counter()
+    program = subprocess.Popen((PROGRAM, "churn", "3", "0"), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    later("it does not start", lambda: len(os.listdir(f"/proc/{program.pid}/task")) > 2)
     time.sleep(0.2)
-    for i in range(count):
-        profile = f"killed{i}.heaptap"
-        kill_soon("attach", "--detached", "-o", profile, program.pid)
-        later("the guardian of attach does not end", lambda: is_free(program.pid))
-        if i % 2:
-            kill_soon("detach", "--no-pack", program.pid)
-            later("the guardian of detach does not end", lambda: is_free(program.pid))
-        later("detach leaves something", lambda: detached(program.pid))
+    seconds = {"attach": duration("attach", "--detached", "-o", "first.heaptap", program.pid),
+               "detach": duration("detach", "--no-pack", program.pid)}
+    before = {start: text for start, text in code(program.pid).items()}
+    i = 0
+    while sum(number for (_, killed, _), number in ended.items() if killed) < count:
+        i += 1
+        action = "attach" if i % 2 else "detach"
+        arguments = {"attach": ("--detached", "-o", f"killed{i}.heaptap"), "detach": ("--no-pack",)}
+        if action == "detach" and not is_attached(program.pid):
+            heaptap("attach", "--detached", "-o", f"killed{i}.heaptap", program.pid)
+        was_killed = kill_after(random.uniform(0, seconds[action]), action, *arguments[action],
+                                program.pid)
+        later(f"the guardian of {action} does not end", lambda: not has_guardian(program.pid))
         if program.poll() is not None:
-            sys.exit(f"the program ended with {program.returncode}")
-        if os.path.exists(profile):
-            os.unlink(profile)
-    program.kill()
-    program.wait()
+            sys.exit(f"round {i}, {action}: the program ended with {program.returncode}")
+        ended[action, was_killed, is_attached(program.pid)] += 1
+    if is_attached(program.pid):
+        heaptap("detach", "--no-pack", program.pid)
+    if is_attached(program.pid):
+        sys.exit("detach leaves something")
+    after = code(program.pid)
+    if any(after.get(start, text) != text for start, text in before.items()):
+        sys.exit("the code is not as before")
+    output, _ = program.communicate()
+    if output != b"ok\n" or program.returncode != 0:
+        sys.exit(f"the program: {output}, status {program.returncode}")
+    for (action, was_killed, attached), number in sorted(ended.items()):
+        print(f"# {action} {'killed' if was_killed else 'ended before'}, then "
+              f"{'' if attached else 'not '}recorded: {number}")
 
 
 if __name__ == "__main__":
