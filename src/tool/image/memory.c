@@ -197,16 +197,17 @@ window_has(const struct memory_window *w, uint64_t address, size_t size_bytes)
            size_bytes <= w->readable_bytes - (address - w->start);
 }
 
-/* Return the start of a new window for ADDRESS in region R. It ends with ADDRESS's page if the
- * reader moves down from W: lists of freed blocks often lead there. */
+/* Return the start of a new window for the SIZE_BYTES at ADDRESS in region R. It ends with the page
+ * of the last byte if the reader moves down from W: lists of freed blocks often lead there. */
 static uint64_t
-window_start(const struct memory_window *w, const struct memory_region *r, uint64_t address)
+window_start(const struct memory_window *w, const struct memory_region *r, uint64_t address,
+             size_t size_bytes)
 {
-    uint64_t start = address & ~(uint64_t)4095, down = WINDOW_BYTES - 4096;
+    uint64_t last = (address + size_bytes - 1) & ~(uint64_t)4095, down = WINDOW_BYTES - 4096;
 
-    if (address >= w->start || w->start - address > WINDOW_BYTES || start - r->start < down)
-        return start;
-    return start - down;
+    if (address >= w->start || w->start - address > WINDOW_BYTES || last - r->start < down)
+        return address & ~(uint64_t)4095;
+    return last - down;
 }
 
 /* Read SIZE_BYTES at ADDRESS in region R through the window, which is moved if necessary. Return
@@ -220,7 +221,7 @@ memory_read_window(const struct memory *m, const struct memory_region *r, uint64
     if (w == NULL || size_bytes > WINDOW_BYTES / 4)
         return read_living(m, address, buffer, size_bytes);
     if (!window_has(w, address, size_bytes)) {
-        uint64_t start = window_start(w, r, address), left = r->end - start;
+        uint64_t start = window_start(w, r, address, size_bytes), left = r->end - start;
 
         w->start = start;
         w->readable_bytes =
