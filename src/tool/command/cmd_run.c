@@ -359,15 +359,16 @@ pack_profile(struct profile *p, struct raw_file *raw, const char *path,
     return pack_tables(path, raw, p, path, err) == 0;
 }
 
-/* Add the process of P, the profile at PATH, to O. */
+/* Add the process of P, profile NUMBER of the run, to O. */
 static void
-note_process(struct outcome *o, const struct profile *p, const char *path)
+note_process(struct outcome *o, const struct profile *p, size_t number)
 {
     struct arena *a = &o->run.arena;
     struct session_who who = session_who(p, a);
 
     o->processes[o->count++] = (struct run_process){
-        .path = path,
+        .path = o->profiles.paths[number],
+        .is_moved = o->profiles.are_moved[number],
         .pid = p->process.pid,
         .start_unix_ns = p->process.start_unix_ns,
         .executable = arena_strdup(a, p->process.executable),
@@ -406,10 +407,11 @@ keep_candidate(struct outcome *o, struct profile *p)
         profile_free(p);
 }
 
-/* Pack the profile at PATH. If packing fails, the unpacked profile stays. */
+/* Pack profile NUMBER of the run. If packing fails, the unpacked profile stays. */
 static void
-finish_profile(struct outcome *o, const char *path)
+finish_profile(struct outcome *o, size_t number)
 {
+    const char *path = o->profiles.paths[number];
     struct arena tables = {0};
     struct err err = {""};
     struct raw_file raw;
@@ -422,7 +424,7 @@ finish_profile(struct outcome *o, const char *path)
         arena_release(&tables);
         return;
     }
-    note_process(o, p, path);
+    note_process(o, p, number);
     if (!o->options->no_pack && p->process.ended && !launch_interrupted() &&
         !pack_profile(p, &raw, path, &o->modules, &err))
         message_warning("not packed: %s", err.text[0] ? err.text : path);
@@ -512,6 +514,28 @@ conclude(struct outcome *o)
     run_summary(&s);
 }
 
+/* Explain why no process of PROGRAM left a profile, unless another message does. */
+static void
+explain_missing(const struct outcome *o, const char *program)
+{
+    const char *only = o->options->run.recording.only, *directory = o->run.to.directory;
+
+    if (program_has_more_rights(o->run.path))
+        message_warning("%s left no profile: it has more rights than its user (setuid), and such a "
+                        "program is never recorded",
+                        program);
+    else if (destination_is_gone(&o->run.to))
+        message_warning("%s left no profile: the directory %s was removed or renamed while it ran, "
+                        "and its profiles with it; keep the directory until the program ends",
+                        program, directory);
+    else if (o->profiles.lost.ended == 0 && !growth_is_strange(&o->run.growth))
+        message_warning(
+            only ? "no process named '%s' left a profile"
+                 : "%s left no profile: it never allocated, or the recorder could not be "
+                   "loaded or could not write its file (see the messages above)",
+            only ? only : program);
+}
+
 /* Process the profiles of PROGRAM after its end. */
 static void
 cmd_run_finish(struct outcome *o, const char *program)
@@ -520,26 +544,16 @@ cmd_run_finish(struct outcome *o, const char *program)
     bool quiet = given->run.quiet;
     bool progress = style_shows_progress() && !quiet && !given->no_pack;
     const struct run_profiles *profiles = &o->profiles;
-    const char *only = given->run.recording.only;
 
     run_find_profiles(&o->run, &o->profiles);
-    if (profiles->count == 0 && !quiet && program_has_more_rights(o->run.path))
-        message_warning("%s left no profile: it has more rights than its user (setuid), and such a "
-                        "program is never recorded",
-                        program);
-    else if (profiles->count == 0 && profiles->lost.ended == 0 && !quiet &&
-             !growth_is_strange(&o->run.growth))
-        message_warning(
-            only ? "no process named '%s' left a profile"
-                 : "%s left no profile: it never allocated, or the recorder could not be "
-                   "loaded or could not write its file (see the messages above)",
-            only ? only : program);
+    if (profiles->count == 0 && !quiet)
+        explain_missing(o, program);
     o->processes = arena_array(&o->run.arena, profiles->count, sizeof *o->processes);
     memory_keep_freed();
     for (size_t i = 0; i < profiles->count; i++) {
         if (progress && profiles->count > PROGRESS_FROM)
             fprintf(stderr, "\rheaptap: packing, %zu of %zu\x1b[K", i + 1, profiles->count);
-        finish_profile(o, profiles->paths[i]);
+        finish_profile(o, i);
     }
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);

@@ -15,6 +15,7 @@
 #include "launch/destination.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,66 @@ const char *
 destination_place(const struct destination *d, const char *executable, pid_t pid)
 {
     return destination_name(d, d->wanted, executable, pid);
+}
+
+/* Return the names that the recorder can give to the profile of process PID with PATTERN, as a
+ * pattern for fnmatch. TAIL is "" for its first choice; otherwise it follows the name without its
+ * suffix. */
+static const char *
+names_of(const struct destination *d, const char *pattern, pid_t pid, const char *tail)
+{
+    const char *slash = strrchr(pattern, '/');
+    const char *name = expanded_by(d, slash != NULL ? slash + 1 : pattern, "\1", pid);
+    size_t length = strlen(name), suffix = strlen(PROFILE_SUFFIX);
+    struct strbuf b = {0};
+    const char *names;
+
+    if (*tail != '\0' && length > suffix && strcmp(name + length - suffix, PROFILE_SUFFIX) == 0)
+        length -= suffix;
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] != '\1' && strchr("*?[\\", name[i]) != NULL)
+            strbuf_char(&b, '\\');
+        strbuf_char(&b, name[i] == '\1' ? '*' : name[i]);
+    }
+    strbuf_str(&b, tail);
+    names = arena_strdup(d->arena, strbuf_text(&b));
+    strbuf_release(&b);
+    return names;
+}
+
+bool
+destination_is_gone(const struct destination *d)
+{
+    struct stat st;
+
+    // A removed working directory still exists, without a name.
+    return stat(d->directory, &st) != 0 ? errno == ENOENT : st.st_nlink == 0;
+}
+
+unsigned
+destination_fit(const struct destination *d, const char *path, pid_t pid, pid_t first_pid)
+{
+    const char *parent = parent_of(d->arena, path), *name = path_basename(path);
+    const char *others = destination_others_path(d, first_pid), *pattern = NULL;
+
+    if (!d->has_others && strcmp(parent, d->directory) == 0)
+        pattern = PROFILE_DEFAULT_NAME;
+    else if (d->has_others && pid == first_pid && strcmp(parent, d->directory) == 0)
+        pattern = d->wanted;
+    else if (others != NULL && strcmp(parent, others) == 0)
+        pattern = PROFILE_DEFAULT_NAME;
+    if (pattern == NULL)
+        return 0;
+    if (fnmatch(names_of(d, pattern, pid, ""), name, 0) == 0)
+        return 2;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *tail = arena_printf(d->arena, ".*.%d%s" PROFILE_SUFFIX, (int)pid,
+                                        i == 0 ? "" : ".[0-9]*");
+
+        if (fnmatch(names_of(d, pattern, pid, tail), name, 0) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 /* Return true if users other than PATH's owner and root can create names beside PATH. */
@@ -370,23 +431,31 @@ destination_check_length(const char *path, struct err *err)
                    path, length, PATH_MAX - 1);
 }
 
-/* Set d->pattern to the user's pattern, made absolute. */
+/* Return the pattern of profiles in a directory for all processes. It names the file, because the
+ * recorder takes a pattern that is no directory for a file: if the program removed the directory,
+ * the next process would create a file in its place. */
+static const char *
+pattern_inside(const struct destination *d, const char *directory)
+{
+    const char *trimmed = arena_strndup(d->arena, directory, trimmed_length(directory));
+
+    return arena_printf(d->arena, "%s/%s", escape(d->arena, trimmed), PROFILE_DEFAULT_NAME);
+}
+
+/* Set d->pattern to the pattern of the first process, made absolute. */
 static int
 make_absolute(struct destination *d, struct err *err)
 {
-    const char *path = expanded_by(d, d->wanted, d->program, PID_LONGEST);
     char cwd[PATH_MAX];
     int rc;
 
-    d->pattern = d->wanted;
-    if (!d->has_others)
-        path = arena_printf(d->arena, "%s/%s", path,
-                            destination_name(d, PROFILE_DEFAULT_NAME, d->program, PID_LONGEST));
-    if ((rc = destination_check_length(path, err)) < 0 || d->wanted[0] == '/')
+    d->pattern = d->has_others ? d->wanted : pattern_inside(d, d->wanted);
+    rc = destination_check_length(expanded_by(d, d->pattern, d->program, PID_LONGEST), err);
+    if (rc < 0 || d->pattern[0] == '/')
         return rc;
     if ((rc = find_current(d->wanted, cwd, sizeof cwd, err)) < 0)
         return rc;
-    d->pattern = arena_printf(d->arena, "%s/%s", escape(d->arena, cwd), d->wanted);
+    d->pattern = arena_printf(d->arena, "%s/%s", escape(d->arena, cwd), d->pattern);
     return 0;
 }
 
@@ -449,7 +518,6 @@ destination_choose(struct destination *d, const char *output, const char *path,
         return r;
     if (!d->has_others) {
         d->directory = arena_strndup(arena, output, trimmed_length(output));
-        d->pattern = arena_strndup(arena, d->pattern, trimmed_length(d->pattern));
     } else {
         d->directory = parent_of(arena, d->wanted);
         if (user != NULL)

@@ -60,6 +60,15 @@ const char *destination_make_others(const struct destination *d, pid_t pid);
  * process. */
 const char *destination_place(const struct destination *d, const char *executable, pid_t pid);
 
+/* Return true if the directory of the first process's profile was removed or renamed. */
+bool destination_is_gone(const struct destination *d);
+
+/* Return 2 if the recorder would name the profile of process PID PATH, 1 if it would do so after a
+ * conflict of names, and 0 if the file was moved or copied to PATH. FIRST_PID is the first
+ * process. */
+unsigned destination_fit(const struct destination *d, const char *path, pid_t pid,
+                         pid_t first_pid);
+
 /* Return PATTERN as process PID of EXECUTABLE would expand it; %n becomes 1. */
 const char *destination_name(const struct destination *d, const char *pattern,
                              const char *executable, pid_t pid);

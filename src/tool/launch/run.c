@@ -250,6 +250,15 @@ write_end(const struct recorded_run *r, const struct run_profiles *profiles)
     close(fd);
 }
 
+/* A struct listing's fit_of; ARG is the run. */
+static unsigned
+fit_in_run(void *arg, const char *path, uint32_t pid)
+{
+    const struct recorded_run *r = arg;
+
+    return destination_fit(&r->to, path, (pid_t)pid, r->pid);
+}
+
 void
 run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
 {
@@ -258,7 +267,11 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
     const char *others = destination_others_found(&r->to, r->pid);
     // Skip the profiles of earlier runs by their times: there may be many. A file server's clock
     // may be wrong, by an hour at most.
-    struct listing l = {.arena = &r->arena, .session_id = r->id, .since = r->began - CLOCK_ERROR_S};
+    struct listing l = {.arena = &r->arena,
+                        .session_id = r->id,
+                        .since = r->began - CLOCK_ERROR_S,
+                        .fit_of = fit_in_run,
+                        .fit_arg = r};
 
     *ret = (struct run_profiles){.directory = others != NULL ? others : r->to.directory};
     listing_add(&l, r->to.directory);
@@ -266,11 +279,16 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
         listing_add(&l, others);
     ret->paths = listing_paths(&l, &ret->count);
     run_unrecorded_find_lost(r, begun, l.v, l.count, &ret->lost);
-    for (size_t i = 1; i < l.count; i++)
-        if (l.v[i].key.pid == (uint64_t)r->pid) {
+    ret->are_moved = arena_array(&r->arena, l.count, sizeof *ret->are_moved);
+    for (size_t i = 0; i < l.count; i++) {
+        ret->are_moved[i] = l.v[i].fit == 0;
+        if (i > 0 && l.v[i].key.pid == (uint64_t)r->pid) {
             ret->paths[i] = ret->paths[0];
+            ret->are_moved[i] = ret->are_moved[0];
             ret->paths[0] = l.v[i].path;
+            ret->are_moved[0] = l.v[i].fit == 0;
         }
+    }
     write_end(r, ret);
 }
 

@@ -66,6 +66,7 @@ struct run_lost {
 /* Profiles of a run. */
 struct run_profiles {
     const char **paths; // The first process's profile comes first, if it has one.
+    bool *are_moved;    // For each: the program has moved it, or it is a copy; it stays there.
     size_t count;
     const char *directory; // Directory of the other profiles, or of all if they share one.
     struct run_lost lost;
@@ -120,6 +121,7 @@ void run_unrecorded_end(struct recorded_run *r);
  * texts. */
 struct run_process {
     const char *path; // Path of its profile.
+    bool is_moved;    // The program has moved its profile there.
     uint32_t pid;
     uint64_t start_unix_ns;
     const char *executable, *command, *comm; // As in struct profile and session_who.

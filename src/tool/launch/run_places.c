@@ -12,7 +12,8 @@
  * So NAME.processes has one profile beside it and contains all others of the run. The directory
  * keeps the name of the started program, even if file names contain a program's name. Only profiles
  * of ended processes are moved, because a living recorder finds its file by name. Nothing is
- * overwritten, and a profile that cannot be moved stays in its place. */
+ * overwritten, and a profile that cannot be moved stays in its place. So does one that the program
+ * has moved: it would miss the file. */
 #include "launch/run_places.h"
 
 #include <errno.h>
@@ -78,7 +79,10 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
 {
     const char *place, *directory;
 
-    if (!r->to.has_others || count < 1 || v[head].running)
+    if (!r->to.has_others || count < 1 || v[head].running || v[head].is_moved)
+        return;
+    // If profiles are lost, the program may have removed this directory.
+    if (profiles->lost.ended > 0 && access(destination_others_path(&r->to, r->pid), F_OK) != 0)
         return;
     place = destination_place(&r->to, v[head].executable, (pid_t)v[head].pid);
     directory = destination_make_others(&r->to, r->pid);
@@ -86,7 +90,8 @@ run_places_arrange(struct recorded_run *r, struct run_profiles *profiles, struct
         return;
     profiles->directory = directory;
     for (size_t i = 0; i < count; i++)
-        if (i != head && !v[i].running && !run_places_is_in(v[i].path, directory))
+        if (i != head && !v[i].running && !v[i].is_moved &&
+            !run_places_is_in(v[i].path, directory))
             move_into(r, &v[i], directory);
     if (strcmp(v[head].path, place) != 0)
         move(&v[head], place);

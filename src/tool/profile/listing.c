@@ -21,23 +21,31 @@
  *     live blocks of a living process      heaptap core --pid PID -o FILE
  *
  * Only the closest file of a recording is listed, and the latest among equals: the other files are
- * earlier states of the same process. Files whose recording is unknown are all listed, because it
- * would be a guess that two are the same. */
+ * copies, or earlier states of the same process. Equal states are all listed if one is damaged. A
+ * run recognises the recorder's own file by its
+ * name, and leaves copies alone that the program has made. Files whose recording is unknown are all
+ * listed, because it would be a guess that two are the same. */
 #include "profile/listing.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "format/environment.h"
 #include "profile/origin.h"
+#include "profile/raw.h"
 #include "util/map.h"
 
 /* Maximum number of sessions beside a profile that are checked for containing it. */
 enum { SESSIONS_TRIED = 64 };
+
+enum { NEARNESS_PACKED = 4, NEARNESS_ENDED = 5 };
 
 static uint32_t
 nearness_of(const struct disk_header *h)
@@ -46,9 +54,9 @@ nearness_of(const struct disk_header *h)
     bool is_snapshot = (h->compatible & DISK_COMPATIBLE_LIVES) == 0;
 
     if (h->state != DISK_STATE_PACKED)
-        return h->state == DISK_STATE_ENDED ? 5 : 3;
+        return h->state == DISK_STATE_ENDED ? NEARNESS_ENDED : 3;
     if (h->process_flags & DISK_PROCESS_GONE)
-        return is_snapshot ? 2 : 4;
+        return is_snapshot ? 2 : NEARNESS_PACKED;
     return is_snapshot ? 0 : 1;
 }
 
@@ -104,6 +112,11 @@ listing_look(const struct listing *l, const char *path, struct listed *ret)
         ret->nearness = nearness_of(&h);
         ret->last_ns = h.shared.last_ns;
         ret->is_readable = true;
+        if (l->fit_of != NULL)
+            ret->fit = l->fit_of(l->fit_arg, path, h.pid);
+        // The program may pack its profile after it has copied it.
+        if (ret->fit > 0 && ret->nearness == NEARNESS_PACKED)
+            ret->nearness = NEARNESS_ENDED;
         return l->session_id == 0 || h.session_id == l->session_id;
     }
     return l->session_id == 0 && is_called_profile(path) &&
@@ -173,6 +186,8 @@ by_recording(const void *a, const void *b)
         return x->nearness > y->nearness ? -1 : 1;
     if (x->last_ns != y->last_ns)
         return x->last_ns > y->last_ns ? -1 : 1;
+    if (x->fit != y->fit)
+        return x->fit > y->fit ? -1 : 1;
     if (x->is_link != y->is_link)
         return x->is_link ? 1 : -1;
     return strcmp(x->path, y->path);
@@ -186,12 +201,60 @@ by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Return true if ONE is an earlier state of the recording that LAST belongs to. */
+/* Map the file at PATH. Returns NULL if it cannot be read or is empty; otherwise the caller must
+ * unmap it. */
+static const void *
+map_whole(const char *path, size_t *ret_bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = MAP_FAILED;
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+        mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    *ret_bytes = mapped != MAP_FAILED ? (size_t)st.st_size : 0;
+    return mapped != MAP_FAILED ? mapped : NULL;
+}
+
+/* Return true if DATA is a packed profile without damage. */
+static bool
+listing_is_whole(const void *data, size_t size_bytes)
+{
+    const struct disk_header *h = data;
+
+    return size_bytes >= sizeof *h && h->state == DISK_STATE_PACKED && h->check != 0 &&
+           raw_check(data, size_bytes) == h->check;
+}
+
+/* Return true if the files at A_PATH and B_PATH, which have the same state of a recording, are
+ * equal, or packed in two ways and whole. */
+static bool
+listing_are_equal(const char *a_path, const char *b_path)
+{
+    size_t a_bytes, b_bytes;
+    const void *a = map_whole(a_path, &a_bytes), *b = map_whole(b_path, &b_bytes);
+    bool equal = a != NULL && b != NULL &&
+                 ((a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0) ||
+                  (listing_is_whole(a, a_bytes) && listing_is_whole(b, b_bytes)));
+
+    if (a != NULL)
+        munmap((void *)(uintptr_t)a, a_bytes);
+    if (b != NULL)
+        munmap((void *)(uintptr_t)b, b_bytes);
+    return equal;
+}
+
+/* Return true if ONE is a copy or an earlier state of the recording that LAST belongs to. One of
+ * two equal states may be damaged, which a gate must notice, so they are copies only if their
+ * contents are equal, or if one is known as the recorder's. */
 static bool
 listing_is_copy(const struct listed *one, const struct listed *last)
 {
     return listing_is_known(&one->key) && memcmp(&one->key, &last->key, sizeof one->key) == 0 &&
-           (one->nearness < last->nearness || one->last_ns < last->last_ns);
+           (one->nearness < last->nearness || one->last_ns < last->last_ns ||
+            one->fit < last->fit || listing_are_equal(one->path, last->path));
 }
 
 const char **

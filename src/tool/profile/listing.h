@@ -19,6 +19,7 @@ struct listed {
     // Rank among the files of the same recording (listing.c); higher = preferred.
     uint32_t nearness;
     uint64_t last_ns;  // Time of the latest data.
+    unsigned fit;      // Result of the listing's fit_of; 0 without it.
     bool is_link, is_readable;
 };
 
@@ -27,6 +28,11 @@ struct listing {
     struct arena *arena;
     uint64_t session_id; // If not 0, list only readable profiles of that session, without links.
     time_t since;        // List only files that may have changed since this time; 0 = no limit.
+    // Return how well PATH fits as the recorder's own file of process PID; 0 = moved or copied
+    // there. NULL = unknown. Among the files of a recording, the one that fits best is preferred,
+    // unless another has later data.
+    unsigned (*fit_of)(void *arg, const char *path, uint32_t pid);
+    void *fit_arg;
     struct listed *v;
     size_t count, capacity;
 };

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # lost.sh: `run --fail-on` and recordings whose profile is gone when the run ends: removed, moved,
-# emptied or overwritten, or written where the run does not look.
-# If it fails, a gate passes a leak that it has not seen, or fails a run that has lost nothing.
+# emptied or overwritten, or written where the run does not look. Files that the program has moved
+# or copied stay in place, and a directory that it has removed stays away.
+# If it fails, a gate passes a leak that it has not seen, fails a run that has lost nothing, or
+# takes away a file of the program.
 . "$SRCDIR/test/run/lib.subr"
 need gcc python3
 
@@ -105,6 +107,35 @@ done
 "$HEAPTAP" run --quiet --force -o gate.heaptap -- sh -c 'rm -f gate.heaptap' 2>gate.err
 same "without limits: exit status" 0 $?
 
+# A directory that the program removes stays away, and no file takes its name.
+for end in "rm -r away" "mv away elsewhere/away"; do
+    rm -rf elsewhere/away
+    to=away/ gate "$end" 99 "no profile was found, although recording began" \
+        --only leaks -- sh -c "./leaks; $end"
+    rm -rf elsewhere/away
+    mkdir away
+    "$HEAPTAP" run --quiet -o away --fail-on leaks --only leaks -- sh -c "$end; ./leaks; :" \
+        2>gate.err
+    same "$end, a process follows: exit status" 99 $?
+    check "$end, a process follows: message" grep -qF \
+        "leaks: --fail-on cannot judge it: not recorded: no such directory" gate.err
+    check "$end: nothing in its place" test ! -e away
+    rm -rf elsewhere/away
+    mkdir away
+    "$HEAPTAP" run -o away/one.heaptap -- sh -c "./leaks; $end" 2>gate.err
+    same "$end, without limits: exit status" 0 $?
+    check "$end, without limits: message" grep -qF "sh left no profile: the directory away was \
+removed or renamed while it ran, and its profiles with it; keep the directory until" gate.err
+    same "$end, without limits: one line" 1 "$(wc -l <gate.err)"
+    check "$end, without limits: nothing in its place" test ! -e away
+done
+gate "the directory of others" 99 "leaks (pid " --only leaks \
+    -- ./leaks /bin/sh -c './leaks; rm -r gate.processes; exec ./leaks ./leaks'
+check "the directory of others: nothing in its place" test ! -e gate.processes
+mkdir 'with%n %p*'
+to='with%n %p*/' gate "a directory whose name looks like a pattern" 0 "" -- ./leaks 3
+same "a directory whose name looks like a pattern: profiles" 4 "$(ls 'with%n %p*' | wc -l)"
+
 # Under another mount of the same path. A forked child inherits the mapping of the list. A program
 # in a root directory without /proc cannot map it, and sends datagrams.
 hide='mkdir -p gate.processes && mount -t tmpfs none gate.processes'
@@ -175,6 +206,35 @@ gate "packed meanwhile" 0 "" -- sh -c './leaks; "$1" pack gate.processes/*.leaks
 gate "renamed" 0 "" -- sh -c './leaks; mv gate.processes/*.leaks.* gate.processes/renamed; :'
 gate "moved beside the first" 0 "" -- sh -c './leaks; mv gate.processes/*.leaks.* beside; :'
 gate "copied" 0 "" -- sh -c './leaks; cp gate.processes/*.leaks.* gate.processes/copy; :'
+
+# The program's own moves and copies of the profile that the run is about.
+sed 's/5000/500000/' leaks.c >large.c
+gcc -O0 -g -o large large.c
+# stays NAME FILE COUNT COMMANDS: after COMMANDS the file FILE stays; if it is a copy, unchanged.
+# COUNT processes other than the main one are in the summary, each once.
+stays() {
+    rm -rf kept* gate.processes gate.*heaptap
+    "$HEAPTAP" run --force -o gate.heaptap --fail-on leaks=1M -- \
+        sh -c "./large; $4; cat $2 >left; :" 2>gate.err
+    same "$1: exit status" 0 $?
+    check "$1: the file stays" test -e "$2"
+    [ "${1%%copied*}" = "$1" ] || check "$1: unchanged" cmp left "$2"
+    same "$1: the summary counts each process once" "$3" \
+        "$(sed -n 's/^heaptap: \([0-9]*\) others* in .*/\1/p' gate.err)"
+    same "$1: a report counts each process once" 1 "$("$HEAPTAP" report --json gate.processes |
+        python3 -c 'import json, sys
+print(sum(p["program"] == "large" for p in json.load(sys.stdin)["processes"]))')"
+}
+stays "moved beside the first" kept.heaptap 3 'mv gate.processes/*.large.* kept.heaptap'
+stays "moved in the directory" gate.processes/kept.heaptap 3 \
+    'mv gate.processes/*.large.* gate.processes/kept.heaptap'
+stays "copied beside the first" kept.heaptap 3 'cp gate.processes/*.large.* kept.heaptap'
+stays "copied beside the first, the newer file" kept.heaptap 4 \
+    "'$HEAPTAP' pack gate.processes/*.large.* >/dev/null; cp gate.processes/*.large.* kept.heaptap"
+stays "copied in the directory" gate.processes/kept.heaptap 3 \
+    'cp gate.processes/*.large.* gate.processes/kept.heaptap'
+stays "a directory copied" kept/copy.heaptap 4 \
+    'cp -r gate.processes kept; mv kept/*.large.* kept/copy.heaptap'
 to=session/ gate "a directory of the user" 0 "" -- sh -c './leaks 3; ./leaks ./leaks'
 to=gate.%p gate "a name with the process id" 0 "" -- sh -c './leaks 3; ./leaks ./leaks'
 gate "--self-contained-core" 0 "" --self-contained-core -- ./leaks 3

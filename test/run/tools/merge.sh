@@ -135,12 +135,17 @@ for i in $(seq 0 499); do
     cp "${inputs[i % ${#inputs[@]}]}" "many/$i.heaptap"
 done
 check "500 profiles take less than 200 MB" python3 - "$HEAPTAP" <<'END'
-import json, resource, subprocess, sys
-subprocess.run([sys.argv[1], "merge", "-o", "many.heaptap", "many"], check=True, timeout=600)
+import glob, json, resource, subprocess, sys
+subprocess.run([sys.argv[1], "merge", "-o", "many.heaptap", *glob.glob("many/*")], check=True,
+               timeout=600)
 kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(kib, "KiB")
 assert kib < 200 * 1000
 END
+merge -o copies.heaptap many >/dev/null
+same "in a directory equal copies count once" ${#inputs[@]} "$(
+    "$HEAPTAP" report --json --limit 1 copies.heaptap |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["merged"]["processes"])')"
 for i in "${!inputs[@]}"; do
     echo "$(((499 - i) / ${#inputs[@]} + 1)) ${inputs[i]}"
 done >weights
@@ -270,9 +275,9 @@ sums sums ended.heaptap running.heaptap $a
 
 echo "# on a terminal"
 check "progress is shown, and gone in the end" python3 - "$HEAPTAP" <<'END'
-import os, pty, re, subprocess, sys
+import glob, os, pty, re, subprocess, sys
 leader, follower = pty.openpty()
-process = subprocess.Popen([sys.argv[1], "merge", "-o", "shown.heaptap", "many"],
+process = subprocess.Popen([sys.argv[1], "merge", "-o", "shown.heaptap", *glob.glob("many/*")],
                            stdout=subprocess.DEVNULL, stderr=follower)
 os.close(follower)
 shown = b""
