@@ -14,6 +14,7 @@
 #include "profile/listing.h"
 #include "text/text.h"
 #include "text/text_view.h"
+#include "util/shell_word.h"
 #include "view/messages.h"
 
 static const char *const by_names[] = {"site", "function", "line", "file",  "module", "thread",
@@ -154,7 +155,8 @@ cmd_report_check(struct shown *s)
         return check_sizes(o, *s->runner->metric);
     if (s->p->extent == EXTENT_WHOLE || o->by.choice != BY_TYPE || s->p->typed)
         return 0;
-    message_error("types come from the sizes of a whole run; heaptap pack %s first", s->p->path);
+    message_error("types come from the sizes of a whole run; heaptap pack %s first",
+                  shell_word(s->text.base.arena, s->p->path));
     return EXIT_USAGE;
 }
 
@@ -171,7 +173,7 @@ mention_others(struct shown *s)
 
     if (session != NULL)
         message_hint("its run has left %s: heaptap report %s",
-                     style_plural(a, (int64_t)count - 1, "more profile"), session);
+                     style_plural(a, (int64_t)count - 1, "more profile"), shell_word(a, session));
 }
 
 /* Show the stack with the number of --site. */

@@ -18,6 +18,7 @@
 #include "format/environment.h"
 #include "option/opts.h"
 #include "util/amount.h"
+#include "util/shell_word.h"
 #include "view/style.h"
 
 extern const struct command command_run, command_control, command_snapshot, command_timeline,
@@ -225,15 +226,18 @@ run_command(const struct command *c, int count, char **arguments)
 static void
 hint_at_file(const char *name)
 {
+    struct arena arena = {0};
     struct stat st;
     size_t length = strlen(name), suffix = strlen(PROFILE_SUFFIX);
 
     if (stat(name, &st) != 0)
         return;
     if (length > suffix && strcmp(name + length - suffix, PROFILE_SUFFIX) == 0)
-        message_hint("to look at a profile: heaptap report %s", name);
+        message_hint("to look at a profile: heaptap report %s", shell_word(&arena, name));
     else if (S_ISREG(st.st_mode) && access(name, X_OK) == 0)
-        message_hint("to record a program: heaptap run %s", name);
+        message_hint("to record a program: heaptap run %s%s", strchr(name, '/') ? "" : "./",
+                     shell_word(&arena, name));
+    arena_release(&arena);
 }
 
 static int

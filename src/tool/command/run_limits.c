@@ -13,6 +13,7 @@
 #include "option/opts.h"
 #include "option/shared_opts.h"
 #include "util/path.h"
+#include "util/shell_word.h"
 #include "view/messages.h"
 #include "view/style.h"
 #include "view/table.h"
@@ -310,8 +311,11 @@ run_limits_lost(struct run_limits *r, const struct run_lost *l)
 void
 run_limits_hint(const struct run_limits *r, const char *path)
 {
+    struct arena arena = {0};
+
     if (r->exceeded)
-        message_hint("heaptap %s %s shows where from", r->view, path);
+        message_hint("heaptap %s %s shows where from", r->view, shell_word(&arena, path));
+    arena_release(&arena);
 }
 
 int

@@ -31,6 +31,7 @@
 #include "open/symbolise.h"
 #include "symbol/demangle.h"
 #include "util/amount.h"
+#include "util/shell_word.h"
 #include "view/messages.h"
 #include "view/phrases.h"
 #include "view/session.h"
@@ -49,11 +50,11 @@ struct summary {
 static void PRINTF(2, 3)
 run_summary_report(struct summary *t, const char *format, ...)
 {
-    char text[4096];
+    const char *text;
     va_list ap;
 
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
+    text = arena_vprintf(&t->arena, format, ap);
     va_end(ap);
     fprintf(stderr, "heaptap: %s\n", ascii_text(&t->arena, style_clean(&t->arena, text)));
 }
@@ -207,7 +208,7 @@ run_summary_report_growth(struct summary *t)
     if (count > 1)
         more = arena_printf(a, "; and %s: heaptap timeline %s",
                             style_plural(a, (int64_t)count - 1, "more stack"),
-                            t->s->processes[t->s->head].path);
+                            shell_word(a, t->s->processes[t->s->head].path));
     user_code_init(&code, p, a);
     at = user_code_frame(&code, first->stack);
     run_summary_report(
@@ -304,7 +305,7 @@ report_others_corrupted(struct summary *t, const char *const *names)
                             count == 2 ? "" : "s");
     run_summary_report(t, "%s in %s (pid %u)%s; heaptap report %s shows where",
                        corruption_text(t, &first->losses), names[at], first->pid, more,
-                       first->path);
+                       shell_word(&t->arena, first->path));
 }
 
 /* Return the number of notes of the same kind as note I. Return 0 unless note I represents this
@@ -442,7 +443,7 @@ report_others(struct summary *t, const char *const *names)
         "together %s, %s, and %s still live at end; see them as one with: heaptap "
         "report %s",
         style_plural(a, total.allocations, "allocation"), style_bytes(a, total.allocated_bytes),
-        style_bytes(a, counters_live_bytes(&total)), s->directory);
+        style_bytes(a, counters_live_bytes(&total)), shell_word(a, s->directory));
 }
 
 static void

@@ -20,7 +20,7 @@
 
 #include "analyse/frame_name.h"
 #include "analyse/group.h"
-#include "util/path.h"
+#include "util/shell_word.h"
 #include "view/memory_view.h"
 #include "view/phrases.h"
 
@@ -196,11 +196,11 @@ put_own_heaps(struct text_view *v, const struct examined *e)
         return;
     }
     text_prose(v, ATTR_PLAIN,
-               arena_printf(a,
-                            "  Objects of its own heaps are not among them: `heaptap report "
-                            "%s` counts them, and so does a dump after `heaptap run "
-                            "--self-contained-core`",
-                            style_clean(a, path_basename(e->profile))));
+               "  Objects of its own heaps are not among them. A dump after `heaptap run "
+               "--self-contained-core` has them, and this command counts them:");
+    // Not cut at the width: the reader copies the command.
+    style_text(&v->style, v->out, ATTR_PLAIN,
+               arena_printf(a, "    heaptap report %s\n", shell_word(a, e->profile)));
 }
 
 void

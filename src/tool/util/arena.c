@@ -151,18 +151,28 @@ char *
 arena_printf(struct arena *a, const char *format, ...)
 {
     va_list ap;
-    int length;
     char *s;
 
     va_start(ap, format);
-    length = vsnprintf(NULL, 0, format, ap);
+    s = arena_vprintf(a, format, ap);
     va_end(ap);
+    return s;
+}
+
+char *
+arena_vprintf(struct arena *a, const char *format, va_list ap)
+{
+    va_list again;
+    int length;
+    char *s;
+
+    va_copy(again, ap);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (length < 0)
         return arena_strdup(a, "");
     s = arena_alloc(a, (size_t)length + 1);
-    va_start(ap, format);
     vsnprintf(s, (size_t)length + 1, format, ap);
-    va_end(ap);
     return s;
 }
 

@@ -4,6 +4,8 @@
 #ifndef UTIL_ARENA_H
 #define UTIL_ARENA_H
 
+#include <stdarg.h>
+
 #include "base/base.h"
 
 struct arena {
@@ -23,6 +25,7 @@ void *arena_array(struct arena *a, size_t count, size_t element_bytes);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t length);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
+char *arena_vprintf(struct arena *a, const char *format, va_list ap) PRINTF(2, 0);
 
 /* Free all memory of A; A is empty ({0}) afterwards. */
 void arena_release(struct arena *a);

@@ -17,11 +17,9 @@ put_message(enum attr attr, const char *prefix, const char *format, va_list args
     struct style style = style_for(STDERR_FILENO, false);
     struct arena arena = {0};
     struct strbuf line = {0};
-    char text[2048];
 
-    vsnprintf(text, sizeof(text), format, args);
     style_text(&style, &line, attr, prefix);
-    strbuf_str(&line, style_clean(&arena, text));
+    strbuf_str(&line, style_clean(&arena, arena_vprintf(&arena, format, args)));
     strbuf_char(&line, '\n');
     fflush(stdout); // Keep the two streams in order, for a terminal or a log.
     fputs(ascii_text(&arena, strbuf_text(&line)), stderr);

@@ -335,8 +335,10 @@ def crashes():
          near == [(48, "main"), (64, "use_freed")], "the live blocks around a freed one, in JSON",
          near)
     dump = dumps.crash(library, "dump_pool", "pool.heaptap", [BLOCKS, "pool"])
-    tell("Objects of its own heaps are not among them: `heaptap report pool.heaptap`" in
-         shown(dump), "a dump notes that it lacks objects of the program's heaps", shown(dump))
+    text = shown(dump)
+    tell("Objects of its own heaps are not among them." in text and
+         "\n    heaptap report %s/pool.heaptap\n" % os.getcwd() in text,
+         "a dump notes that it lacks objects of the program's heaps", text)
     found = json.loads(run("core", "--json", "--leaks", dump).stdout)
     reached = found["reachability"]
     blocks = sum(reached[key]["blocks"] for key in ("reached", "reached_from_mapped_memory",
