@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {indexIn} from '../../src/page/view/address.js';
-import {label} from '../../src/page/flame/flame_words.js';
+import {functionLabel, label, nodeName} from '../../src/page/flame/flame_words.js';
 import {isStandard} from '../../src/page/model/name_parts.js';
 import {collectionSeconds, drawnSeries, namedMarks, totalLine, twoLines}
     from '../../src/page/view/curve_data.js';
@@ -210,6 +210,17 @@ test('collections are ticks and not names', () => {
     assert.deepEqual(collectionSeconds(points), [1, 3]);
     assert.deepEqual(namedMarks([points[0], point(1, 'collection of stamps', 'program', 0),
         points[1]]).map((mark) => mark.name), ['collection of stamps']);
+});
+
+test('functions of one name have their files in the flame graph, where there is room', () => {
+    const functions = {name: ['fill', 'ns::put(int)'], place: ['m1.c', 'a/m.cc']};
+    const profile = {functions}, labels = (fn, ...letters) =>
+        letters.map((room) => functionLabel(profile, fn, room));
+
+    assert.deepEqual(labels(0, 20, 11, 10, 3), ['fill (m1.c)', 'fill (m1.c)', 'fill', 'fi…']);
+    assert.deepEqual(labels(1, 30, 17, 12),
+        ['ns::put(int) (a/m.cc)', 'put(int) (a/m.cc)', 'ns::put(int)']);
+    assert.equal(nodeName(profile, {function: [0]}, 0), 'fill (m1.c)');
 });
 
 test('a label loses namespaces first, then arguments, then the end of the name', () => {

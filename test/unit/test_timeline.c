@@ -381,7 +381,7 @@ pictures_say_whose_memory_they_show(void **unused)
     (void)unused;
     assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
     timeline_build(p, &stacks, &options, &arena, &t);
-    timeline_svg(p, &t, &arena, &out);
+    timeline_svg(p, &stacks, &t, &arena, &out);
     assert_non_null(strstr(out.text, "<title>prog: live bytes over time</title>"));
     assert_non_null(strstr(out.text, ">prog --test; pid 4242; 2 of 3 stacks grow steadily; "));
     strbuf_clear(&out);
@@ -393,7 +393,7 @@ pictures_say_whose_memory_they_show(void **unused)
     p->process.pid = 0;
     p->process.command = "";
     strbuf_clear(&out);
-    timeline_svg(p, &t, &arena, &out);
+    timeline_svg(p, &stacks, &t, &arena, &out);
     timeline_flame(p, &stacks, &options, &arena, &out);
     assert_non_null(strstr(
         out.text, "<title>merged from 2 processes of /usr/bin/prog: live bytes over time</title>"));
@@ -469,7 +469,7 @@ long_names_do_not_overlap_in_pictures(void **unused)
                          i));
     assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
     timeline_build(p, &stacks, &options, &arena, &t);
-    timeline_svg(p, &t, &arena, &out);
+    timeline_svg(p, &stacks, &t, &arena, &out);
     for (svg = strbuf_text(&out); next_text(&svg, "halo", 6.8, &y, &from, &to); count++) {
         assert_true(y > 0 && y < 1000 && to <= 1200);
         assert_true(from >= taken[(size_t)y]);

@@ -11,7 +11,7 @@
  * Frames above the zoomed one are pale. A search marks its matches and greys out the rest. The
  * frame with the keyboard focus has a ring. */
 import {KINDS} from '../model/profile.js';
-import {label} from './flame_words.js';
+import {functionLabel, label} from './flame_words.js';
 
 /** Height of a level, and of letters, in pixels. */
 export const LEVEL_HEIGHT = 20;
@@ -160,8 +160,9 @@ function box(context, scene, colours, i, letter) {
 
     if (room < letter)
         return;
-    const text = label(node === 0 && tree.function[0] < 0 ? rootLabel
-        : profile.functions.name[tree.function[node]], Math.floor(room / letter));
+    const letters = Math.floor(room / letter);
+    const text = node === 0 && tree.function[0] < 0 ? label(rootLabel, letters)
+        : functionLabel(profile, tree.function[node], letters);
     const isFaint = scene.found && scene.found[tree.function[node]] !== 1;
 
     context.font = KINDS[kind] === 'runtime' ? SLANTED : FONT;

@@ -8,6 +8,24 @@ import {amount, growth, hasBounds, percent} from '../view/units.js';
 
 // Minimum number of letters for a part of a name, or of an offset ("+0x1f…"), to be useful.
 const LEAST_LETTERS = 3, LEAST_OFFSET = 6;
+// Least room for a name in front of its file, in letters.
+const LEAST_BEFORE_PLACE = 6;
+
+/* Return the place of function FN in brackets, behind a name that several functions share. */
+function suffixOf(profile, fn) {
+    const place = visible(profile.functions.place[fn] ?? '');
+
+    return place === '' ? '' : ` (${place})`;
+}
+
+/** Return the name of function FN in at most LETTERS letters, with its place if there is room. */
+export function functionLabel(profile, fn, letters) {
+    const name = profile.functions.name[fn], suffix = suffixOf(profile, fn);
+    const room = letters - suffix.length;
+
+    return suffix !== '' && room >= Math.min(LEAST_BEFORE_PLACE, name.length)
+        ? label(name, room) + suffix : label(name, letters);
+}
 
 /**
  * Return NAME in at most LETTERS letters: without namespaces, then without arguments, then cut at
@@ -26,11 +44,12 @@ export function label(name, letters) {
     return fittingName(whole, letters);
 }
 
-/** Return the name of NODE. */
+/** Return the name of NODE, with its place if several functions have the name. */
 export function nodeName(profile, tree, node) {
     const fn = tree.function[node];
 
-    return fn < 0 ? 'all stacks' : visible(profile.functions.name[fn]);
+    return fn < 0 ? 'all stacks'
+        : visible(profile.functions.name[fn]) + suffixOf(profile, fn);
 }
 
 /* Return true if the value of NODE with its callees is a lower bound: some stacks begin at the root

@@ -73,8 +73,8 @@ functions_class_letters(const struct functions *f)
     return f->heap_classes != NULL ? "cfso" : "smlx";
 }
 
-static uint32_t
-stack_functions_function_id(struct functions *f, uint32_t frame, uint32_t location)
+uint32_t
+functions_of_frame(struct functions *f, uint32_t frame, uint32_t location)
 {
     bool is_new;
     uint64_t *id;
@@ -198,7 +198,7 @@ functions_of_stack(struct functions *f, const struct stack *s, const uint32_t **
     }
     for (uint32_t i = 0; i < depth; i++) {
         arena_grow(f->arena, &f->stack, &f->stack_capacity, i + 1, sizeof *f->stack);
-        f->stack[i] = stack_functions_function_id(f, s->frames[i], s->locations[i]);
+        f->stack[i] = functions_of_frame(f, s->frames[i], s->locations[i]);
     }
     if (outermost != UINT32_MAX) {
         arena_grow(f->arena, &f->stack, &f->stack_capacity, depth, sizeof *f->stack);
@@ -271,6 +271,22 @@ functions_label(struct functions *f, uint32_t function)
     const char *name = functions_name(f, function), *place = functions_place(f, function);
 
     return *place == '\0' ? name : arena_printf(f->arena, "%s (%s)", name, place);
+}
+
+void
+functions_init_labels(struct functions *f, const struct profile *p, const struct stacks *stacks,
+                      struct arena *arena)
+{
+    functions_init(f, p, arena);
+    for (size_t i = 0; i < stacks->count; i++)
+        for (uint32_t k = 0; k < stacks->v[i].depth; k++)
+            functions_of_frame(f, stacks->v[i].frames[k], stacks->v[i].locations[k]);
+}
+
+const char *
+functions_frame_label(struct functions *f, uint32_t frame, uint32_t location)
+{
+    return functions_label(f, functions_of_frame(f, frame, location));
 }
 
 int64_t

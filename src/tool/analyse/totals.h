@@ -136,7 +136,6 @@ const char *functions_name(const struct functions *f, uint32_t function);
 /* Return the path of FUNCTION's module, or its language; NULL if unknown. */
 const char *functions_module(const struct functions *f, uint32_t function);
 
-/* Amounts of one metric, by size class as in struct profile_site, or by enum lisp_class. */
 /* Return a source file with code of FUNCTION; NULL if unknown. */
 const char *functions_file(const struct functions *f, uint32_t function);
 
@@ -146,7 +145,16 @@ const char *functions_file(const struct functions *f, uint32_t function);
 const char *functions_place(struct functions *f, uint32_t function);
 const char *functions_label(struct functions *f, uint32_t function);
 
-/* Amounts of one metric, by size class as in struct profile_site. */
+/* Initialise F for P with all functions of STACKS, for functions_frame_label. */
+void functions_init_labels(struct functions *f, const struct profile *p,
+                           const struct stacks *stacks, struct arena *arena);
+
+/* Return the function of FRAME at LOCATION, or its label for texts that show no file beside the
+ * name. The label is from F's arena. */
+uint32_t functions_of_frame(struct functions *f, uint32_t frame, uint32_t location);
+const char *functions_frame_label(struct functions *f, uint32_t frame, uint32_t location);
+
+/* Amounts of one metric, by size class as in struct profile_site, or by enum lisp_class. */
 enum { SIZE_CLASS_COUNT = 4 };
 
 struct amount {

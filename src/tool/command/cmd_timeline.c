@@ -65,7 +65,7 @@ write_pictures(struct shown *s, struct timeline_options options)
     if (o->svg) {
         timeline_build(s->p, &s->stacks, &options, arena, &t);
         out = sink_begin(&svg);
-        timeline_svg(s->p, &t, arena, &out);
+        timeline_svg(s->p, &s->stacks, &t, arena, &out);
         rc = sink_end(&out);
     }
     if (rc == 0 && o->flame) {

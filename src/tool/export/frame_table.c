@@ -1,65 +1,69 @@
 /* frame_table.c: one row per function.
  *
  * Consumers sum by row, so a function that allocates on three lines must be one row. The row has a
- * line only if all its calls are on that line. Functions are equal if name and file are. Without a
- * source file the module takes its place. This separates equally named functions of two libraries
- * and shows readers where to look.
- *
- * A frame is looked up by its text once. After that, its index in the profile leads to its row, or
- * its location if it has no function. */
+ * line only if all its calls are on that line, and a source file only if all are in it; else the
+ * module takes its place and shows readers where to look. Functions are equal as in tables
+ * (functions of stacks, totals.h). Most viewers list only names, so a name that several functions
+ * share is followed by the end of the file's path.
+ */
 #include "export/frame_table.h"
 
-#include "analyse/frame_name.h"
+#include <string.h>
 
 void
-frame_table_init(struct frame_table *t, const struct profile *p, const struct tag_roots *roots,
-                 struct arena *arena)
+frame_table_init(struct frame_table *t, const struct profile *p, const struct stacks *stacks,
+                 const struct tag_roots *roots, struct arena *arena)
 {
     *t = (struct frame_table){.p = p, .roots = roots, .arena = arena};
-    t->by_frame = arena_array(arena, p->frame_count, sizeof *t->by_frame);
-    t->by_location = arena_array(arena, p->location_count, sizeof *t->by_location);
+    functions_init_labels(&t->functions, p, stacks, arena);
+    t->by_function = arena_array(arena, t->functions.count, sizeof *t->by_function);
 }
 
 void
 frame_table_release(struct frame_table *t)
 {
-    strtab_release(&t->keys);
-    strbuf_release(&t->key);
+    functions_release(&t->functions);
+    strtab_release(&t->roots_seen);
 }
 
 static uint32_t
-frame_table_row_of(struct frame_table *t, const char *name, const char *file, uint32_t line)
+frame_table_add_row(struct frame_table *t, const char *name, const char *file, uint32_t line)
 {
-    uint32_t index;
+    arena_grow(t->arena, &t->v, &t->capacity, t->count, sizeof *t->v);
+    t->v[t->count] = (struct frame_row){name, file, line};
+    return (uint32_t)t->count++;
+}
 
-    strbuf_clear(&t->key);
-    strbuf_fmt(&t->key, "%s\n", file);
-    strbuf_str(&t->key, name);
-    index = strtab_id(&t->keys, strbuf_text(&t->key)) - 1; // No key is empty, so no id is 0.
-    if (index >= t->count) {
-        arena_grow(t->arena, &t->v, &t->capacity, index, sizeof *t->v);
-        t->v[index] = (struct frame_row){name, file, line};
-        t->count = (size_t)index + 1;
-    } else if (t->v[index].line != line) {
-        t->v[index].line = 0;
-    }
-    return index;
+/* Return the row of NAME, which is no function's. */
+static uint32_t
+frame_table_root(struct frame_table *t, const char *name)
+{
+    uint32_t id = strtab_id(&t->roots_seen, name);
+
+    arena_grow(t->arena, &t->by_root, &t->root_capacity, id, sizeof *t->by_root);
+    if (t->by_root[id] == 0)
+        t->by_root[id] = frame_table_add_row(t, name, "", 0) + 1;
+    return t->by_root[id] - 1;
 }
 
 static uint32_t
 frame_row(struct frame_table *t, uint32_t frame, uint32_t location)
 {
     const struct profile_frame *f = &t->p->frames[frame];
-    uint32_t *known = f->function != 0 ? &t->by_frame[frame] : &t->by_location[location];
+    uint32_t function = functions_of_frame(&t->functions, frame, location);
+    const char *module = t->p->modules[f->module].path;
+    const char *file = f->file != 0 ? profile_string(t->p, f->file) : module;
+    struct frame_row *row;
 
-    if (*known == 0) {
-        const char *file = f->file != 0 ? profile_string(t->p, f->file)
-                                        : t->p->modules[f->module].path;
-
-        *known =
-            frame_table_row_of(t, frame_name(t->p, frame, location, t->arena), file, f->line) + 1;
-    }
-    return *known - 1;
+    if (t->by_function[function] == 0)
+        t->by_function[function] =
+            frame_table_add_row(t, functions_label(&t->functions, function), file, f->line) + 1;
+    row = &t->v[t->by_function[function] - 1];
+    if (strcmp(row->file, file) != 0)
+        *row = (struct frame_row){row->name, module, 0};
+    if (row->line != f->line)
+        row->line = 0;
+    return t->by_function[function] - 1;
 }
 
 const uint32_t *
@@ -71,9 +75,9 @@ frame_table_stack(struct frame_table *t, const struct stack *s, size_t *ret_coun
 
     arena_grow(t->arena, &t->stack, &t->stack_capacity, (size_t)s->depth + 1, sizeof *t->stack);
     if (tag != NULL)
-        t->stack[count++] = frame_table_row_of(t, tag, "", 0);
+        t->stack[count++] = frame_table_root(t, tag);
     if (root != NULL)
-        t->stack[count++] = frame_table_row_of(t, root, "", 0);
+        t->stack[count++] = frame_table_root(t, root);
     for (uint32_t i = s->depth; i-- > 0;)
         t->stack[count++] = frame_row(t, s->frames[i], s->locations[i]);
     *ret_count = count;

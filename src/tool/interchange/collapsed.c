@@ -6,8 +6,9 @@
  * Each distinct stack is a line: frames root first, separated by ';', a blank, a positive integer.
  * Consumers reject zero, negative numbers and fractions, so stacks with such values are left out.
  * In names, ';' is replaced by ':', a line break by a blank, and terminal control characters by
- * '?'. Inlined frames are ordinary frames. Lines are sorted by their bytes, and stacks with equal
- * text share a line, so that diff(1) can compare two exports.
+ * '?'. A name that several functions share is followed by their files, because consumers sum frames
+ * of equal name. Inlined frames are ordinary frames. Lines are sorted by their bytes, and stacks
+ * with equal text share a line, so that diff(1) can compare two exports.
  *
  * The format has one number per stack, so a file has one metric. It has no heaps or labels; they
  * can be the outermost frame, "[heap parser arena];main;…" (options.roots). */
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/frame_name.h"
+#include "analyse/totals.h"
 #include "util/amount.h"
 
 /* A line to write: a name for each frame, outermost first. The text of all lines is never in
@@ -32,9 +33,10 @@ struct lines {
     const struct profile *p;
     const struct tag_roots *roots;
     struct arena *arena;
-    struct strtab names;   // Names as they are written.
-    struct strbuf scratch; // Name being built.
-    uint32_t *known;       // By frame: id of its name plus 1; 0 = not yet known.
+    struct functions functions; // For labels.
+    struct strtab names;        // Names as they are written.
+    struct strbuf scratch;      // Name being built.
+    uint32_t *known;            // By frame: id of its name plus 1; 0 = not yet known.
     struct line *v;
     size_t count;
 };
@@ -73,7 +75,7 @@ collapsed_frame_id(struct lines *l, uint32_t frame, uint32_t location)
 
     if (l->known[frame] != 0)
         return l->known[frame] - 1;
-    id = collapsed_name_id(l, frame_name(l->p, frame, location, l->arena));
+    id = collapsed_name_id(l, functions_frame_label(&l->functions, frame, location));
     // Without a function, the location determines the name.
     if (l->p->frames[frame].function != 0)
         l->known[frame] = id + 1;
@@ -151,6 +153,7 @@ export_collapsed(const struct profile *p, const struct stacks *stacks,
 
     (void)err;
     l.v = arena_array(&arena, stacks->count, sizeof *l.v);
+    functions_init_labels(&l.functions, p, stacks, &arena);
     l.known = arena_array(&arena, p->frame_count, sizeof *l.known);
     for (size_t i = 0; i < stacks->count; i++) {
         int64_t value = metric_value(&stacks->v[i].counters, options->metric);
@@ -160,6 +163,7 @@ export_collapsed(const struct profile *p, const struct stacks *stacks,
     }
     write_lines(&l, out);
     strbuf_release(&l.scratch);
+    functions_release(&l.functions);
     strtab_release(&l.names);
     arena_release(&arena);
     return 0;

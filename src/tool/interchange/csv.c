@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/frame_name.h"
 #include "analyse/interval.h"
 #include "analyse/user_code.h"
 #include "export/frame_table.h"
@@ -181,12 +182,12 @@ csv_write_text(struct writer *w, const char *text)
     strbuf_str(w->out, "\",");
 }
 
-/* Write the frame of user code that describes a row: ROW of the table, and FRAME of the profile or
- * NULL. */
+/* Write the frame of user code that describes a row: NAME, and FRAME of the profile or NULL. The
+ * next column has the file, so NAME is no label. */
 static void
-csv_write_frame(struct writer *w, const struct frame_row *row, const struct profile_frame *frame)
+csv_write_frame(struct writer *w, const char *name, const struct profile_frame *frame)
 {
-    csv_write_text(w, row->name);
+    csv_write_text(w, name);
     csv_write_text(w, frame != NULL ? profile_string(w->p, frame->file) : "");
     if (frame != NULL && frame->line != 0)
         strbuf_fmt(w->out, "%" PRIu32, frame->line);
@@ -221,8 +222,11 @@ write_stack(struct writer *w, const struct stack *s)
     write_numbers(w, s);
     csv_write_text(w, p->heaps[s->heap].name);
     csv_write_text(w, labels->text);
-    csv_write_frame(w, &w->frames.v[rows[count - 1 - own]],
-                    s->depth > 0 ? &p->frames[s->frames[own]] : NULL);
+    if (s->depth > 0)
+        csv_write_frame(w, frame_name(p, s->frames[own], s->locations[own], w->arena),
+                        &p->frames[s->frames[own]]);
+    else
+        csv_write_frame(w, w->frames.v[rows[count - 1]].name, NULL);
     begin_text(w, w->frames.v[rows[0]].name);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
@@ -265,7 +269,7 @@ export_csv(const struct profile *p, const struct stacks *stacks,
     struct sorted *order = arena_array(&arena, stacks->count, sizeof *order);
 
     (void)err;
-    frame_table_init(&w.frames, p, &no_roots, &arena);
+    frame_table_init(&w.frames, p, stacks, &no_roots, &arena);
     user_code_init(&w.own, p, &arena);
     for (size_t i = 0; i < stacks->count; i++)
         order[i] =

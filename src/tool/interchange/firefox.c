@@ -508,7 +508,7 @@ export_firefox(const struct profile *p, const struct stacks *stacks,
                        "the firefox format has bytes in use and allocated, not the metric '%s'",
                        metric_name(options->metric));
     strtab_id(&w.strings, "");
-    frame_table_init(&w.frames, p, &options->roots, &arena);
+    frame_table_init(&w.frames, p, stacks, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     make_entries(&w);
     find_ends(&w);

@@ -180,7 +180,7 @@ export_heapprofile(const struct profile *p, const struct stacks *stacks,
         return err_set(err, HEAPTAP_USAGE,
                        "DevTools show all values as bytes, and the metric '%s' is a count",
                        metric_name(options->metric));
-    frame_table_init(&w.frames, p, &options->roots, &arena);
+    frame_table_init(&w.frames, p, stacks, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     below = heapprofile_build_tree(&w, stacks, options->metric);
     strbuf_str(out, "{\"title\": ");

@@ -203,7 +203,7 @@ export_speedscope(const struct profile *p, const struct stacks *stacks,
     struct writer w = {.p = p, .stacks = stacks, .arena = &arena};
 
     (void)err;
-    frame_table_init(&w.frames, p, &options->roots, &arena);
+    frame_table_init(&w.frames, p, stacks, &options->roots, &arena);
     json_begin(&w.j, out, JSON_VERSION_TABLES);
     make_samples(&w);
     speedscope_write_file(&w, options->metric);

@@ -6,7 +6,8 @@
  *     sample        location ids leaf first, one value per sample type, labels
  *     location      id, mapping, address, line { function, line } innermost first: inlined calls
  *     mapping       id, start, limit, offset, file, build id; the program itself is number 1
- *     function      id, name, linkage name, file
+ *     function      id, name, linkage name, file; names that several functions share with their
+ *                   file, because go tool pprof sums functions of equal name in its default views
  *     string_table  all text, "" first
  *
  * A location of the file has the frames of a profile location from one frame outwards: if folding
@@ -38,6 +39,7 @@
 #include <zlib.h>
 
 #include "analyse/frame_name.h"
+#include "analyse/totals.h"
 #include "export/exporter.h"
 #include "export/module_map.h"
 #include "pprof/proto_out.h"
@@ -109,6 +111,7 @@ static const char *const default_types[] = {
 
 struct writer {
     const struct profile *p;
+    struct functions labels;
     struct strtab strings;
     struct map locations;  // First frame's index plus 1 (0 = the frame "other") to location id.
     struct map name_pairs; // String ids of name and linkage name to a dense number.
@@ -188,12 +191,13 @@ pprof_proto_function_id(struct writer *w, const char *name, const char *linkage,
 
 /* Add a line to the location in w->message. */
 static void
-pprof_proto_add_line(struct writer *w, const struct profile_frame *f)
+pprof_proto_add_line(struct writer *w, uint32_t frame, uint32_t location)
 {
-    const char *name = profile_string(w->p, f->function);
+    const struct profile_frame *f = &w->p->frames[frame];
+    const char *label = functions_frame_label(&w->labels, frame, location);
 
     proto_uint(&w->line, LINE_FUNCTION,
-               pprof_proto_function_id(w, name, profile_string(w->p, f->linkage),
+               pprof_proto_function_id(w, label, profile_string(w->p, f->linkage),
                                        profile_string(w->p, f->file)));
     proto_uint(&w->line, LINE_LINE, f->line);
     proto_nested(&w->message, LOCATION_LINE, &w->line);
@@ -216,10 +220,8 @@ location_id(struct writer *w, uint32_t location, uint32_t first, uint32_t count)
         proto_uint(&w->message, LOCATION_ADDRESS, location_pc(l));
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct profile_frame *f = &w->p->frames[first + i];
-
-        if (f->function != 0) {
-            pprof_proto_add_line(w, f);
+        if (w->p->frames[first + i].function != 0) {
+            pprof_proto_add_line(w, first + i, location);
             w->known[l->module] = true;
         }
     }
@@ -406,6 +408,7 @@ pprof_proto_add_profile(struct writer *w, const struct stacks *stacks, enum metr
 {
     struct arena arena = {0};
 
+    functions_init_labels(&w->labels, w->p, stacks, &arena);
     w->known = arena_array(&arena, w->p->module_count, sizeof *w->known);
     for (size_t i = first_type(w->p); i < types_end(w->p); i++)
         add_value_type(w, PROFILE_SAMPLE_TYPE, &value_types[i], out);
@@ -419,6 +422,7 @@ pprof_proto_add_profile(struct writer *w, const struct stacks *stacks, enum metr
     // Strings come last, because all fields above add to them.
     for (uint32_t i = 0; i < w->strings.count; i++)
         proto_string(out, PROFILE_STRING_TABLE, strtab_get(&w->strings, i));
+    functions_release(&w->labels);
     arena_release(&arena);
 }
 

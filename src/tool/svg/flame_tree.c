@@ -22,7 +22,9 @@
 
 struct builder {
     struct arena *arena;
-    struct strtab keys; // Text of a frame to its id: index into frames plus 1.
+    bool two_sided;
+    struct strtab functions; // Text of a function to its id plus 1.
+    struct map keys;         // Function and `inlined` to the frame's index.
     struct strbuf key;
     struct flame_frame *frames;
     size_t frame_count, frame_capacity;
@@ -33,26 +35,55 @@ struct builder {
 };
 
 /* Return the id of the frame with this text, and create it if it is new. IN_PROGRAM is true if the
- * module is the program itself, whose name may differ between the sides. FILE is part of the text
- * if OF_FILE is true, without its directory, which may differ as well. */
+ * module, a path, is the program itself, whose name may differ between the sides. FILE is part of
+ * the text if OF_FILE is true. The directories of two sides may differ as well. */
 static uint32_t
 flame_tree_frame_id(struct builder *b, const char *name, const char *module, bool in_program,
                     const char *file, bool of_file, bool inlined)
 {
-    uint32_t id;
+    const char *base = path_basename(module);
+    uint32_t function;
+    uint64_t *id;
+    bool new;
 
     strbuf_clear(&b->key);
-    strbuf_fmt(&b->key, "%d%s\n%s\n%s", inlined, in_program ? "" : module, name,
-               of_file ? path_basename(file) : "");
-    id = strtab_id(&b->keys, strbuf_text(&b->key)) - 1; // No key is empty, so no id is 0.
-    if (id >= b->frame_count) {
-        arena_grow(b->arena, &b->frames, &b->frame_capacity, id, sizeof *b->frames);
-        b->frames[id] =
-            (struct flame_frame){arena_strdup(b->arena, name), arena_strdup(b->arena, module),
-                                 arena_strdup(b->arena, file), inlined};
-        b->frame_count = (size_t)id + 1;
+    strbuf_fmt(&b->key, "%s\n%s\n%s", in_program ? "" : b->two_sided ? base : module, name,
+               !of_file ? "" : b->two_sided ? path_basename(file) : file);
+    function = strtab_id(&b->functions, strbuf_text(&b->key)) - 1; // No key is empty.
+    id = map_put(&b->keys, (uint64_t)function << 1 | inlined, &new);
+    if (new) {
+        *id = b->frame_count++;
+        arena_grow(b->arena, &b->frames, &b->frame_capacity, *id, sizeof *b->frames);
+        b->frames[*id] = (struct flame_frame){.name = arena_strdup(b->arena, name),
+                                              .place = "",
+                                              .module = arena_strdup(b->arena, base),
+                                              .file = arena_strdup(b->arena, file),
+                                              .function = function,
+                                              .inlined = inlined};
     }
-    return id;
+    return (uint32_t)*id;
+}
+
+/* Set the places of the frames. */
+static void
+flame_tree_place_frames(struct builder *b)
+{
+    size_t count = 0;
+    struct path_owner *owners = arena_array(b->arena, b->frame_count, sizeof *owners);
+    const char **places;
+
+    for (size_t i = 0; i < b->frame_count; i++) {
+        const struct flame_frame *f = &b->frames[i];
+
+        if (f->function < count)
+            continue;
+        // Functions are numbered in the order of their first frames.
+        owners[count++] =
+            (struct path_owner){f->name, *f->file != '\0' ? f->file : f->module, f->module};
+    }
+    places = path_tails(b->arena, owners, count);
+    for (size_t i = 0; i < b->frame_count; i++)
+        b->frames[i].place = places[b->frames[i].function];
 }
 
 static uint32_t
@@ -80,7 +111,7 @@ profile_frame_id(struct builder *b, const struct profile *p, uint32_t frame, uin
 
     if (known[frame] == 0)
         known[frame] = flame_tree_frame_id(b, frame_name(p, frame, location, b->arena),
-                                           path_basename(profile_code_of(p, f)),
+                                           profile_code_of(p, f),
                                            profile_is_program(p, f->module),
                                            profile_string(p, f->file), profile_is_of_file(f),
                                            f->inlined) +
@@ -206,7 +237,7 @@ void
 flame_tree_build(const struct flame_side *before, const struct flame_side *after,
                  int64_t cut_fraction, struct arena *arena, struct flame_tree *ret)
 {
-    struct builder b = {.arena = arena};
+    struct builder b = {.arena = arena, .two_sided = before != NULL};
 
     *ret = (struct flame_tree){.two_sided = before != NULL};
     flame_tree_frame_id(&b, "all", "", false, "", false, false);
@@ -217,9 +248,11 @@ flame_tree_build(const struct flame_side *before, const struct flame_side *after
     flame_tree_read_side(&b, after, false);
     flame_tree_sum_up(&b);
     keep_wide(&b, cut_fraction, ret);
+    flame_tree_place_frames(&b);
     ret->frames = b.frames;
     ret->frame_count = b.frame_count;
     map_release(&b.children);
-    strtab_release(&b.keys);
+    strtab_release(&b.functions);
+    map_release(&b.keys);
     strbuf_release(&b.key);
 }

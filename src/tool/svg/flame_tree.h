@@ -8,11 +8,13 @@
 enum { METRICS = METRIC_COUNT + 1, FLAME_DEPTH_MAX = 1000 };
 
 /* Text of a box. Frames share a box if they have the same name and module, and all or none are
- * inlined. */
+ * inlined. A static function shares no box with another file's. */
 struct flame_frame {
     const char *name;   // All strings are interned in the tree.
+    const char *place;  // The file, as in path_tails, if several functions have the name; else "".
     const char *module; // Base name; "" if unknown.
     const char *file;   // "" if unknown.
+    uint32_t function;  // Equal in a function's frames, inlined or not.
     bool inlined;
 };
 

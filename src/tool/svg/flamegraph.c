@@ -343,15 +343,18 @@ flamegraph_lay_out(struct picture *pic)
     pic->height = FLAME_HEAD + (pic->depth + 1) * FLAME_ROW + FLAME_FOOT;
 }
 
-/* Return FUNCTION, shortened for a box. */
+/* Return the text of F's boxes. */
 static const char *
-flamegraph_short_name(const struct picture *pic, const char *function)
+flamegraph_label(const struct picture *pic, const struct flame_frame *f)
 {
-    return symbol_shorten_by(pic->arena, function, LABEL_WIDTH_MAX, SYMBOL_ELLIPSIS);
+    const char *name = symbol_shorten_by(pic->arena, f->name, LABEL_WIDTH_MAX, SYMBOL_ELLIPSIS);
+
+    return *f->place == '\0' ? name : arena_printf(pic->arena, "%s (%s)", name, f->place);
 }
 
 static void
-write_label(struct picture *pic, const char *function, double left, uint32_t top, double width)
+write_label(struct picture *pic, const struct flame_frame *f, double left, uint32_t top,
+            double width)
 {
     const double character_pixels = 6.65;
     size_t room = width > 9 ? (size_t)((width - 9) / character_pixels) : 0, length;
@@ -360,7 +363,7 @@ write_label(struct picture *pic, const char *function, double left, uint32_t top
 
     if (room < 3)
         return;
-    name = flamegraph_short_name(pic, function);
+    name = flamegraph_label(pic, f);
     length = utf8_count(name);
     for (size_t i = 0; *name != '\0' && i < (length > room ? room - 1 : length); i++) {
         size_t size = utf8_size(name);
@@ -418,7 +421,7 @@ write_box(struct picture *pic, size_t node)
         width > 8   ? 3
         : width > 3 ? 1
                     : 0);
-    write_label(pic, f->name, pic->left[node], top, width);
+    write_label(pic, f, pic->left[node], top, width);
     strbuf_str(pic->out, "</g>\n");
     strbuf_pause(pic->out);
 }
@@ -574,7 +577,7 @@ static void
 flamegraph_write_frame(struct picture *pic, size_t frame)
 {
     const struct flame_frame *f = &pic->tree->frames[frame];
-    const char *label = flamegraph_short_name(pic, f->name);
+    const char *label = flamegraph_label(pic, f);
 
     strbuf_str(pic->out, frame ? ",\n[" : "[");
     utf8_add_script(pic->out, f->name);

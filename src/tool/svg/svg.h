@@ -35,9 +35,9 @@ void timeline_flame(const struct profile *p, const struct stacks *stacks,
 /* --- timeline_svg.c: stacked areas of rows over time. The picture needs no script and no
  * network. */
 
-/* Append a picture of T, a timeline of P, to OUT: its rows, and the rest, as stacked areas.
- * Temporary data is from ARENA. */
-void timeline_svg(const struct profile *p, const struct timeline *t, struct arena *arena,
-                  struct strbuf *out);
+/* Append a picture of T, a timeline of STACKS of P, to OUT: its rows, and the rest, as stacked
+ * areas. Temporary data is from ARENA. */
+void timeline_svg(const struct profile *p, const struct stacks *stacks, const struct timeline *t,
+                  struct arena *arena, struct strbuf *out);
 
 #endif

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/frame_name.h"
 #include "analyse/interval.h"
 #include "base/hash.h"
 #include "export/exporter.h"
@@ -18,6 +17,7 @@
 #include "svg/flame_page.h"
 #include "symbol/demangle.h"
 #include "util/amount.h"
+#include "util/path.h"
 
 enum { NAME_ROWS = 3, TICKS_MAX = 10, EDGE = 40, NAME_WIDTH_MAX = 60, NAME_MAX = 40 };
 
@@ -113,8 +113,9 @@ frame_begin(const struct time_frame *f, double height, const char *subject, cons
 }
 
 void
-frame_end(const struct time_frame *f)
+frame_end(struct time_frame *f)
 {
+    functions_release(&f->functions);
     strbuf_str(f->out, "</svg>\n");
 }
 
@@ -279,25 +280,33 @@ time_frame_short_name(struct arena *arena, const char *name)
     return text;
 }
 
+void
+frame_name_functions(struct time_frame *f, const struct stacks *stacks)
+{
+    functions_init_labels(&f->functions, f->p, stacks, f->arena);
+    f->names = arena_array(f->arena, f->functions.count, sizeof *f->names);
+}
+
 const char *
-frame_function(const struct time_frame *f, const struct stack *s, uint32_t i)
+frame_function(struct time_frame *f, const struct stack *s, uint32_t i)
 {
     uint32_t function;
-    const char *name;
 
     if (i >= s->depth)
         return stack_root(f->p, s);
-    function = f->p->frames[s->frames[i]].function;
-    if (function != 0 && f->names[function] != NULL)
-        return f->names[function];
-    name =
-        time_frame_short_name(f->arena, frame_name(f->p, s->frames[i], s->locations[i], f->arena));
-    f->names[function] = name;
-    return name;
+    function = functions_of_frame(&f->functions, s->frames[i], s->locations[i]);
+    if (f->names[function] == NULL) {
+        const char *place = functions_place(&f->functions, function);
+        const char *name =
+            time_frame_short_name(f->arena, functions_name(&f->functions, function));
+
+        f->names[function] = *place == '\0' ? name : arena_printf(f->arena, "%s (%s)", name, place);
+    }
+    return f->names[function];
 }
 
 void
-frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line)
+frame_stack_title(struct time_frame *f, const struct stack *s, const char *first_line)
 {
     const char *root = s->depth > 0 ? stack_root(f->p, s) : NULL;
     uint32_t depth = stack_useful_depth(f->p, s);

@@ -4,6 +4,7 @@
 #define SVG_TIME_FRAME_H
 
 #include "analyse/timeline.h"
+#include "analyse/totals.h"
 #include "util/strbuf.h"
 
 /* Pixels. */
@@ -21,12 +22,16 @@ struct time_frame {
     struct arena *arena;
     struct strbuf *out;
     double right; // Right end of the time axis.
-    const char **names; // Shortened names by function string id; NULL = not yet shortened.
+    struct functions functions; // All functions.
+    const char **names;         // Shortened labels by function; NULL = not yet shortened.
 };
 
 /* Return the x of a moment, and of the left edge of COLUMN of FRAME_COLUMNS. */
 double frame_x(const struct time_frame *f, uint64_t elapsed_ns);
 double frame_column_x(const struct time_frame *f, size_t column);
+
+/* Add the functions of STACKS to F, for frame_function. frame_end releases them. */
+void frame_name_functions(struct time_frame *f, const struct stacks *stacks);
 
 /* Write the beginning of the document with its styles, the title SUBJECT, and LINE beneath it. */
 void frame_begin(const struct time_frame *f, double height, const char *subject, const char *line);
@@ -39,7 +44,7 @@ const char *frame_process(const struct time_frame *f);
  * snapshots; then the end of the document. */
 void frame_axis(const struct time_frame *f, double top, double bottom);
 void frame_names(const struct time_frame *f, double bottom);
-void frame_end(const struct time_frame *f);
+void frame_end(struct time_frame *f);
 
 /* Write at most ROOM characters of TEXT at X, Y with ATTRIBUTES. */
 void frame_text(const struct time_frame *f, double x, double y, const char *attributes,
@@ -58,11 +63,11 @@ const char *frame_amount(const struct time_frame *f, double value);
 const char *frame_colour(const struct time_frame *f, const char *name, uint32_t *taken);
 
 /* Return the name of frame I of S, shortened for people; for I = depth, the name of its root
- * (stack_root), if it has one. */
-const char *frame_function(const struct time_frame *f, const struct stack *s, uint32_t i);
+ * (stack_root), if it has one. Files distinguish functions of one name. */
+const char *frame_function(struct time_frame *f, const struct stack *s, uint32_t i);
 
 /* Write the tooltip of boxes of S: FIRST_LINE, then one frame per line, then the root
  * (stack_root). */
-void frame_stack_title(const struct time_frame *f, const struct stack *s, const char *first_line);
+void frame_stack_title(struct time_frame *f, const struct stack *s, const char *first_line);
 
 #endif

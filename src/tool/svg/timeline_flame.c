@@ -325,14 +325,14 @@ link_boxes(struct flame *c)
 }
 
 static const char *
-node_name(const struct flame *c, const struct node *n)
+node_name(struct flame *c, const struct node *n)
 {
     return n->stack ? frame_function(&c->f, n->stack, n->frame) : "all";
 }
 
 /* Return the name of box N: "main › serve" for two nodes; for more, the first and the last. */
 static const char *
-box_name(const struct flame *c, const struct node *n)
+box_name(struct flame *c, const struct node *n)
 {
     const char *first = node_name(c, n), *last = node_name(c, &c->nodes[n->last]);
 
@@ -525,7 +525,7 @@ timeline_flame(const struct profile *p, const struct stacks *stacks,
                       .stacks = stacks};
 
     all.limit = 0;
-    c.f.names = arena_array(arena, p->strings.count + 1, sizeof *c.f.names);
+    frame_name_functions(&c.f, stacks);
     timeline_build(p, stacks, &all, arena, &t);
     timeline_flame_build_tree(&c);
     sum_rough(&c);

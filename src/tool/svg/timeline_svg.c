@@ -260,8 +260,8 @@ timeline_svg_put_legend(struct areas *a)
 }
 
 void
-timeline_svg(const struct profile *p, const struct timeline *t, struct arena *arena,
-             struct strbuf *out)
+timeline_svg(const struct profile *p, const struct stacks *stacks, const struct timeline *t,
+             struct arena *arena, struct strbuf *out)
 {
     static const char *const subjects[] = {[TIMELINE_LIVE] = "live bytes over time",
                                            [TIMELINE_GROWTH] = "growth of live bytes",
@@ -270,7 +270,7 @@ timeline_svg(const struct profile *p, const struct timeline *t, struct arena *ar
     struct areas a = {
         .f = {.p = p, .t = t, .arena = arena, .out = out, .right = FRAME_WIDTH - FRAME_RIGHT}};
 
-    a.f.names = arena_array(arena, p->strings.count + 1, sizeof *a.f.names);
+    frame_name_functions(&a.f, stacks);
     choose_layers(&a);
     frame_begin(&a.f, bottom() + 48 + LEGEND_ROW * (double)a.count + FOOT,
                 arena_printf(arena, "%s: %s", title_program(p, arena), subjects[t->by]),

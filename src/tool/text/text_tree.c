@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/frame_name.h"
-#include "symbol/symbol.h"
+#include "analyse/totals.h"
+#include "text/text_view.h"
 #include "view/phrases.h"
 
 enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5, ERROR_WIDTH = 10 };
@@ -23,6 +23,7 @@ enum { TREE_DEPTH_MAX = 1000, TREE_THRESHOLD_PER_MILLE = 5, ERROR_WIDTH = 10 };
 struct tree_text {
     struct text_view *v;
     const struct tree *tree;
+    struct functions functions; // For labels.
     enum metric metric;
     bool has_self; // False for bottom-up trees, where self values are not useful.
     bool has_errors;
@@ -64,8 +65,6 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
 {
     struct text_view *v = t->v;
     const char *self = metric_value(&n->self, t->metric) ? text_metric(v, &n->self, t->metric) : "";
-    const char *name =
-        n->root != NULL ? n->root : frame_name(v->base.p, n->frame, n->location, v->base.arena);
     size_t indent = style_width(strbuf_text(&t->prefix)) + style_width(branch);
     size_t room = style_room(&v->style, numbers_width(t) + indent);
 
@@ -85,10 +84,12 @@ put_tree_line(struct tree_text *t, const struct tree_node *n, const char *branch
     strbuf_str(v->out, "  ");
     style_text(&v->style, v->out, ATTR_DIM,
                arena_printf(v->base.arena, "%s%s", strbuf_text(&t->prefix), branch));
-    name = style_clean(v->base.arena, name);
-    if (style_width(name) > room)
-        name = style_cut_end(v->base.arena, symbol_shorten(v->base.arena, name, room), room);
-    strbuf_str(v->out, name);
+    if (n->root != NULL)
+        strbuf_str(v->out, style_cut_end(v->base.arena, n->root, room));
+    else
+        strbuf_str(v->out,
+                   text_function(v, &t->functions,
+                                 functions_of_frame(&t->functions, n->frame, n->location), room));
     strbuf_char(v->out, '\n');
 }
 
@@ -152,6 +153,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
                                         profile_has_unbounded(v->base.p)};
 
     tree_build(v->base.p, v->base.stacks, direction, metric, v->base.arena, &tree);
+    functions_init_labels(&t.functions, v->base.p, v->base.stacks, v->base.arena);
     all = text_tree_count_rows(&t, 0);
     if (v->base.limit || depth)
         tree_prune(&tree, metric, v->base.limit, depth, v->base.arena);
@@ -171,6 +173,7 @@ text_tree(struct text_view *v, enum tree_direction direction, enum metric metric
     strbuf_char(v->out, '\n');
     put_children(&t, 0);
     strbuf_release(&t.prefix);
+    functions_release(&t.functions);
     if (t.rows < all)
         text_line(v, ATTR_DIM,
                   arena_printf(v->base.arena, "\xe2\x80\xa6 %s; %s",

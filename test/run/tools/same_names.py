@@ -60,9 +60,23 @@ def of_page():
 
 def missing(text):
     """Return the labels that TEXT lacks. Only names that several functions share have labels."""
-    labels = {f"{name} ({file})" for name, file in WANTED
-              if sum(other == name for other, _ in WANTED) > 1}
+    labels = {label_of(function) for function in WANTED} - NAMES
     return {label for label in labels if label not in text}
+
+
+def of_collapsed():
+    """Return inclusive amounts by label of the lines of collapsed stacks."""
+    sums = {}
+    for line in output("export", "-f", "collapsed", "--metric", "alloc").splitlines():
+        stack, _, allocated = line.rpartition(" ")
+        for label in set(stack.split(";")):
+            sums[label] = sums.get(label, 0) + int(allocated)
+    return sorted((function, amount(sums.get(label_of(function), 0))) for function in WANTED)
+
+
+def label_of(function):
+    name, file = function
+    return f"{name} ({file})" if sum(other == name for other, _ in WANTED) > 1 else name
 
 
 wanted = sorted(WANTED.items())
@@ -76,6 +90,13 @@ for arguments, rows in (("report", "--by", "function"), "rows"), (("callgraph",)
          {r["module"] for r in view(*arguments)[rows] if r["function"] in NAMES})
 same("page", wanted, of_page())
 same("text of callgraph", set(), missing(output("callgraph", "--wide", "--limit", "10000")))
+for option in "--tree", "--invert":
+    same(f"text of report {option}", set(),
+         missing(output("report", option, "--alloc", "--wide", "--limit", "100000")))
+same("collapsed stacks", wanted, of_collapsed())
+for export in "csv", "speedscope", "chrome", "flamegraph":
+    same(f"labels of {export}", set(),
+         missing(output("export", "-f", export, "--metric", "alloc", "-o", "-")))
 lines = [line.split() for line in output("report", "--by", "function", "--metric", "alloc",
                                          "--limit", "1000").splitlines()]
 same("text of report --by function", sorted(file for name, file in WANTED if " " not in name),
