@@ -30,6 +30,7 @@ cmd_sizes_show(struct shown *s)
 {
     const struct sizes_options *o = s->runner->own;
 
+    s->text.is_callerless = true;
     if (o->classes) {
         if (o->view.json)
             json_lisp_size_totals(s->j, &s->text.base);

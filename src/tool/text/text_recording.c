@@ -103,14 +103,14 @@ text_recording(struct text_view *v)
 {
     bool is_estimate = profile_is_estimate(v->base.p);
     bool changed = v->base.p->mode_count > 1;
+    bool unbounded = profile_has_unbounded(v->base.p) && !v->is_callerless;
 
-    if (!is_estimate && !(changed && v->base.p->callers_period != 0) &&
-        !profile_has_unbounded(v->base.p))
+    if (!is_estimate && !(changed && v->base.p->callers_period != 0) && !unbounded)
         return;
     strbuf_char(v->out, '\n');
     if (changed)
         text_recording_put_modes(v);
-    if (profile_has_unbounded(v->base.p))
+    if (unbounded)
         text_wrapped(v, ATTR_DIM, "  ",
                      "~: an estimate, because it depends on callers; error bounds exist for the "
                      "whole run only");

@@ -17,6 +17,7 @@ struct text_view {
     const struct stack **seen; // Stacks shown so far; see text_seen.
     size_t seen_count, seen_capacity;
     bool names_modules;        // Stacks name the modules of their frames.
+    bool is_callerless;        // No number depends on callers.
 };
 
 enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };

@@ -148,6 +148,19 @@ same "since a snapshot, as text: the total" 1 \
 same "since a snapshot, as mprof printed it" "17 to 19 3 54 0 54" \
     "$("$HEAPTAP" sizes --classic --between warm..end parts.heaptap |
         sed -n 's| ([ 0-9]*)||g; s|  *| |g; s|^ ||; s| $||; / to /p')"
+# With --callers, rows may be coarser, but no sum depends on callers.
+sum_of_parts() {
+    "$HEAPTAP" sizes --json "$@" | jq -c '[.bins[], .ranges[]] |
+        [([.[].allocs] | add), ([.[].bytes] | add), ([.[].frees] | add), ([.[].kept_bytes] | add)]'
+}
+"$HEAPTAP" run --quiet --callers 1/8 -o callers.heaptap -- ./parts
+for part in "--at warm" "--at peak" "--between warm..end" "--between start..warm"; do
+    # shellcheck disable=SC2086 # The option and its value.
+    same "with --callers, $part" "$(sum_of_parts $part parts.heaptap)" \
+        "$(sum_of_parts $part callers.heaptap)"
+done
+same "with --callers, as text: nothing is marked with ~" "" \
+    "$("$HEAPTAP" sizes --at peak callers.heaptap | grep 'depends on callers')"
 "$HEAPTAP" report --by size --at warm parts.heaptap >rows 2>err
 same "report --by size names the command with parts of a run" 1 "$(grep -c 'heaptap sizes' err)"
 finish
