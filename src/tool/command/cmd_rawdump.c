@@ -204,7 +204,8 @@ open_all(struct dump *d, int count, char **arguments, struct err *err)
     rc = open_program(d, err);
     for (int i = 0; i < count && rc == 0; i++)
         rc = open_image(d, arguments[i], err);
-    memory_parts_join(&d->parts, &d->arena);
+    if (rc == 0)
+        rc = memory_parts_join(&d->parts, &d->arena, err);
     d->kind = cmd_rawdump_choose_kind(d);
     return rc;
 }
@@ -295,6 +296,38 @@ kind_advice(struct dump *d, enum annotation_kind other)
                         "is that the program of this memory? --word %s --endian %s shows them",
                         word_names[annotation_word_bytes(other) == 8],
                         endian_names[annotation_is_big(other)]);
+}
+
+/* Return true if A and B have a common address. Blocks determine at least 32 bits of it. */
+static bool
+parts_overlap(const struct memory_part *a, const struct memory_part *b)
+{
+    bool known = a->base_known && b->base_known;
+    uint64_t distance = known ? b->base - a->base : (uint32_t)(b->base - a->base);
+
+    return distance < a->size || (known ? -distance : (uint32_t)-distance) < b->size;
+}
+
+/* Check that no images whose addresses follow from their blocks overlap, since their blocks would
+ * count twice. memory_parts_join has joined parts with given addresses. Returns 0, or
+ * HEAPTAP_BAD_INPUT with ERR set. */
+static int
+check_derived_bases(const struct annotated_memory *m, struct err *err)
+{
+    for (size_t i = 0; i < m->part_count; i++) {
+        const struct memory_part *a = &m->parts[i];
+
+        for (size_t k = 0; k < m->part_count && !a->base_known && a->stated_count > 0; k++) {
+            const struct memory_part *b = &m->parts[k];
+
+            if (k != i && (b->base_known || b->stated_count > 0) && parts_overlap(a, b))
+                return err_set(err, HEAPTAP_BAD_INPUT,
+                               "%s and %s have memory of the same addresses, by their blocks; give "
+                               "one of them, or both with addresses as in %s@0x%" PRIx64,
+                               a->name, b->name, a->name, a->base);
+        }
+    }
+    return 0;
 }
 
 static void
@@ -513,7 +546,11 @@ cmd_rawdump_run(const void *given, int count, char **arguments)
         rc = exit_code(rc);
     } else {
         cmd_rawdump_find(&d);
-        if (d.found.count == 0) {
+        rc = check_derived_bases(&d.found, &err);
+        if (rc != 0) {
+            message_error("%s", err.text);
+            rc = exit_code(rc);
+        } else if (d.found.count == 0) {
             report_why_none(&d);
             rc = EXIT_BAD_INPUT;
         } else {
@@ -590,8 +627,9 @@ const struct command command_rawdump = {
     .description =
         "Finds the blocks of a program with heaptap_embedded.c in any copy of the memory: bytes "
         "fetched by a probe or sent by a device, in one file or several, at the given addresses; "
-        "or an ELF core of any processor, which also lists its libraries. Each block carries its "
-        "size and the stack that allocated it, so only the program is needed, for its names.\n"
+        "or an ELF core of any processor, which also lists its libraries. Images may overlap if "
+        "their common bytes are equal. Each block carries its size and the stack that allocated "
+        "it, so only the program is needed, for its names.\n"
         "\n"
         "Blocks with equal stacks are added up. The line below them shows their sizes, where 1023 "
         "x4 means four of 1023 bytes, and the time of their allocation if the program has a clock. "

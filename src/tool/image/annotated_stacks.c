@@ -99,9 +99,10 @@ annotated_stacks_read(struct examined *e, uint32_t *ret_frames, struct err *err)
     struct profile *p;
     int r = memory_file_parts(&core, NULL, &e->arena, &parts, err);
 
+    if (r == 0)
+        r = memory_parts_join(&parts, &e->arena, err);
     if (r != 0)
         return r;
-    memory_parts_join(&parts, &e->arena);
     annotated_find(parts.v, parts.count, &options, &found);
     if (found.count == 0) {
         annotated_release(&found);

@@ -6,12 +6,14 @@
  * Parts that are adjacent in memory become one, because a block or its annotation may extend from
  * one into the next. Segments of a core are mostly adjacent in the file as well. Otherwise, and if
  * the parts are in several files, memory_parts_join makes one part with a source that reads from
- * all of them.
+ * all of them. Parts may overlap if their common bytes are equal; each byte is then read once, so
+ * that no block counts twice. Different bytes are from two moments, or an address is wrong.
  */
 #include "layout/memory_file.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,7 +150,7 @@ memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *
     return 0;
 }
 
-/* --- Adjacent parts --------------------------------------------------------------------------- */
+/* --- Adjacent and overlapping parts ----------------------------------------------------------- */
 
 /* The pieces of a joined part, by address. */
 struct pieces {
@@ -243,27 +245,61 @@ names_of_pieces(const struct memory_part *const *v, size_t count, struct arena *
     return names;
 }
 
-/* Return the COUNT adjacent parts V as one part. */
-static struct memory_part
-join_pieces(const struct memory_part **v, size_t count, struct arena *arena)
+/* Compare the first BYTES of PART with P, which has the same addresses. Bytes that cannot be read
+ * count as equal. Returns 0, or HEAPTAP_BAD_INPUT with ERR set. */
+static int
+compare_overlap(struct pieces *p, const struct memory_part *part, uint64_t bytes, struct err *err)
 {
-    struct pieces *p = arena_alloc(arena, sizeof *p);
-    struct memory_part part = {.name = names_of_pieces(v, count, arena),
-                               .source = &p->source,
-                               .base = v[0]->base,
-                               .base_known = true};
+    enum { COMPARED_BYTES = 16384 };
+    char a[COMPARED_BYTES], b[COMPARED_BYTES];
+    uint64_t start = part->base - p->v[0]->base, unused;
 
-    for (size_t i = 0; i < count; i++)
-        part.size += v[i]->size;
-    *p = (struct pieces){v, count, {read_pieces, next_data_of_pieces, p, part.size}};
-    return part;
+    for (uint64_t at = 0; at < bytes; at += COMPARED_BYTES) {
+        size_t want = bytes - at < COMPARED_BYTES ? (size_t)(bytes - at) : COMPARED_BYTES, i = 0;
+        size_t got = part->source->read(part->source->arg, part->off + at, a, want);
+
+        if (got > 0)
+            got = read_pieces(p, start + at, b, got);
+        while (i < got && a[i] == b[i])
+            i++;
+        if (i < got)
+            return err_set(err, HEAPTAP_BAD_INPUT,
+                           "%s and %s have different bytes for address 0x%" PRIx64
+                           "; give one of them, or correct their addresses",
+                           piece_at(p, start + at + i, &unused)->name, part->name,
+                           part->base + at + i);
+    }
+    return 0;
 }
 
-void
-memory_parts_join(struct memory_parts *parts, struct arena *arena)
+/* Add PART, which begins inside or at the end of P, without the bytes that P has. Returns 0, or
+ * HEAPTAP_BAD_INPUT with ERR set if these bytes differ. */
+static int
+add_piece(struct pieces *p, const struct memory_part *part, struct arena *arena, struct err *err)
+{
+    uint64_t start = p->count > 0 ? part->base - p->v[0]->base : 0;
+    uint64_t bytes = p->source.size - start < part->size ? p->source.size - start : part->size;
+    int rc = bytes > 0 ? compare_overlap(p, part, bytes, err) : 0;
+    struct memory_part *rest;
+
+    if (rc != 0 || bytes == part->size)
+        return rc;
+    rest = arena_alloc(arena, sizeof *rest);
+    *rest = *part;
+    rest->base += bytes;
+    rest->off += bytes;
+    rest->size -= bytes;
+    p->source.size += rest->size;
+    p->v[p->count++] = rest;
+    return 0;
+}
+
+int
+memory_parts_join(struct memory_parts *parts, struct arena *arena, struct err *err)
 {
     struct memory_parts old = *parts;
     const struct memory_part **v = arena_array(arena, old.count, sizeof(struct memory_part *));
+    const struct memory_part **pieces = arena_array(arena, old.count, sizeof(struct memory_part *));
     struct memory_part *result = arena_array(arena, old.count, sizeof *result);
     size_t known = 0;
 
@@ -275,14 +311,25 @@ memory_parts_join(struct memory_parts *parts, struct arena *arena)
     if (known > 1)
         qsort(v, known, sizeof(struct memory_part *), compare_pieces);
     for (size_t i = 0, end; i < known; i = end) {
+        struct pieces *p = arena_alloc(arena, sizeof *p);
         size_t first = (size_t)(v[i] - old.v);
 
-        for (end = i + 1; end < known && v[end]->base - v[end - 1]->base == v[end - 1]->size; end++)
+        *p = (struct pieces){&pieces[i], 0, {read_pieces, next_data_of_pieces, p, 0}};
+        for (end = i; end < known && v[end]->base - v[i]->base <= p->source.size; end++) {
+            int rc = add_piece(p, v[end], arena, err);
+
+            if (rc != 0)
+                return rc;
             first = v[end] < &old.v[first] ? (size_t)(v[end] - old.v) : first;
-        for (size_t k = i; k < end && end - i > 1; k++)
-            result[v[k] - old.v].size = 0;
-        if (end - i > 1)
-            result[first] = join_pieces(&v[i], end - i, arena);
+            result[v[end] - old.v].size = 0;
+        }
+        result[first] = end - i == 1 ? *v[i]
+                                     : (struct memory_part){.name = names_of_pieces(p->v, p->count,
+                                                                                    arena),
+                                                            .source = &p->source,
+                                                            .size = p->source.size,
+                                                            .base = v[i]->base,
+                                                            .base_known = true};
     }
     *parts = (struct memory_parts){0};
     for (size_t i = 0; i < old.count; i++)
@@ -290,4 +337,5 @@ memory_parts_join(struct memory_parts *parts, struct arena *arena)
             arena_grow(arena, &parts->v, &parts->capacity, parts->count, sizeof *parts->v);
             parts->v[parts->count++] = result[i];
         }
+    return 0;
 }

@@ -35,8 +35,9 @@ int memory_file_read_elf(struct memory_file *file, struct arena *arena, struct e
 int memory_file_parts(struct memory_file *file, const uint64_t *base, struct arena *arena,
                       struct memory_parts *parts, struct err *err);
 
-/* Replace parts of known bases that are adjacent in memory by one part, with the names of all. From
- * ARENA. */
-void memory_parts_join(struct memory_parts *parts, struct arena *arena);
+/* Replace parts of known bases that are adjacent in memory, or overlap, by one part. It has the
+ * names of all files that contribute to it. From ARENA. Returns 0, or HEAPTAP_BAD_INPUT with ERR
+ * set if parts have different bytes for one address. */
+int memory_parts_join(struct memory_parts *parts, struct arena *arena, struct err *err);
 
 #endif

@@ -76,6 +76,27 @@ same "a gap" 2 "$("$HEAPTAP" rawdump --json "low.bin@$base" "high.bin@$((base + 
 import json, sys
 print(len(json.load(sys.stdin)["memory"]["parts"]))')"
 
+# Pieces that overlap: equal bytes count once, different ones are refused.
+low=$((seam + 2000))
+head -c "$low" native.bin >low.bin
+holds "overlapping pieces" 8 false main --elf native "low.bin@$base" "high.bin@$((base + seam))"
+holds "a piece within another" 8 false main --elf native "native.bin@$base" \
+    "sixteen.bin@$((base + seam))"
+holds "equal pieces" 8 false main --elf native "native.bin@$base" "native.bin@$base"
+same "overlapping pieces, their size" "low.bin, high.bin $(stat -c %s native.bin)" \
+    "$("$HEAPTAP" rawdump --json "high.bin@$((base + seam))" "low.bin@$base" | run_python -c '
+import json, sys
+[part] = json.load(sys.stdin)["memory"]["parts"]
+print(part["name"], part["bytes"])')"
+printf '\377' | cat - sixteen.bin >other.bin
+says "pieces with different bytes" \
+    "native.bin and other.bin have different bytes for address 0x$(printf %x $((base + seam)))" \
+    --elf native "native.bin@$base" "other.bin@$((base + seam))"
+says "equal images without addresses" "have memory of the same addresses, by their blocks" \
+    --elf native native.bin native.bin
+says "an image without an address beside one with an address" \
+    "have memory of the same addresses, by their blocks" --elf native native.bin "low.bin@$base"
+
 "$HEAPTAP" rawdump --elf native -o raw.heaptap native.bin >said
 same "a profile is written" yes "$(grep -q '16.1 KiB in 137 blocks' said && echo yes)"
 holds "the profile" 8 false main --profile raw.heaptap
