@@ -1,17 +1,27 @@
 /* symbolise.c: symbolise profiles, with progress.
  *
  * Symbolising may take long and may query a server, so progress is shown on a terminal. Missing
- * symbols are reported at the end, with the remedy. */
+ * symbols are reported at the end, with the remedy.
+ *
+ * Compilers name a file by the directory of the compilation and the name that the build or an
+ * #include used, so /src/build/../lib/x.c and /src/lib/x.c may be one file. Every view must sum it
+ * once, so names are brought into one form here, for debug information, caches, packed profiles and
+ * scripts alike. The form follows from the text alone: the profile may be another machine's, or the
+ * build directory may be gone. It would be wrong if `build` were a symbolic link. Where the files
+ * are on this machine, that is checked, and a name that would become another file's stays as it is.
+ * Elsewhere nothing can be opened, so no view can show a wrong source. */
 #include "open/symbolise.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyse/frame_name.h"
 #include "symbol/debug_dirs.h"
 #include "symbol/symbol.h"
 #include "type/structures.h"
 #include "type/types.h"
+#include "util/path.h"
 #include "view/style.h"
 
 static void
@@ -73,6 +83,52 @@ symbolise_dirs(const struct symbol_choice *choice)
     return debug_dirs_new(choice->debug_dirs.items, choice->debug_dirs.count);
 }
 
+/* Return true if A and B are files below ROOT (or NULL), or only A is one, and they differ. */
+static bool
+are_other_files(const char *root, const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    int fd = regular_open(root, a, &of_a), other = fd < 0 ? -1 : regular_open(root, b, &of_b);
+    bool same = fd < 0 || (other >= 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+
+    if (fd >= 0)
+        close(fd);
+    if (other >= 0)
+        close(other);
+    return !same;
+}
+
+/* Return the one form of NAME, the name of a file. */
+static uint32_t
+normal_file(struct profile *p, uint32_t name)
+{
+    const char *given = profile_string(p, name), *normal = path_normal(given, &p->arena);
+
+    if (normal == given || are_other_files(p->sysroot, given, normal))
+        return name;
+    return strtab_id(&p->strings, normal);
+}
+
+static void
+normalise_files(struct profile *p)
+{
+    struct arena scratch = {0};
+    size_t count = p->strings.count;
+    uint32_t *normal = arena_array(&scratch, count, sizeof *normal);
+
+    for (size_t i = 0; i < p->frame_count; i++) {
+        uint32_t file = p->frames[i].file;
+
+        if (file == 0 || file >= count)
+            continue;
+        if (normal[file] == 0)
+            normal[file] = normal_file(p, file);
+        if (normal[file] != file)
+            profile_set_file(p, (uint32_t)i, normal[file]);
+    }
+    arena_release(&scratch);
+}
+
 int
 symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
 {
@@ -90,6 +146,8 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     options.debug_dirs = symbolise_dirs(choice);
     options.module_cache = choice != NULL ? choice->module_cache : NULL;
     rc = symbol_resolve(p, &options, &err);
+    if (rc == 0)
+        normalise_files(p);
     debug_dirs_free(options.debug_dirs);
     if (shown)
         fputs("\r\x1b[K", stderr);

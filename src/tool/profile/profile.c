@@ -346,6 +346,13 @@ profile_add_frame(struct profile *p, const struct profile_frame *frame)
     p->frames[p->frame_count++].home = home_of(p, frame);
 }
 
+void
+profile_set_file(struct profile *p, uint32_t frame, uint32_t file)
+{
+    p->frames[frame].file = file;
+    p->frames[frame].home = home_of(p, &p->frames[frame]);
+}
+
 const char *
 profile_parts_damage(struct arena *arena, uint32_t damaged, uint32_t left_out)
 {

@@ -262,7 +262,7 @@ struct profile_frame {
     uint32_t language;
     bool inlined;      // True if the function is inlined into the next frame of the same location.
     bool local;    // Other source files may define other functions of this name (static in C).
-    uint32_t home; // Id of module and file of a local function, set by profile_add_frame; else 0.
+    uint32_t home; // Id of module and file of a local function, maintained by profile.c; else 0.
 };
 
 struct profile_location {
@@ -798,6 +798,9 @@ void profile_sort_corruptions(struct profile *p);
 
 /* Append FRAME to P's frames; for symbol and for the loader of packed profiles. */
 void profile_add_frame(struct profile *p, const struct profile_frame *frame);
+
+/* Change the file of the frame with index FRAME to FILE, a string of P. */
+void profile_set_file(struct profile *p, uint32_t frame, uint32_t file);
 
 /* Return true if blocks may be missing, because recording was sampled or off for some time. */
 static inline bool

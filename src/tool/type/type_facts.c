@@ -27,6 +27,7 @@
 #include "type/type_die.h"
 #include "type/type_hint.h"
 #include "type/type_scope.h"
+#include "util/path.h"
 
 enum {
     DEPTH_MAX = 48,
@@ -158,10 +159,7 @@ place_evidence(const struct question *q, Dwarf_Die *variable)
 static bool
 type_facts_same_file(const char *a, const char *b)
 {
-    const char *name_a = strrchr(a, '/');
-    const char *name_b = strrchr(b, '/');
-
-    return strcmp(name_a != NULL ? name_a : a, name_b != NULL ? name_b : b) == 0;
+    return strcmp(path_basename(a), path_basename(b)) == 0;
 }
 
 /* Return true if VARIABLE is declared on the line of the frame LEVEL. */

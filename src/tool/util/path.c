@@ -12,6 +12,41 @@ path_basename(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Return true if the component of LENGTH bytes at S is NAME. */
+static bool
+is_component(const char *s, size_t length, const char *name)
+{
+    return length == strlen(name) && memcmp(s, name, length) == 0;
+}
+
+const char *
+path_normal(const char *path, struct arena *arena)
+{
+    bool is_absolute = *path == '/';
+    char *ret = arena_strdup(arena, path);
+    size_t end = is_absolute, kept = is_absolute; // `..` removes nothing in front of KEPT.
+
+    for (const char *s = path; *s != '\0';) {
+        size_t length = strcspn(s, "/");
+        bool is_up = is_component(s, length, "..");
+
+        if (is_up && end > kept) {
+            while (end > kept && ret[end - 1] != '/')
+                end--;
+            end -= end > kept;
+        } else if (length > 0 && !is_component(s, length, ".") && !(is_up && is_absolute)) {
+            if (end > 0 && ret[end - 1] != '/')
+                ret[end++] = '/';
+            memmove(ret + end, s, length);
+            end += length;
+            kept = is_up ? end : kept;
+        }
+        s += length + (s[length] == '/');
+    }
+    ret[end] = '\0';
+    return end == 0 || strcmp(ret, path) == 0 ? path : ret;
+}
+
 /* Return the number of equal characters at the ends of A and B. */
 static size_t
 same_at_end(const char *a, const char *b)

@@ -12,6 +12,11 @@
 /* Return the part of PATH after the last slash. */
 const char *path_basename(const char *path);
 
+/* Return PATH as text without its empty and "." components, and without each ".." and the component
+ * in front of it. That names another file if this component is a symbolic link. A path that begins
+ * with ".." keeps it. Returns PATH itself, or a text from ARENA. */
+const char *path_normal(const char *path, struct arena *arena);
+
 /* A thing with a name that other things may have. It is in the file PATH; MORE distinguishes things
  * of one name in one file. */
 struct path_owner {
