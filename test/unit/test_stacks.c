@@ -387,6 +387,47 @@ wrappers_of_libraries_are_known_by_name(void **state)
     check_wrappers(fold_is_wrapper, yes, countof(yes), no, countof(no));
 }
 
+/* If this fails, reports of PHP, Ruby, GCC and LLVM name their allocators instead of the functions
+ * that requested the memory. */
+static void
+wrappers_of_runtimes_and_compilers_are_known_by_name(void **state)
+{
+    static const char *const yes[] = {
+        "llvm::User::operator new(unsigned long, unsigned int)",
+        "shop::Item::operator new[](unsigned long)",
+        "_emalloc_large",
+        "_safe_emalloc",
+        "__zend_malloc",
+        "zend_hash_real_init_mixed",
+        "ruby_xmalloc2",
+        "ruby_sized_xrealloc2",
+        "objspace_xmalloc0",
+        "xmalloc",
+        "_obstack_begin",
+        "_obstack_newchunk",
+        "ggc_internal_alloc(unsigned long, void (*)(void*), unsigned long, unsigned long)",
+        "ggc_alloc_string(char const*, int)",
+        "void va_heap::reserve<int>(vec<int, va_heap, vl_embed>*&, unsigned int, bool)",
+        "vec<tree_node*, va_heap, vl_ptr>::safe_grow_cleared(unsigned int, bool)",
+        "hash_table<int_hash, false, xcallocator>::expand()",
+    };
+    static const char *const no[] = {
+        "shop::Item::operator delete(void*)",
+        "shop::operator newest",
+        "shop::operator new::make",
+        "zend_objects_new",
+        "zend_hash_add_new",
+        "ruby_init",
+        "obstack_printf",
+        "make_node(tree_code)",
+        "vec3::reserve(unsigned long)",
+        "hash_table<int>::insert(int)",
+    };
+
+    (void)state;
+    check_wrappers(fold_is_wrapper, yes, countof(yes), no, countof(no));
+}
+
 /* If this fails, a site of --callers ends inside a library's allocation function, or outside of the
  * code that allocates. */
 static void
@@ -421,6 +462,12 @@ wrappers_are_known_by_symbol(void **state)
         "_Z14qMallocAlignedmm",
         "_ZN4absl12lts_2022062318container_internal8AllocateILm8ESaIcEEEPvPT0_m",
         "_ZN5folly13checkedMallocEm",
+        "_ZN4llvm4UsernwEmj",
+        "_ZN4ItemnaEm",
+        "_Z18ggc_internal_allocmPFvPvEmm",
+        "_obstack_newchunk",
+        "ruby_xmalloc2",
+        "_emalloc_56",
     };
     static const char *const no[] = {
         "main",
@@ -436,6 +483,8 @@ wrappers_are_known_by_symbol(void **state)
         "_ZN4llvm6Module6createEv",
         "_ZN7QString6appendERKS_",
         "_ZN4absl6StrCatEv",
+        "_ZN4llvm4UserdlEPv",
+        "_ZN4llvm4User2nwEm",
         "_Z",
         "_ZN",
         "_ZN5al",
@@ -776,6 +825,7 @@ main(void)
         cmocka_unit_test(plain_names_lose_their_decoration),
         cmocka_unit_test(wrappers_are_known_by_name),
         cmocka_unit_test(wrappers_of_libraries_are_known_by_name),
+        cmocka_unit_test(wrappers_of_runtimes_and_compilers_are_known_by_name),
         cmocka_unit_test(wrappers_are_known_by_symbol),
         cmocka_unit_test(the_allocators_of_python_are_folded),
         cmocka_unit_test(fold_matches_behind_the_return_type),

@@ -4,8 +4,8 @@
  * have names with no other meaning. Every function of the C++ library qualifies, and so does every
  * function of Rust's library: `vector::_M_realloc_insert` allocates, but readers look for the user
  * code that called it. In other libraries, allocation functions and the inner parts of containers
- * qualify. The allocators of a single program do not belong here, unless their names identify them
- * as such.
+ * qualify, and so does the operator new of any class. The allocators of a single program do not
+ * belong here, unless their names identify them as such.
  *
  * Some names are wrappers by convention: zmalloc, git__strdup, PyMem_RawMalloc,
  * ztrymalloc_usable_internal. One of their words is a function of malloc's family behind at most a
@@ -81,6 +81,52 @@ static const char *const wrappers[] = {
     "obj_realloc",
     // Redis; its other functions match by convention
     "zcalloc_num",
+    // PHP; its other functions match by convention
+    "_emalloc_*",
+    "_zend_mm_alloc*",
+    "_zend_mm_realloc*",
+    "zend_mm_alloc*",
+    "zend_mm_realloc*",
+    "zend_hash_real_init*",
+    "zend_hash_extend",
+    "zend_hash_do_resize",
+    "zend_hash_packed_grow",
+    "zend_hash_packed_fgrow",
+    "zend_hash_packed_to_hash",
+    "_zend_new_array*",
+    "smart_str_erealloc",
+    "smart_str_ferealloc",
+    "smart_str_frealloc",
+    "smart_str_realloc",
+    // Ruby
+    "ruby_xmalloc*",
+    "ruby_xcalloc*",
+    "ruby_xrealloc*",
+    "ruby_sized_xrealloc*",
+    "rb_xmalloc_mul_add*",
+    "rb_xcalloc_mul_add*",
+    "rb_xrealloc_mul_add*",
+    "rb_alloc_tmp_buffer*",
+    "objspace_xmalloc*",
+    "objspace_xcalloc*",
+    "objspace_xrealloc*",
+    // GNU's obstacks, and the containers of GCC, whose own allocator is ggc
+    "_obstack_begin*",
+    "_obstack_newchunk",
+    "ggc_alloc*",
+    "ggc_internal_*",
+    "va_heap::*",
+    "va_gc::*",
+    "va_gc_atomic::*",
+    "vec::reserve*",
+    "vec::safe_grow*",
+    "vec::quick_grow*",
+    "vec::safe_push*",
+    "hash_table::hash_table",
+    "hash_table::alloc_entries",
+    "hash_table::expand",
+    "memory_block_pool::allocate",
+    "base_pool_allocator::allocate",
     // SQLite, embedded in many programs
     "sqlite3MemMalloc",
     "sqlite3MemRealloc",
@@ -158,9 +204,11 @@ static const char *const wrappers[] = {
     "llvm::SmallVectorTemplateBase::*",
     "llvm::SmallVectorTemplateCommon::*",
     "llvm::StringMapImpl::*",
+    "llvm::FoldingSetBase::*",
     "llvm::DenseMap::*",
     "llvm::DenseMapBase::*",
     "llvm::SmallDenseMap::*",
+    "llvm::User::allocateFixedOperandUser",
     // Qt
     "qMalloc*",
     "qRealloc*",
@@ -328,7 +376,7 @@ may_begin(const char *word, size_t length)
         " apr ares av bfd bz2 cairo crypto curl dbus ff ft gc gcry gdk ggc git glib gnutls gpg gst "
         "hb isc je jemalloc jv jvp krb5 ldap lua lzma mbedtls mi mono mp mpg my mz nss openssl "
         "ossl pcre pcre2 perl php pl png port pr ptr py rb rpl ruby sdl talloc tc tcl tiff uv vim "
-        "wl xml zstd ";
+        "wl xml zend zstd ";
 
     return has_word(how, word, length) || has_word(owners, word, length);
 }
@@ -384,6 +432,17 @@ contains(const char *name, const char *word)
     return false;
 }
 
+/* Return true if NAME is the operator new of a class: "llvm::User::operator new". */
+static bool
+is_class_operator(const char *name)
+{
+    static const char text[] = "::operator new";
+    const char *found = find_text(name, text);
+
+    return found != NULL && (strcmp(found + sizeof text - 1, "") == 0 ||
+                               strcmp(found + sizeof text - 1, "[]") == 0);
+}
+
 bool
 wrapper_name_is(const char *name)
 {
@@ -393,6 +452,8 @@ wrapper_name_is(const char *name)
     if (name[0] == '<') // Only the library has functions of slices and of str.
         return strncmp(name, "<[", 2) == 0 || strncmp(name, "<str>", 5) == 0 ||
                find_text(name, " as <[") != NULL || is_library_impl(name + 1, &demangled);
+    if (is_class_operator(name))
+        return true;
     // Each name of the family contains "alloc" or "dup".
     return (contains(name, "alloc") || contains(name, "dup")) && is_named_so(name);
 }
@@ -508,6 +569,18 @@ is_library_crate(const char *symbol)
     return false;
 }
 
+/* Return true if SYMBOL, the components of a linkage name, is the operator new of a class without
+ * template arguments: "4llvm4UsernwEmj". */
+static bool
+is_class_operator_symbol(const char *symbol)
+{
+    struct part part;
+
+    while (symbol != NULL && *symbol >= '0' && *symbol <= '9')
+        symbol = symbol_part(symbol, &part);
+    return symbol != NULL && (strncmp(symbol, "nwE", 3) == 0 || strncmp(symbol, "naE", 3) == 0);
+}
+
 /* Return true if SYMBOL, behind "_Z", is in the table: "N…" for a name with scopes, or a length and
  * a name. */
 static bool
@@ -524,7 +597,8 @@ is_wrapper_mangled(const char *symbol)
         return wrapper_name_is(name);
     }
     symbol += symbol[1] == 'K' ? 2 : 1;
-    if (is_library_impl_symbol(symbol) || matches_parts("std::*", symbol)) // Rust's std.
+    if (is_library_impl_symbol(symbol) || matches_parts("std::*", symbol) || // Rust's std.
+        is_class_operator_symbol(symbol))
         return true;
     for (size_t i = 0; i < countof(wrappers); i++)
         if (find_text(wrappers[i], "::") != NULL && matches_parts(wrappers[i], symbol))

@@ -1,7 +1,7 @@
 /* runtime_heap.c: recognise language runtimes that manage their objects themselves.
  *
- *     own heap    PHP, V8, Java, Go, SBCL: objects are in pages from the kernel, so the profile
- *                 lacks them
+ *     own heap    PHP, V8, Java, Go, SBCL, GCC: objects are in pages from the kernel, so the
+ *                 profile lacks them
  *     chunks      OCaml, R, Ruby: malloc provides chunks, or contents that do not fit, so a block
  *                 is no object
  *
@@ -69,6 +69,10 @@ static const struct runtime_heap runtimes[] = {
      .symbols = {"jl_gc_collect", "ijl_gc_collect"},
      .commands = {"julia"},
      .fact = "Julia allocates small objects " UNSEEN},
+    {.name = "GCC",
+     .symbols = {"_Z18ggc_internal_allocmPFvPvEmm", "_Z11ggc_reallocPvm"},
+     .fact = "GCC allocates trees and instructions " UNSEEN,
+     .remedy = "-fmem-report prints its totals"},
     {.name = "OCaml",
      .symbols = {"caml_alloc_shr"},
      .fact = "OCaml divides large blocks into objects, so the recorded blocks are no objects",

@@ -171,6 +171,15 @@ if has node node; then
     check "node: the remedy writes the objects" \
         python3 -c 'import json; assert json.load(open("node.heapsnapshot"))["nodes"]'
 fi
+cc1=$(gcc -print-prog-name=cc1)
+if has GCC "$cc1"; then
+    echo 'int f(int i) { return i + 1; }' >f.c
+    ran gcc.heaptap -- "$cc1" -quiet -fmem-report f.c -o f.s
+    noted GCC gcc.heaptap \
+        "GCC allocates trees and instructions from its own heap, which heaptap does not see" \
+        "-fmem-report prints its totals"
+    check "GCC: the remedy prints totals" grep -q '^Total' gcc.heaptap.err
+fi
 if has Java java; then
     cat >Small.java <<'END'
 class Small { public static void main(String[] a) { System.out.println(1); } }
