@@ -522,7 +522,7 @@ the_first_screen_says_what_matters(void **state)
     assert_non_null(strstr(out.text, "200 B           grown  a.c:1\n"));
     assert_non_null(strstr(out.text, "-500 B           in 1 function that shrank\n"));
     // Few bytes are live and there is no history, so the report offers only types.
-    assert_non_null(strstr(out.text, "--by type\n"));
+    assert_non_null(strstr(out.text, "--by function|type\n"));
     strbuf_release(&out);
     profile_free(p);
 }
@@ -624,16 +624,17 @@ lines_of_the_first_screen_break_rather_than_end_early(void **state)
     p->process.pid_here = 123456;
     p->process.ended = false;
     p->process.elapsed_ns = 3000000000;
+    p->has_history = true;
     v = view(p, (struct style){.width = 70}, &out);
     text_brief(&v);
     assert_non_null(strstr(out.text, "pid 123456 (4 in its namespace) \xc2\xb7 "));
     assert_non_null(strstr(out.text, "\nrunning for 3.00 s \xc2\xb7 exact\n"));
-    assert_non_null(strstr(out.text, "--by heap,\n    --by label; leaks\n"));
+    assert_non_null(strstr(out.text, "--by function|type|heap|label; leaks;\n    timeline\n"));
     strbuf_clear(&out);
     v = view(p, (struct style){.width = 100}, &out);
     text_brief(&v);
     assert_non_null(strstr(out.text, " \xc2\xb7 running for 3.00 s \xc2\xb7 exact\n"));
-    assert_non_null(strstr(out.text, "--by heap, --by label; leaks\n"));
+    assert_non_null(strstr(out.text, "--by function|type|heap|label; leaks; timeline\n"));
     strbuf_release(&out);
     profile_free(p);
 }

@@ -63,10 +63,10 @@ a_tree_divides_where_its_trunk_ends(void **state)
     build_site(p, build_counters(1, 250, 0, 0), "f3", "emit", "!/usr/bin/nameless", "run", "main",
                NULL);
     build_site(p, build_counters(1, 50, 0, 0), "f4", "main", NULL);
-    assert_split(p, "parse 700, emit 250");
+    assert_split(p, "parse 700, f2 400, f1 300, emit 250");
     // Freed blocks count for nothing, so they are no branch.
     build_site(p, build_counters(1, 5000, 1, 5000), "f5", "other", "run", "main", NULL);
-    assert_split(p, "parse 700, emit 250");
+    assert_split(p, "parse 700, f2 400, f1 300, emit 250");
     profile_free(p);
 }
 
@@ -135,7 +135,7 @@ a_first_screen_has_30_lines(void **state)
         c.peak_blocks = 400;
         c.peak_bytes = 50000;
         c.ended_16 = 550;
-        snprintf(function, sizeof function, "f%d", i % 40);
+        snprintf(function, sizeof function, "f%d", i < 60 ? 0 : i % 40);
         snprintf(caller, sizeof caller, "c%d", i);
         build_site(p, c, function, caller, i % 4 == 0 ? "emit" : "parse", "main", NULL);
     }
@@ -162,6 +162,43 @@ a_first_screen_has_30_lines(void **state)
     profile_free(p);
 }
 
+/* If this fails, the first screen of a compiler has few rows, because a section on churn names
+ * functions with 4 % each; or shows branches of a small branch instead of a large one. */
+static void
+lines_go_to_what_explains_most(void **state)
+{
+    struct profile *p = build_profile_new();
+    struct strbuf out = {0};
+    struct text_view v = {.base = {.p = p, .arena = &arena},
+                          .style = {.width = 80},
+                          .out = &out,
+                          .depth = TEXT_DEPTH};
+    const char *large, *inner, *small;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        struct counters c = build_counters(1000, 100000, 1000, 100000);
+        char function[16];
+
+        c.peak_bytes = 50000;
+        c.ended_16 = 900;
+        snprintf(function, sizeof function, "f%d", i % 40);
+        build_site(p, c, function, i % 2 == 0 ? "lex" : "fold", i % 4 == 0 ? "emit" : "parse",
+                   "main", NULL);
+    }
+    p->totals.peak_bytes = 400 * 50000;
+    struct stacks s = test_tree_split_stacks(p);
+    v.base.stacks = &s;
+    text_brief(&v);
+    assert_null(strstr(out.text, "\nShort-lived "));
+    large = strstr(out.text, "   75.0 %    below parse\n");
+    inner = strstr(out.text, "   50.0 %      below fold\n");
+    small = strstr(out.text, "   25.0 %    below emit\n");
+    assert_true(large != NULL && large < inner && inner < small);
+    strbuf_release(&out);
+    profile_free(p);
+}
+
 static int
 test_tree_split_release(void **state)
 {
@@ -178,6 +215,7 @@ main(void)
         cmocka_unit_test(small_branches_are_left_out),
         cmocka_unit_test(a_long_trunk_is_left),
         cmocka_unit_test(a_first_screen_has_30_lines),
+        cmocka_unit_test(lines_go_to_what_explains_most),
     };
 
     return cmocka_run_group_tests(tests, NULL, test_tree_split_release);

@@ -2,11 +2,14 @@
  *
  * A flat profile has hundreds of functions with a few percent each, and a list of the largest ones
  * explains little. Its tree often has a trunk: main, a loop, a parser. The search follows the trunk
- * from the root as long as one function has nearly all of the metric. Then it returns the branches.
+ * from the root as long as one function has nearly all of the metric. Then it returns the branches,
+ * and searches each large branch in the same way, as if it was a tree.
  *
  * All stacks move inwards together, one function at a time. Stacks that leave the trunk are dropped
  * from the search, so each step reads only the rest. */
 #include "analyse/tree_split.h"
+
+#include <string.h>
 
 #include "analyse/group.h"
 
@@ -14,6 +17,8 @@
 #define TRUNK 0.85
 // Minimum share of the total for a branch.
 #define BRANCH 0.1
+// Minimum share of the total for a branch to be divided.
+#define DIVIDED 0.33
 // Longest trunk. Two functions that call each other could make a very long one, and each step may
 // read millions of stacks.
 enum { TRUNK_MAX = 64 };
@@ -70,7 +75,7 @@ step_sum(const struct profile *p, const struct cursor *cursors, size_t count, st
         slot = map_put(&functions, tree_split_key(p, c->stack, c->frame - 1), &is_new);
         if (is_new) {
             arena_grow(arena, &step->v, &step->capacity, step->count, sizeof *step->v);
-            step->v[step->count] = (struct tree_branch){c->stack, c->frame - 1, 0};
+            step->v[step->count] = (struct tree_branch){c->stack, c->frame - 1, 0, 0};
             *slot = step->count++;
         }
         step->v[*slot].value = counters_sum(step->v[*slot].value, c->value);
@@ -110,13 +115,64 @@ tree_split_follow(const struct profile *p, const struct tree_branch *trunk, stru
     return kept;
 }
 
+/* Search of one tree. */
+struct search {
+    const struct profile *p;
+    struct arena *arena;
+    int64_t total;
+    struct tree_split *ret;
+};
+
+/* Follow the trunk of the *COUNT cursors. Set *RET to the step behind its end and update *COUNT.
+ * Return false if there is no such step. */
+static bool
+tree_split_end(const struct search *s, struct cursor *cursors, size_t *count, struct step *ret)
+{
+    for (int length = 0; length <= TRUNK_MAX; length++) {
+        size_t most;
+
+        step_sum(s->p, cursors, *count, s->arena, ret);
+        if (ret->count == 0)
+            return false;
+        most = step_largest(ret);
+        if ((double)ret->v[most].value < TRUNK * (double)ret->total)
+            return true;
+        *count = tree_split_follow(s->p, &ret->v[most], cursors, *count);
+    }
+    return false;
+}
+
+/* Append the branches of the COUNT cursors at LEVEL, and their branches. */
+static void
+tree_split_divide(struct search *s, struct cursor *cursors, size_t count, uint32_t level)
+{
+    struct step step = {0};
+
+    if (!tree_split_end(s, cursors, &count, &step))
+        return;
+    for (size_t i = 0; i < TREE_SPLIT_BRANCHES && s->ret->count < TREE_SPLIT_MAX; i++) {
+        struct tree_branch *b = &step.v[step_largest(&step)], branch = *b;
+        struct cursor *inner;
+
+        if ((double)branch.value < BRANCH * (double)s->total)
+            return;
+        b->value = 0;
+        branch.level = level;
+        s->ret->v[s->ret->count++] = branch;
+        if (level + 1 == TREE_SPLIT_LEVELS || (double)branch.value < DIVIDED * (double)s->total)
+            continue;
+        inner = arena_array(s->arena, count, sizeof *inner);
+        memcpy(inner, cursors, count * sizeof *inner);
+        tree_split_divide(s, inner, tree_split_follow(s->p, &branch, inner, count), level + 1);
+    }
+}
+
 void
 tree_split_find(const struct profile *p, const struct stacks *stacks, enum metric metric,
                 struct arena *arena, struct tree_split *ret)
 {
     struct cursor *cursors = arena_array(arena, stacks->count, sizeof *cursors);
-    struct step step = {0};
-    int64_t total = 0;
+    struct search search = {.p = p, .arena = arena, .ret = ret};
     size_t count = 0;
 
     *ret = (struct tree_split){0};
@@ -127,25 +183,7 @@ tree_split_find(const struct profile *p, const struct stacks *stacks, enum metri
             continue;
         c.frame = named_inwards(p, c.stack, stack_useful_depth(p, c.stack), 0);
         cursors[count++] = c;
-        total = counters_sum(total, c.value);
+        search.total = counters_sum(search.total, c.value);
     }
-    for (int length = 0;; length++) {
-        size_t most;
-
-        step_sum(p, cursors, count, arena, &step);
-        if (step.count == 0 || length == TRUNK_MAX)
-            return;
-        most = step_largest(&step);
-        if ((double)step.v[most].value < TRUNK * (double)step.total)
-            break;
-        count = tree_split_follow(p, &step.v[most], cursors, count);
-    }
-    while (ret->count < TREE_SPLIT_MAX) {
-        struct tree_branch *b = &step.v[step_largest(&step)];
-
-        if ((double)b->value < BRANCH * (double)total)
-            break;
-        ret->v[ret->count++] = *b;
-        b->value = 0;
-    }
+    tree_split_divide(&search, cursors, count, 0);
 }

@@ -155,8 +155,8 @@ run_diff(const void *given, int count, char **arguments)
     if (rc == 0)
         rc = cmd_diff_open_side(o, arguments[1], &hits, &after);
     if (rc == 0) {
-        names_hint_add(&hint, before.set.v[0], &before.stacks);
-        names_hint_add(&hint, after.set.v[0], &after.stacks);
+        names_hint_add(&hint, before.set.v[0], &before.stacks, NULL);
+        names_hint_add(&hint, after.set.v[0], &after.stacks, NULL);
         pick_print_hits(&hits, &o->view);
         rc = cmd_diff_show(o, &limits, &before, &after);
     }

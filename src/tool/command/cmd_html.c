@@ -333,8 +333,8 @@ run_html(const void *given, int count, char **arguments)
         rc = cmd_html_open_side(o, count > 0 ? arguments[count - 1] : NULL, &hits, &side);
     if (rc == 0) {
         if (count > 1)
-            names_hint_add(&hint, before.set.v[0], &before.stacks);
-        names_hint_add(&hint, side.set.v[0], &side.stacks);
+            names_hint_add(&hint, before.set.v[0], &before.stacks, NULL);
+        names_hint_add(&hint, side.set.v[0], &side.stacks, NULL);
         rc = cmd_html_show(o, &side, count > 1 ? &before : NULL);
     }
     if (rc == 0)

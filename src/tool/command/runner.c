@@ -64,8 +64,6 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         rc = build_stacks(s, arena);
     if (rc != 0)
         return rc;
-    if (r->stacks != STACKS_NONE)
-        names_hint_add(s->hint, s->p, &s->stacks);
     s->text = (struct text_view){
         .base = {.p = s->p,
                  .stacks = &s->stacks,
@@ -77,7 +75,10 @@ runner_show_one(struct shown *s, struct arena *arena, struct strbuf *out)
         .out = out,
         .depth = o->depth ? o->depth : TEXT_DEPTH,
     };
-    return r->show(s);
+    rc = r->show(s);
+    if (rc == 0 && r->stacks != STACKS_NONE)
+        names_hint_add(s->hint, s->p, &s->stacks, s->text.nameless);
+    return rc;
 }
 
 /* Begin OUT with the sentence TEXT under TITLE, if there is such a sentence. If the format has no

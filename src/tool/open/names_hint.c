@@ -1,10 +1,11 @@
 /* names_hint.c: name the files that lack symbols, and the packages that provide them.
  *
  * A long list of hints under each report would be ignored. Therefore there are at most
- * MODULES_LISTED hints, each about one file and on one line of 100 columns with its prefix. Each
- * file is on stacks with at least SHARE_REPORTED of the shown bytes. If no names are missing, the
- * hint names a program that has a symbol table but no line numbers. Distributions strip symbol
- * tables, so the user has built such a program.
+ * MODULES_LISTED hints, each about one file and on one line of 100 columns with its prefix: the
+ * directory is omitted first, then the share. Each file is on stacks with at least SHARE_REPORTED
+ * of the shown bytes, and the first screen shows one of the file's nameless functions. If no names
+ * are missing, the hint names a program that has a symbol table but no line numbers. Distributions
+ * strip symbol tables, so the user has built such a program.
  *
  * The remedy is as exact as possible: the package of the file, whose debug package has the names
  * (the debug package itself is not named, because its name varies between distributions). For other
@@ -69,10 +70,12 @@ names_hint_is_empty(const struct unsymbolized_bytes *b)
     return b->by_metric[0] <= 0 && b->by_metric[1] <= 0 && b->by_metric[2] <= 0;
 }
 
-/* Record the gaps of MODULES, indexed by P's module ids, with their shares of TOTAL. */
+/* Record the gaps of MODULES, indexed by P's module ids, with their shares of TOTAL. Leave out the
+ * modules whose NAMELESS is false, unless it is NULL. */
 static void
 add_modules(struct names_hint *h, const struct profile *p,
-            const struct unsymbolized_module *modules, const struct unsymbolized_bytes *total)
+            const struct unsymbolized_module *modules, const struct unsymbolized_bytes *total,
+            const bool *nameless)
 {
     unsymbolized_bytes_add(&h->total, total);
     for (uint32_t i = 1; i < p->module_count; i++) {
@@ -80,7 +83,7 @@ add_modules(struct names_hint *h, const struct profile *p,
 
         if (m->path[0] != '/')
             continue;
-        if (!names_hint_is_empty(&modules[i].unsymbolized))
+        if ((nameless == NULL || nameless[i]) && !names_hint_is_empty(&modules[i].unsymbolized))
             unsymbolized_bytes_add(&find_gap(h, p, i)->bytes, &modules[i].unsymbolized);
         if (m->symbols != SYMBOLS_TABLE || !profile_is_program(p, i) ||
             names_hint_is_empty(&modules[i].lineless))
@@ -91,12 +94,13 @@ add_modules(struct names_hint *h, const struct profile *p,
 }
 
 void
-names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks)
+names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks,
+               const bool *nameless)
 {
     struct arena scratch = {0};
     struct unsymbolized_bytes total = unsymbolized_bytes(&stacks->total);
 
-    add_modules(h, p, unsymbolized_modules(p, stacks, &scratch), &total);
+    add_modules(h, p, unsymbolized_modules(p, stacks, &scratch), &total, nameless);
     arena_release(&scratch);
 }
 
@@ -108,7 +112,7 @@ names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recu
     const struct unsymbolized_module *modules =
         unsymbolized_modules_of_all(p, fold_recursion, &total, &scratch);
 
-    add_modules(h, p, modules, &total);
+    add_modules(h, p, modules, &total, NULL);
     arena_release(&scratch);
 }
 
@@ -144,17 +148,19 @@ find_packages(struct names_hint *h, size_t count, const char *names[MODULES_LIST
                  names, &h->arena);
 }
 
-/* Return the hint about GAP, a file of PACKAGE (or NULL), with NAME for the file. */
+/* Return the hint about GAP, a file of PACKAGE (or NULL), with NAME for the file. With a package,
+ * the share of the bytes is omitted if BRIEF is true. */
 static const char *
-gap_text(struct names_hint *h, const struct names_gap *gap, const char *package, const char *name)
+gap_text(struct names_hint *h, const struct names_gap *gap, const char *package, const char *name,
+         bool brief)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
     const char *share = arena_printf(&h->arena, "%.0f %% of the bytes",
                                      100 * unsymbolized_share(&gap->bytes, &h->total));
 
     if (package != NULL && (urls == NULL || *urls == '\0'))
-        return arena_printf(&h->arena, "%s %s (%s): install the debug package of %s", name,
-                            gap->lack, share, package);
+        return arena_printf(&h->arena, "%s %s%s: install the debug package of %s", name, gap->lack,
+                            brief ? "" : arena_printf(&h->arena, " (%s)", share), package);
     if (*gap->build_id != '\0')
         share = arena_printf(&h->arena, "%s, build id %.*s\xe2\x80\xa6", share, BUILD_ID_DIGITS,
                              gap->build_id);
@@ -170,10 +176,12 @@ print_gaps(struct names_hint *h, size_t count)
     find_packages(h, count, packages);
     for (size_t i = 0; i < count; i++) {
         const struct names_gap *gap = &h->gaps[i];
-        const char *text = gap_text(h, gap, packages[i], gap->path);
+        const char *text = gap_text(h, gap, packages[i], gap->path, false);
 
         if (style_width(text) > HINT_WIDTH)
-            text = gap_text(h, gap, packages[i], path_basename(gap->path));
+            text = gap_text(h, gap, packages[i], path_basename(gap->path), false);
+        if (style_width(text) > HINT_WIDTH)
+            text = gap_text(h, gap, packages[i], path_basename(gap->path), true);
         message_hint("%s", text);
     }
 }

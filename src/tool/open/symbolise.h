@@ -48,9 +48,10 @@ struct names_hint {
     struct unsymbolized_bytes lineless_bytes, total;
 };
 
-/* Record the names that are missing in STACKS of P, which are shown before or after this. P must be
- * symbolised. */
-void names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks);
+/* Record the names that are missing in STACKS of P, which are shown before or after this. Leave out
+ * the modules whose NAMELESS is false (NULL = none). P must be symbolised. */
+void names_hint_add(struct names_hint *h, const struct profile *p, const struct stacks *stacks,
+                    const bool *nameless);
 
 /* Like names_hint_add, for all stacks of P, with or without FOLD_RECURSION. */
 void names_hint_add_all(struct names_hint *h, const struct profile *p, bool fold_recursion);

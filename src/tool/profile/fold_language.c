@@ -256,7 +256,7 @@ fold_import(struct fold_language *f, uint32_t node)
             struct profile_frame frame = p->frames[p->locations[n->location].first_frame];
 
             frame.function = strtab_id(&p->strings, IMPORT_AT_START);
-            frame.line = 0;
+            frame.file = frame.line = 0; // A line of importlib explains nothing.
             f->start_location = new_location(p, &frame);
         }
         *n = (struct profile_node){.location = f->start_location, .flags = f->lost[node]};

@@ -9,6 +9,7 @@
  * If most is in other functions, rows below the last show where the call tree divides:
  *
  *       800.0 MiB   78.1 %    below Server::handle
+ *       500.0 MiB   48.8 %      below Query::run
  *
  * The whole report has at most SCREEN_LINES lines. Sections that need more lines show fewer callers
  * and then fewer rows (text_brief_fit). A given --limit is kept instead.
@@ -53,6 +54,7 @@ enum {
     VALUE_WIDTH = 12,
     SHARE_WIDTH = 9,
     NAME_COLUMN = VALUE_WIDTH + SHARE_WIDTH + 2,
+    BRANCH_INDENT = 2,
     PLACE_SHARE = 3, // A place gets at most the line's width divided by this.
     CHAIN_FRAMES = 12,
     NAMELESS_FRAMES = 4, // Frames of a chain without any name.
@@ -62,6 +64,9 @@ enum {
     SECTION_LINES = 4,   // Blank line, title, one row, and the rest.
     SECOND_LINES = 5,    // As above with two rows.
     FEWER_ROWS = 3,      // Callers are omitted before fewer rows than this are shown.
+    FEWEST_ROWS = 2,     // Branches of the first section are omitted before fewer rows than this.
+    FEWEST_BRANCHES = 2,
+    SECOND_BRANCHES = 3, // Branches of the other sections.
 };
 
 // Minimum share of the peak at which live blocks are not few.
@@ -72,6 +77,8 @@ enum {
 #define CALLS_OFTEN 100000
 #define TURNOVER_OFTEN 10
 #define MOSTLY 0.5
+// Minimum share of the first row of a section on churn.
+#define CHURN_ROW 0.1
 
 #define ARROW " \xe2\x86\x90 "
 
@@ -90,6 +97,26 @@ text_brief_plain_name(const struct text_view *v, const struct stack *s, uint32_t
         return style_clean(v->base.arena, name);
     fold_plain_name(name, plain);
     return style_clean(v->base.arena, arena_strdup(v->base.arena, plain));
+}
+
+/* Note that frame I of S is shown. If it has no name, a hint on its module helps. */
+static void
+text_brief_note_frame(const struct text_view *v, const struct stack *s, uint32_t i)
+{
+    const struct profile_frame *f = &v->base.p->frames[s->frames[i]];
+
+    if (v->nameless != NULL && f->function == 0)
+        v->nameless[f->module] = true;
+}
+
+/* Return NAME, of a function without a name in module MODULE, without the file of the module if
+ * that is the module BEFORE: "+0x1f00…". */
+static const char *
+text_brief_same_module(const char *name, uint32_t module, uint32_t before)
+{
+    const char *offset = module != 0 && module == before ? strrchr(name, '+') : NULL;
+
+    return offset != NULL ? offset : name;
 }
 
 /* Return true if a frame of S from I to before DEPTH has a name. */
@@ -175,7 +202,8 @@ text_brief_container(const struct text_view *v, const struct stack *s, uint32_t 
 }
 
 /* Return the callers of the holder at frame OWN of S: "load_segment ← Loader::run ← main".
- * Functions of the C++ library are left out unless ALL is true. */
+ * Functions of the C++ library are left out unless ALL is true. A function without a name is shown
+ * with its module, unless that is the module that was named last. */
 static const char *
 chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool all)
 {
@@ -185,17 +213,29 @@ chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool al
     bool unsymbolized = false;
     uint32_t first = top_holder_next(v->base.p, s, own);
     uint32_t limit = has_name(v, s, first, depth) ? CHAIN_FRAMES : NAMELESS_FRAMES;
+    size_t room = style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH);
+    // Module that was named last: the row names the holder's if the holder's file is not known.
+    uint32_t module = v->base.p->frames[s->frames[own]].file == 0
+                          ? v->base.p->frames[s->frames[own]].module
+                          : 0;
 
     for (uint32_t i = first; i < depth && shown < limit; i = top_holder_next(v->base.p, s, i)) {
-        bool known = v->base.p->frames[s->frames[i]].function != 0;
+        const struct profile_frame *f = &v->base.p->frames[s->frames[i]];
+        bool known = f->function != 0;
         const char *name = text_brief_plain_name(v, s, i);
 
         if (!all && is_library_cxx(v, s, i, name))
             continue;
+        if (style_width(text) < room)
+            text_brief_note_frame(v, s, i);
         // One "…" represents several adjacent frames without names, on the way to a name.
         if (!known && unsymbolized)
             continue;
         unsymbolized = !known && shown > 0 && has_name(v, s, i, depth);
+        if (!known && !unsymbolized) {
+            name = text_brief_same_module(name, f->module, module);
+            module = f->module;
+        }
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
                             unsymbolized ? "\xe2\x80\xa6" : name);
     }
@@ -272,9 +312,15 @@ about_place(const struct text_view *v, const struct brief_place *p, size_t width
     if (f->function == 0 && f->file == 0)
         place = "";
     text = arena_printf(a, "%s%s", place, lines);
-    if (p->own > 0 && p->by != NULL)
-        text = arena_printf(a, "%s%s%s %s", text, *text ? ", " : "", p->by,
-                            text_brief_plain_name(v, s, p->own - 1));
+    if (p->own > 0 && p->by != NULL) {
+        const struct profile_frame *callee = &v->base.p->frames[s->frames[p->own - 1]];
+        const char *name = text_brief_plain_name(v, s, p->own - 1);
+
+        text_brief_note_frame(v, s, p->own - 1);
+        if (callee->function == 0 && *place != '\0')
+            name = text_brief_same_module(name, callee->module, f->module);
+        text = arena_printf(a, "%s%s%s %s", text, *text ? ", " : "", p->by, name);
+    }
     if (p->more_lines == 0 || style_width(text) <= width)
         return style_cut_end(a, text, width);
     text = arena_printf(a, "%s%s", path_basename(place), lines);
@@ -337,7 +383,10 @@ text_brief_put_function(struct text_view *v, const struct brief_place *p, size_t
         style_text(&v->style, v->out, ATTR_BOLD, FRAME_NAME_OTHER);
         return;
     }
+    text_brief_note_frame(v, p->stack, p->own);
     name = text_brief_short_name(v, p->stack, p->own, room - room / PLACE_SHARE);
+    if (style_width(name) + 2 + TEXT_NAME_MIN > room) // No room for a place.
+        name = text_brief_short_name(v, p->stack, p->own, room);
     style_text(&v->style, v->out, ATTR_BOLD, name);
     width = style_width(name) + 2;
     if (width + TEXT_NAME_MIN > room)
@@ -462,42 +511,71 @@ struct brief_section {
     bool split_is_known;
 };
 
-/* Write the functions among which S's metric divides, if most of it, REST, is in functions without
- * a row. */
+/* Write the branch B of METRIC: "below Server::handle". */
 static void
-text_brief_put_split(struct text_view *v, struct brief_section *s, int64_t rest)
+text_brief_put_branch(struct text_view *v, const struct tree_branch *b, enum metric metric)
 {
-    enum metric metric = s->metric;
     int64_t total = metric_value(&v->base.stacks->total, metric);
+    const struct profile_frame *f = &v->base.p->frames[b->stack->frames[b->frame]];
     struct arena *a = v->base.arena;
+    const char *value =
+        metric_is_bytes(metric) ? style_bytes(a, b->value) : style_count(a, b->value);
+    size_t used = NAME_COLUMN + BRANCH_INDENT * (b->level + 1), room;
+    const char *name, *file = "";
 
-    if ((double)rest < MOSTLY * (double)total)
-        return;
-    if (!s->split_is_known)
-        tree_split_find(v->base.p, v->base.stacks, metric, a, &s->split);
-    s->split_is_known = true;
-    for (size_t i = 0; i < s->split.count; i++) {
-        const struct tree_branch *b = &s->split.v[i];
-        const char *value =
-            metric_is_bytes(metric) ? style_bytes(a, b->value) : style_count(a, b->value);
-
-        style_attr(&v->style, v->out, ATTR_DIM);
-        style_right(v->out, value, VALUE_WIDTH);
-        style_right(v->out, style_percent(a, b->value, total), SHARE_WIDTH);
-        strbuf_fmt(v->out, "    below %s",
-                   text_brief_short_name(v, b->stack, b->frame,
-                                         style_room(&v->style, NAME_COLUMN + 8)));
-        style_attr(&v->style, v->out, ATTR_PLAIN);
-        strbuf_char(v->out, '\n');
-    }
+    // Native functions are found by their name, but "<module>" is in each file of Python. The line
+    // differs among the stacks.
+    if (f->language != 0 && f->file != 0)
+        file = style_clean(
+            a, phrase_file(v->base.p, b->stack->frames[b->frame], text_is_wide(v)));
+    used += sizeof "below";
+    room = style_room(&v->style, used);
+    name = text_brief_short_name(v, b->stack, b->frame, room);
+    style_attr(&v->style, v->out, ATTR_DIM);
+    style_right(v->out, value, VALUE_WIDTH);
+    style_right(v->out, style_percent(a, b->value, total), SHARE_WIDTH);
+    strbuf_fmt(v->out, "%*sbelow %s", (int)(2 + BRANCH_INDENT * (b->level + 1)), "", name);
+    if (*file != '\0' && style_width(name) + 2 + TEXT_NAME_MIN <= room)
+        strbuf_fmt(v->out, "  %s", style_cut_start(a, file, room - style_width(name) - 2));
+    style_attr(&v->style, v->out, ATTR_PLAIN);
+    strbuf_char(v->out, '\n');
 }
 
-/* Contents of a section: at most ROWS rows, each with at most CALLERS callers, and if SPLIT is true
- * where the tree divides. */
+/* Return true if branch I of SPLIT is among the COUNT largest. A branch is never larger than the
+ * one that contains it, which is in front of it. */
+static bool
+text_brief_is_large_branch(const struct tree_split *split, size_t i, size_t count)
+{
+    size_t larger = 0;
+
+    for (size_t k = 0; k < split->count; k++)
+        larger += split->v[k].value > split->v[i].value ||
+                  (split->v[k].value == split->v[i].value && k < i);
+    return larger < count;
+}
+
+/* Write the functions among which S's metric divides, at most COUNT, if most of it, REST, is in
+ * functions without a row. */
+static void
+text_brief_put_split(struct text_view *v, struct brief_section *s, int64_t rest, size_t count)
+{
+    int64_t total = metric_value(&v->base.stacks->total, s->metric);
+
+    if (count == 0 || (double)rest < MOSTLY * (double)total)
+        return;
+    if (!s->split_is_known)
+        tree_split_find(v->base.p, v->base.stacks, s->metric, v->base.arena, &s->split);
+    s->split_is_known = true;
+    for (size_t i = 0; i < s->split.count; i++)
+        if (text_brief_is_large_branch(&s->split, i, count))
+            text_brief_put_branch(v, &s->split.v[i], s->metric);
+}
+
+/* Contents of a section: at most ROWS rows, each with at most CALLERS callers, and at most BRANCHES
+ * branches of the tree. */
 struct brief_plan {
-    size_t rows, callers;
-    bool split;
-    bool first; // The first section keeps its split.
+    size_t rows, callers, branches;
+    bool first; // The first section keeps some branches.
 };
 
 static void
@@ -526,23 +604,26 @@ text_brief_put_rows(struct text_view *v, struct brief_section *s, struct brief_p
     }
     text_brief_put_rest(v, metric, rest, more, "more function");
     text_brief_put_rest(v, metric, shrunk, less, "function");
-    if (plan.split)
-        text_brief_put_split(v, s, rest);
+    text_brief_put_split(v, s, rest, plan.branches);
 }
 
-/* Return the next smaller plan after PLAN: one caller, no split, fewer rows, no callers, one
- * row. */
+/* Return the next smaller plan after PLAN: one caller, no branches, fewer rows, no callers, two
+ * rows, fewer branches of the first section, one row. */
 static struct brief_plan
 text_brief_smaller(struct brief_plan plan)
 {
     if (plan.callers > 1)
         plan.callers = 1;
-    else if (plan.split && !plan.first)
-        plan.split = false;
+    else if (plan.branches > 0 && !plan.first)
+        plan.branches = 0;
     else if (plan.rows > FEWER_ROWS)
         plan.rows--;
     else if (plan.callers > 0 && plan.rows > 1)
         plan.callers = 0;
+    else if (plan.rows > FEWEST_ROWS)
+        plan.rows--;
+    else if (plan.branches > FEWEST_BRANCHES)
+        plan.branches--;
     else if (plan.rows > 1)
         plan.rows--;
     else
@@ -560,23 +641,20 @@ text_brief_lines(const struct strbuf *text, size_t from)
     return lines;
 }
 
-/* Write a section by PLAN, or by a smaller plan, so that it has at most LINES lines. Return the
- * number of lines it has. */
+/* Write S by PLAN, or by a smaller plan, so that it has at most LINES lines. Return the number of
+ * lines it has. */
 static size_t
-text_brief_fit(struct text_view *v, enum metric metric, struct brief_plan plan, size_t lines)
+text_brief_fit(struct text_view *v, struct brief_section *s, struct brief_plan plan, size_t lines)
 {
     const size_t before = v->out->length, seen = v->seen_count;
-    struct brief_section s = {.metric = metric};
 
-    top_holders_build(v->base.p, v->base.stacks, metric, v->base.arena, &s.holders);
-    if (s.holders.count == 0 || metric_value(&s.holders.v[0].counters, metric) <= 0)
-        return 0;
-    text_brief_put_rows(v, &s, plan);
-    while (text_brief_lines(v->out, before) > lines && (plan.rows > 1 || plan.callers > 0)) {
+    text_brief_put_rows(v, s, plan);
+    while (text_brief_lines(v->out, before) > lines &&
+           (plan.rows > 1 || plan.callers > 0 || plan.branches > FEWEST_BRANCHES)) {
         plan = text_brief_smaller(plan);
         strbuf_cut(v->out, before);
         v->seen_count = seen;
-        text_brief_put_rows(v, &s, plan);
+        text_brief_put_rows(v, s, plan);
     }
     return text_brief_lines(v->out, before);
 }
@@ -631,6 +709,7 @@ text_brief_put_growth(struct text_view *v)
     user_code_init(&code, p, v->base.arena);
     for (size_t i = 0; i < t.row_count; i++) {
         const struct stack *s = t.rows[i].stack;
+        const char *end = timeline_is_freed(&t.rows[i]) ? ", freed at the end" : "";
 
         if (!timeline_is_notable(p, &t.rows[i]))
             continue;
@@ -651,10 +730,8 @@ text_brief_put_growth(struct text_view *v)
                                 &(struct brief_place){.stack = s,
                                                 .own = user_code_frame(&code, s),
                                                 .by = "by"},
-                                NAME_COLUMN);
-        if (timeline_is_freed(&t.rows[i]))
-            strbuf_str(v->out, ", freed at the end");
-        strbuf_char(v->out, '\n');
+                                NAME_COLUMN + style_width(end));
+        strbuf_fmt(v->out, "%s\n", end);
     }
 }
 
@@ -671,38 +748,61 @@ put_hints(struct text_view *v)
 
     for (size_t i = 1; i < p->heap_count && *more == '\0'; i++)
         if (p->heaps[i].made > 0)
-            more = ", --by heap";
+            more = "|heap";
     if (tags_has_labels(p))
-        more = arena_printf(v->base.arena, "%s, --by label", more);
+        more = arena_printf(v->base.arena, "%s|label", more);
     strbuf_char(v->out, '\n');
     text_prose(v, ATTR_DIM,
                arena_printf(v->base.arena,
-                            "More: report --full, --site N, --by function, --by type%s%s", more,
+                            "More: report --full, --site N, --by function|type%s%s", more,
                             others));
 }
 
-/* Write the COUNT sections of METRICS, at most LINES lines in all. The first has the lines that the
- * others do not need. */
-static void
-text_brief_put_sections(struct text_view *v, const enum metric *metrics, size_t count, size_t lines)
+/* Return true if a section on METRIC with HOLDERS is worth its lines. Beside other sections, churn
+ * is if its first row has much of it. */
+static bool
+text_brief_is_useful(const struct text_view *v, const struct top_holders *holders,
+                     enum metric metric, bool is_churn)
 {
-    static const struct brief_plan plans[] = {{FIRST_ROWS, FIRST_CALLERS, true, true},
-                                              {SECOND_ROWS, 1, true, false},
-                                              {THIRD_ROWS, 1, true, false}};
+    int64_t most = holders->count > 0 ? metric_value(&holders->v[0].counters, metric) : 0;
+
+    return most > 0 && (!is_churn || v->base.limit != 0 ||
+                        (double)most >=
+                            CHURN_ROW * (double)metric_value(&v->base.stacks->total, metric));
+}
+
+/* Write the COUNT sections of METRICS, at most LINES lines in all. The last is on churn if IS_CHURN
+ * is true. The first has the lines that the others do not need. */
+static void
+text_brief_put_sections(struct text_view *v, const enum metric *metrics, size_t count,
+                        bool is_churn, size_t lines)
+{
+    static const struct brief_plan plans[] = {
+        {FIRST_ROWS, FIRST_CALLERS, TREE_SPLIT_MAX, true},
+        {SECOND_ROWS, 1, SECOND_BRANCHES, false},
+        {THIRD_ROWS, 1, SECOND_BRANCHES, false}};
     static const size_t least[] = {SECTION_LINES, SECOND_LINES, SECTION_LINES};
-    size_t used = 0;
+    struct brief_section sections[countof(plans)] = {0};
+    size_t used = 0, useful = 0;
 
     for (size_t i = 0; i < count; i++) {
+        struct brief_section *s = &sections[useful];
+
+        *s = (struct brief_section){.metric = metrics[i]};
+        top_holders_build(v->base.p, v->base.stacks, metrics[i], v->base.arena, &s->holders);
+        useful += text_brief_is_useful(v, &s->holders, metrics[i], is_churn && i + 1 == count);
+    }
+    for (size_t i = 0; i < useful; i++) {
         struct brief_plan plan = plans[i];
         size_t others = 0;
 
-        for (size_t k = i + 1; k < count; k++)
+        for (size_t k = i + 1; k < useful; k++)
             others += least[k];
         if (v->base.limit != 0) {
             plan.rows = v->base.limit;
-            text_brief_fit(v, metrics[i], plan, SIZE_MAX);
+            text_brief_fit(v, &sections[i], plan, SIZE_MAX);
         } else if (i == 0 || lines >= used + SECTION_LINES) {
-            used += text_brief_fit(v, metrics[i], plan,
+            used += text_brief_fit(v, &sections[i], plan,
                                    lines > used + others ? lines - used - others : 0);
         }
     }
@@ -726,7 +826,9 @@ text_brief(struct text_view *v)
     struct strbuf *out = v->out, tail = {0};
     enum metric metrics[3];
     size_t count = choose_metrics(v, metrics), start = out->length, before, used;
+    bool is_churn;
 
+    v->nameless = arena_array(v->base.arena, v->base.p->module_count, sizeof *v->nameless);
     text_header(v);
     text_losses(v, loss_field_count);
     text_corruptions(v);
@@ -740,13 +842,17 @@ text_brief(struct text_view *v)
     // blocks are shown nevertheless.
     if (out->length > before && v->base.p->language_only == 0)
         count = 1;
-    count += choose_churn(v, &metrics[count]);
     v->out = &tail;
     text_brief_put_growth(v);
+    // Growth matters more than churn, and there is no room for both.
+    is_churn = tail.length == 0 && choose_churn(v, &metrics[count]);
     put_hints(v);
     v->out = out;
-    used = text_brief_lines(out, start) + text_brief_lines(&tail, 0) + HINT_LINES;
-    text_brief_put_sections(v, metrics, count, used < SCREEN_LINES ? SCREEN_LINES - used : 0);
+    // All functions of a language have names.
+    used = text_brief_lines(out, start) + text_brief_lines(&tail, 0) +
+           (v->base.p->language_only != 0 ? 0 : HINT_LINES);
+    text_brief_put_sections(v, metrics, count + is_churn, is_churn,
+                            used < SCREEN_LINES ? SCREEN_LINES - used : 0);
     strbuf_str(out, strbuf_text(&tail));
     strbuf_release(&tail);
 }

@@ -134,8 +134,8 @@ text_header(struct text_view *v)
     if (v->base.p->language_only != 0)
         text_prose(v, ATTR_DIM,
                    arena_printf(v->base.arena,
-                                "Only %s functions; --no-language-only adds those in C, --native "
-                                "the interpreter's too",
+                                "Only %s functions; --no-language-only adds C, --native the "
+                                "interpreter",
                                 profile_string(v->base.p, v->base.p->language_only)));
     if (v->base.p->losses.runtime_left_out && !v->base.p->runtime_folded)
         text_prose(v, ATTR_WARNING,

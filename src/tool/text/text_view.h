@@ -18,6 +18,8 @@ struct text_view {
     size_t seen_count, seen_capacity;
     bool names_modules;        // Stacks name the modules of their frames.
     bool is_callerless;        // No number depends on callers.
+    // By module: a function without a name is shown. NULL = not known, any may be.
+    bool *nameless;
 };
 
 enum { TEXT_LIMIT = 10, TEXT_OVERVIEW_LIMIT = 5, TEXT_DEPTH = 12 };

@@ -100,15 +100,24 @@ path_tail(const char *path)
 }
 
 const char *
-phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena)
+phrase_file(const struct profile *p, uint32_t frame, bool full)
 {
     const struct profile_frame *f = &p->frames[frame];
     const char *file = profile_string(p, f->file), *module = p->modules[f->module].path;
 
     if (f->file == 0)
         return full ? module : path_basename(module);
-    if (!full)
-        file = path_tail(file);
+    return full ? file : path_tail(file);
+}
+
+const char *
+phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena)
+{
+    const struct profile_frame *f = &p->frames[frame];
+    const char *file = phrase_file(p, frame, full);
+
+    if (f->file == 0)
+        return file;
     return f->line ? arena_printf(arena, "%s:%" PRIu32, file, f->line) : file;
 }
 

@@ -44,6 +44,10 @@ const char *phrase_blocks(struct arena *arena, int64_t blocks, int64_t bytes);
 /* Return a block size or a limit of sizes: "24 B", "64 KiB" rather than "64.0 KiB". From ARENA. */
 const char *phrase_size(struct arena *arena, uint64_t bytes);
 
+/* Return the file of FRAME: "dir/file.c" (the whole path if FULL), or the module if there is none.
+ * Part of P. */
+const char *phrase_file(const struct profile *p, uint32_t frame, bool full);
+
 /* Return the place of FRAME: "dir/file.c:12" (the whole path if FULL), or the module's base name if
  * there is no file. From ARENA. */
 const char *phrase_place(const struct profile *p, uint32_t frame, bool full, struct arena *arena);

@@ -52,7 +52,8 @@ for python in $pythons; do
     check "$name: known sums" run_python "$area/language_only.py" known "$name" "$PWD"
     "$HEAPTAP" report --wide "$name" >"$name.screen" 2>/dev/null
     check "$name: the default is Python only" grep -q 'native (no Python frame)' "$name.screen"
-    same "$name: no frame of importlib" 0 "$(grep -c '_find_and_load\|importlib' "$name.screen")"
+    same "$name: no frame of importlib" 0 \
+        "$(grep -c '_find_and_load\|frozen importlib' "$name.screen")"
     check "$name: a section on live blocks" \
         grep -q '^Still live at end .*, which Python did not free at exit$' "$name.screen"
     check "$name: one screen" test "$(wc -l <"$name.screen")" -le 30

@@ -151,9 +151,37 @@ END
 gcc -O1 -fno-builtin -s -o bare bare.c
 record bare.heaptap ./bare
 "$HEAPTAP" report bare.heaptap >bare.txt 2>&1
-check "the callers of a nameless function are listed" \
-    grep -Eq 'from bare\+0x[0-9a-f]+… ← bare\+0x[0-9a-f]+…' bare.txt
+check "the callers of a nameless function are listed, the file once" \
+    grep -Eq 'from \+0x[0-9a-f]+… ← \+0x[0-9a-f]+…' bare.txt
 check "no ellipsis hides callers if none has a name" sh -c '! grep -q "← …" bare.txt'
 check "the hint on names is above the report" \
     grep -q "^hint: .*bare is stripped" <(head -1 bare.txt)
+
+# A library whose functions are in no row has no hint, however much it allocated.
+cat >gone.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void churn(void) { free(malloc(1 << 20)); __asm__(""); }
+void gone(void) { for (int i = 0; i < 50; i++) churn(); }
+END
+cat >kept.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void *take(void) { void *p = malloc(9000); __asm__(""); return p; }
+__attribute__((noinline)) static void *keep(void) { void *p = take(); __asm__(""); return p; }
+void *kept(void) { void *p = keep(); __asm__(""); return p; }
+END
+for name in gone kept; do
+    gcc -O1 -fno-builtin -s -shared -fPIC -o lib$name-of-a-long-name-that-leaves-no-room.so $name.c
+done
+cat >both.c <<'END'
+#include <stdlib.h>
+void gone(void), *kept(void);
+void *volatile all[2];
+int main(void) { gone(); all[0] = kept(); all[1] = malloc(3 << 20); return 0; }
+END
+gcc -O1 -g -fno-builtin -o both both.c ./libgone*.so ./libkept*.so
+record both.heaptap ./both
+"$HEAPTAP" report both.heaptap 2>hints >screen
+check "a module without a row has no hint" test ! -s hints
+"$HEAPTAP" report --filter kept both.heaptap 2>hints >screen
+check "a module with a row has a hint" grep -q "^hint: .*libkept" hints
 finish

@@ -251,4 +251,6 @@ same "grown: what is still live" \
 same "grown: what was freed" \
     "grew until freed at the end: grow (grown.c:15), report, freed at the end" \
     "$(growth freed | tr -d '\n')"
+check "grown: the lines fit into 60 columns" \
+    test "$(COLUMNS=60 "$HEAPTAP" report freed.heaptap 2>/dev/null | wc -L)" -le 60
 finish
