@@ -16,7 +16,14 @@
 
 typedef int function(int);
 
-enum { PAGE = 4096, TARGET_AT = 1024, TRAMPOLINE_AT = 2048, DATA_AT = 3072, JUMPED = 42 };
+enum {
+    PAGE = 4096,
+    TARGET_AT = 1024,
+    CALLED_AT = 1536,
+    TRAMPOLINE_AT = 2048,
+    DATA_AT = 3072,
+    JUMPED = 42
+};
 
 static struct target self;
 static unsigned char *page;
@@ -57,6 +64,7 @@ static int
 prepare(const char *code, size_t size_bytes, struct patch *p)
 {
     static const char target[] = "\xb8\x2a\x00\x00\x00\xc3"; // mov eax, 42; ret
+    static const char called[] = "\x8d\x04\x7f\xc3"; // lea eax, [rdi+2*rdi]; ret
     unsigned char trampoline[TRAMPOLINE_BYTES] = {0};
     struct err err;
     int r;
@@ -64,6 +72,7 @@ prepare(const char *code, size_t size_bytes, struct patch *p)
     memset(page, 0xcc, PAGE);
     memcpy(page, code, size_bytes);
     memcpy(page + TARGET_AT, target, sizeof target - 1);
+    memcpy(page + CALLED_AT, called, sizeof called - 1);
     page[DATA_AT] = 7;
     memset(page + DATA_AT + 1, 0, 3);
     p->trampoline = (uint64_t)(uintptr_t)page + TRAMPOLINE_AT;
@@ -85,6 +94,7 @@ moves(const char *code, size_t size_bytes)
         assert_int_equal(at(TRAMPOLINE_AT)(i), at(0)(i));
     assert_true(patch_apply(&self, &p));
     assert_int_equal(at(0)(1), JUMPED);
+    assert_memory_equal(page, code, p.at - p.function);
     assert_false(patch_apply(&self, &p)); // It is not the original any more.
     assert_true(patch_remove(&self, &p));
     assert_memory_equal(page, code, size_bytes);
@@ -97,8 +107,8 @@ moves(const char *code, size_t size_bytes)
 #define MOVES(code)   moves(code, sizeof(code) - 1)
 #define REFUSES(code)                                                                              \
     do {                                                                                           \
-        struct patch p = {0};                                                                      \
-        assert_int_equal(prepare(code, sizeof(code) - 1, &p), HEAPTAP_BAD_INPUT);                  \
+        struct patch refused = {0};                                                                \
+        assert_int_equal(prepare(code, sizeof(code) - 1, &refused), HEAPTAP_BAD_INPUT);            \
     } while (0)
 
 /* If this fails, a patched malloc does something else than the original. */
@@ -143,18 +153,109 @@ branches_keep_their_targets(void **unused)
     MOVES("\xb8\x05\x00\x00\x00\x85\xff\x7f\x01\xc3\x89\xf8\xc3");
 }
 
+/* If this fails, an indirect call of a patched function ends a program with IBT. */
+static void
+endbr64_stays_first(void **unused)
+{
+    // endbr64; lea eax, [rdi+1]; nop; ret
+    static const char code[] = "\xf3\x0f\x1e\xfa\x8d\x47\x01\x66\x90\xc3";
+    struct patch p = {0};
+
+    (void)unused;
+    MOVES("\xf3\x0f\x1e\xfa\x8d\x47\x01\x66\x90\xc3");
+    assert_int_equal(prepare(code, sizeof code - 1, &p), 0);
+    assert_int_equal(p.at, p.function + 4);
+    assert_memory_equal(page + TRAMPOLINE_AT, code, 4); // The recorder calls it indirectly.
+    assert_true(patch_apply(&self, &p));
+    assert_memory_equal(page, code, 4);
+    assert_int_equal(page[4], 0xe9);
+    assert_true(patch_remove(&self, &p));
+}
+
+/* If this fails, a called function returns into the trampoline, which a detach unmaps. */
+static void
+a_moved_call_returns_to_the_original(void **unused)
+{
+    struct patch p = {0};
+
+    (void)unused;
+    // call CALLED; inc eax; ret
+    MOVES("\xe8\xfb\x05\x00\x00\xff\xc0\xc3");
+    // push rbx; mov ebx, edi; call CALLED, which begins below the fifth byte; add eax, ebx; pop
+    // rbx; ret
+    MOVES("\x53\x89\xfb\xe8\xf8\x05\x00\x00\x01\xd8\x5b\xc3");
+    // endbr64; sub rsp, 8; call CALLED; add rsp, 8; ret
+    MOVES("\xf3\x0f\x1e\xfa\x48\x83\xec\x08\xe8\xf3\x05\x00\x00\x48\x83\xc4\x08\xc3");
+    // lea rax, [rip+CALLED-7], which is moved; call rax, which is not; ret
+    MOVES("\x48\x8d\x05\xf9\x05\x00\x00\xff\xd0\xc3");
+    // push rbp; lea ebp, [rdi]; call [rip+12], the word at 22; pop rbp; ret
+    assert_int_equal(prepare("\x55\x8d\x2f\xff\x15\x0b\x00\x00\x00\x5d\xc3", 11, &p), 0);
+    *(uint64_t *)(void *)(page + 20) = (uint64_t)(uintptr_t)page + CALLED_AT;
+    assert_int_equal(at(0)(5), 15);
+    assert_int_equal(at(TRAMPOLINE_AT)(5), 15);
+    self.has_shadow_stack = true;
+    REFUSES("\xe8\xfb\x05\x00\x00\xff\xc0\xc3");
+    self.has_shadow_stack = false;
+}
+
+/* If this fails, a loop at the start of a function jumps into the middle of a written jump. */
+static void
+a_short_function_with_a_loop_is_copied_whole(void **unused)
+{
+    struct patch p = {0};
+
+    (void)unused;
+    // xor eax, eax; mov ecx, 3; add eax, edi; dec ecx; jne to the add, which starts at 7; ret
+    MOVES("\x31\xc0\xb9\x03\x00\x00\x00\x01\xf8\xff\xc9\x75\xfa\xc3");
+    // mov eax, edi; mov cl, 3; inc eax; dec cl; jne to the inc at 4, below the fifth byte; ret
+    MOVES("\x89\xf8\xb1\x03\xff\xc0\xfe\xc9\x75\xfa\xc3");
+    // endbr64; the same, where the branch leads to the ninth byte.
+    MOVES("\xf3\x0f\x1e\xfa\x89\xf8\xb1\x03\xff\xc0\xfe\xc9\x75\xfa\xc3");
+    // A thread in the loop continues in the copy, and comes back.
+    assert_int_equal(prepare("\x89\xf8\xb1\x03\xff\xc0\xfe\xc9\x75\xfa\xc3", 11, &p), 0);
+    assert_int_equal(p.left_bytes, 11);
+    assert_int_equal(patch_moves(&p, p.function, true), 0);
+    assert_int_equal(patch_moves(&p, p.function + 6, true), p.trampoline + 6);
+    assert_int_equal(patch_moves(&p, p.trampoline + 6, false), p.function + 6);
+    assert_int_equal(patch_moves(&p, p.trampoline, false), p.function);
+    assert_int_equal(patch_moves(&p, p.function + 11, true), 0);
+    // It calls a function from the loop.
+    REFUSES("\x89\xf8\xb1\x03\xe8\xf7\x05\x00\x00\xfe\xc9\x75\xf7\xc3");
+}
+
+/* If this fails, an allocator whose free does nothing cannot be recorded, or the next function is
+ * overwritten. */
+static void
+padding_may_be_overwritten(void **unused)
+{
+    (void)unused;
+    MOVES("\x31\xc0\xc3\x90\x90\x90");     // xor eax, eax; ret; three nops
+    MOVES("\x31\xc0\xc3");                 // int3 follows.
+    MOVES("\x31\xc0\xc3\x0f\x1f\x40\x00"); // A long nop.
+    MOVES("\xeb\x04\xcc\xcc\xcc\xcc\x8d\x47\x03\xc3"); // jmp +4; lea eax, [rdi+3]; ret
+    REFUSES("\x31\xc0\xc3\x31\xc0\xc3");   // Another function.
+}
+
 /* If this fails, an instruction that cannot run elsewhere is moved, and the program crashes. */
 static void
 functions_that_cannot_be_moved_are_refused(void **unused)
 {
     (void)unused;
-    REFUSES("\xe8\x03\x00\x00\x00\xc3\x90\x90\xc3"); // A call: its return address would move.
-    REFUSES("\x31\xc0\xc3\x90\x90\x90");             // It ends before the fifth byte.
     REFUSES("\xe3\x03\x31\xc0\x90\xc3\xc3");         // jrcxz has a short form only.
-    REFUSES("\x31\xc0\xeb\x02\x90\x90\xc3");         // A short jump, then other code.
-    // add eax, 1; dec edi; jne to the second instruction, which the jump overwrites.
-    REFUSES("\x31\xc0\x83\xc0\x01\xff\xcf\x75\xf9\xc3");
+    REFUSES("\x31\xc0\xeb\x02\x31\xc0\xc3");         // A short jump, then other code.
+    REFUSES("\xff\xd0\x31\xc0\xc3");                 // call rax, which returns to the third byte.
+    REFUSES("\x53\xff\x54\x24\x08\x5b\xc3"); // push rbx; call [rsp+8]: the push would move rsp.
     REFUSES("\x06\x06\x06\x06\x06\x06");             // No instructions of 64-bit mode.
+}
+
+/* If this fails, a jump to a distant library lands elsewhere. */
+static void
+a_relay_reaches_any_address(void **unused)
+{
+    (void)unused;
+    patch_relay(page, (uint64_t)(uintptr_t)page + CALLED_AT);
+    memcpy(page + CALLED_AT, "\x8d\x04\x7f\xc3", 4); // lea eax, [rdi+2*rdi]; ret
+    assert_int_equal(at(0)(7), 21);
 }
 
 /* If this fails, realloc's inner call of malloc counts as an allocation of the program. */
@@ -227,7 +328,12 @@ main(void)
         cmocka_unit_test(instructions_do_the_same_in_the_trampoline),
         cmocka_unit_test(addresses_relative_to_the_instruction_are_adjusted),
         cmocka_unit_test(branches_keep_their_targets),
+        cmocka_unit_test(endbr64_stays_first),
+        cmocka_unit_test(a_moved_call_returns_to_the_original),
+        cmocka_unit_test(a_short_function_with_a_loop_is_copied_whole),
+        cmocka_unit_test(padding_may_be_overwritten),
         cmocka_unit_test(functions_that_cannot_be_moved_are_refused),
+        cmocka_unit_test(a_relay_reaches_any_address),
         cmocka_unit_test(direct_branches_are_found),
         cmocka_unit_test(names_are_found_as_by_the_dynamic_linker),
         cmocka_unit_test(gaps_are_free_and_near),

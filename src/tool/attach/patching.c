@@ -1,9 +1,9 @@
 /* patching.c: write and remove the jumps of an attached recorder while all threads are stopped.
  *
  * Three parts of a thread's state could be in the overwritten bytes: its next instruction, which is
- * moved to the trampoline; a return address, which cannot be, because no call is moved; and the
- * instruction that a signal handler interrupted. The last one is a word on the stack. If any word
- * there looks like one, all threads are resumed, and we try again later. */
+ * moved to the trampoline; a return address, which cannot be, because every call returns behind
+ * them; and the instruction that a signal handler interrupted. The last one is a word on the
+ * stack. If any word there looks like one, all threads are resumed, and we try again later. */
 #include "attach/patching.h"
 
 #include <errno.h>
@@ -26,8 +26,9 @@ words_in_patches(const struct threads *s, const struct region *region)
     struct word_range ranges[ATTACH_FUNCTION_COUNT];
 
     for (uint64_t i = 0; i < region->patch_count; i++)
-        ranges[i] = (struct word_range){region->patches[i].function + 1,
-                                        region->patches[i].function + PATCH_JUMP_BYTES};
+        ranges[i] = (struct word_range){region->patches[i].at + 1,
+                                        region->patches[i].function +
+                                            region->patches[i].left_bytes};
     return threads_words_in(s, ranges, region->patch_count);
 }
 
@@ -35,18 +36,13 @@ bool
 patching_move_thread(struct stopped *t, const struct region *region, bool into)
 {
     for (uint64_t i = 0; i < region->patch_count; i++) {
-        const struct patch *p = &region->patches[i];
+        uint64_t to = patch_moves(&region->patches[i], t->registers.rip, into);
 
-        for (uint32_t k = 0; k < p->count; k++) {
-            uint64_t inside = p->function + p->from[k], outside = p->trampoline + p->to[k];
-
-            // At its first instruction the jump takes the thread itself.
-            if (t->registers.rip != (into ? inside : outside) || (into && k == 0))
-                continue;
-            t->registers.rip = into ? outside : inside;
-            t->is_changed = true;
-            return true;
-        }
+        if (to == 0)
+            continue;
+        t->registers.rip = to;
+        t->is_changed = true;
+        return true;
     }
     return false;
 }

@@ -6,7 +6,7 @@
 #include "format/attach_request.h"
 
 enum {
-    REGION_VERSION = 1,
+    REGION_VERSION = 2,
     REGION_BRANCHES_MAX = 512,
     REGION_PATH_BYTES = 4096,
 };

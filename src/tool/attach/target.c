@@ -401,7 +401,7 @@ any_filter(struct target *t, const char *mode)
 static int
 check_life(struct target *t, struct err *err)
 {
-    const char *state;
+    const char *state, *features;
 
     t->thread = processes_thread(t->pid);
     state = target_status(t, t->thread, "State:");
@@ -421,6 +421,8 @@ check_life(struct target *t, struct err *err)
                        "seccomp)",
                        t->pid);
     t->is_filtered = any_filter(t, "2");
+    features = target_status(t, t->thread, "x86_Thread_features:");
+    t->has_shadow_stack = features != NULL && strstr(features, "shstk") != NULL;
     return 0;
 }
 

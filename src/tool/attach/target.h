@@ -32,6 +32,7 @@ struct target {
     uint32_t thread; // Through which the memory is accessed: the first thread may have ended.
     int memory_fd; // /proc/PID/task/THREAD/mem
     bool is_filtered; // The process has a seccomp filter.
+    bool has_shadow_stack; // The processor compares its return addresses.
     struct target_map *maps; // By address.
     size_t map_count;
     struct target_module *modules; // In the order of the dynamic linker's search.
