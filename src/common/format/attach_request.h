@@ -11,15 +11,20 @@
  *
  * The tool writes a jump at the beginning of each real function, to the library's function
  * heaptap_attached_NAME. The real function's first instructions are in a trampoline, which
- * continues behind them; `functions` has the trampolines. */
+ * continues behind them; `functions` has the trampolines.
+ *
+ * Functions of other names and of other kinds are hooked. The jump of hook number I leads to a stub
+ * that the tool has written. It loads the address of `hooks[I]` into the sixth argument register
+ * and jumps to the entry heaptap_attached_hooks[SHAPE] of the library. */
 #ifndef FORMAT_ATTACH_REQUEST_H
 #define FORMAT_ATTACH_REQUEST_H
 
 #include "base/base.h"
+#include "base/hook_slot.h"
 
 #define ATTACH_MAGIC UINT64_C(0x4843415454414548) // "HEATTACH"
 
-enum { ATTACH_VERSION = 1, ATTACH_SETTINGS_BYTES = 8192 };
+enum { ATTACH_VERSION = 2, ATTACH_SETTINGS_BYTES = 8192, ATTACH_HOOKS_MAX = 256 };
 
 /* The functions of an allocator that are replaced by jumps, and dlclose. */
 #define ATTACH_FUNCTIONS(X)                                                                        \
@@ -88,6 +93,9 @@ struct attach_request {
     uint32_t is_glibc;    // 1 = all functions are glibc's.
     uint32_t is_quiet;    // 1 = make no system call after the start.
     int32_t profile_fd;   // Descriptor of the profile, which is empty and open for writing.
+    // Code of the library that defines malloc, if its functions are not the program's or libc's.
+    uint64_t allocator_start, allocator_bytes;
+    struct hook_slot hooks[ATTACH_HOOKS_MAX]; // Only `function` is used: the trampoline.
     char settings[ATTACH_SETTINGS_BYTES]; // "NAME=VALUE", NUL, and so on; ends with an empty one.
 };
 

@@ -1,5 +1,5 @@
 /* ledger_hooked.c: implements the ledger for blocks of allocators that are hooked by name
- * (hooks_interposed.c).
+ * (hook_entries.h).
  *
  * The allocator of such a block cannot report its size, and two such blocks may be in one granule
  * of malloc's ledger. So these blocks have a separate flat ledger. Each entry has eight bytes for

@@ -187,6 +187,8 @@ struct arch_caller {
  * registers of up to four arguments. */
 #define ARCH_ATTACHED_CHECK                                                                        \
     __asm__(".text\n\t"                                                                            \
+            ".globl attached_check\n\t"                                                            \
+            ".hidden attached_check\n\t"                                                           \
             ".type attached_check, @function\n"                                                    \
             "attached_check:\n\t"                                                                  \
             ".cfi_startproc\n\t"                                                                   \
@@ -194,8 +196,12 @@ struct arch_caller {
             "pushq %rsi\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
             "pushq %rdx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
             "pushq %rcx\n\t.cfi_adjust_cfa_offset 8\n\t"                                          \
+            "pushq %r8\n\t.cfi_adjust_cfa_offset 8\n\t"                                           \
+            "pushq %r9\n\t.cfi_adjust_cfa_offset 8\n\t"                                           \
             "movl %r10d, %edi\n\t"                                                                 \
             "call attached_new_owner\n\t"                                                          \
+            "popq %r9\n\t.cfi_adjust_cfa_offset -8\n\t"                                           \
+            "popq %r8\n\t.cfi_adjust_cfa_offset -8\n\t"                                           \
             "popq %rcx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
             "popq %rdx\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
             "popq %rsi\n\t.cfi_adjust_cfa_offset -8\n\t"                                          \
