@@ -1,5 +1,5 @@
-/* test_live_memory.c: reads from a running process. If this fails, views of a process lack data that
- * its dump has. */
+/* test_live_memory.c: reads from a running process. If this fails, views of a process lack data
+ * that its dump has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *
  * A function of the real allocator may call a hooked one to implement malloc. Such a call has a
  * return address in the allocator's library or, after a tail call, in the recorder. It is not
- * recorded twice. An allocator in the program has no range of its own: there the guards of
- * guarded_next.c recognise inner calls. */
+ * recorded twice. An allocator in the program shares the range of the program: there the guards
+ * of guarded_next.c recognise inner calls. */
 #define HOOK_ENTRY static __attribute__((used))
 
 #include "entry/hook_entries.h"

@@ -1,4 +1,4 @@
-/* attach_how.h: how to attach, and what it costs the process. */
+/* attach_how.h: how to attach, and the cost for the process. */
 #ifndef ATTACH_ATTACH_HOW_H
 #define ATTACH_ATTACH_HOW_H
 

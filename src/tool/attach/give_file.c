@@ -1,6 +1,6 @@
 /* give_file.c: pass an open file to a stopped process.
  *
- * The process gets a pair of sockets. The tool copies one of them (pidfd_getfd) and sends the file
+ * The process gets a pair of sockets. The tool copies one socket (pidfd_getfd) and sends the file
  * over it, so no path is opened in the process: its root, its user and its limits do not matter. */
 #include "attach/give_file.h"
 

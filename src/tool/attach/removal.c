@@ -106,7 +106,7 @@ find_borrowable(const struct threads *s)
     return i;
 }
 
-/* Return the error for a region that cannot be unmapped; RESULT is that of the system call. */
+/* Return the error for a region that cannot be unmapped; RESULT is from the system call. */
 static int
 report_rest(uint32_t pid, long result, struct err *err)
 {

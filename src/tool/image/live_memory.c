@@ -403,7 +403,7 @@ live_memory_lock(const struct memory *m)
     char path[32];
     int fd;
 
-    // Only those who may trace the process can open this file, and keep others waiting.
+    // Opening this file needs the right to trace the process, so nobody else can hold the lock.
     snprintf(path, sizeof path, "/proc/%u/mem", m->pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     for (int i = 0; fd >= 0 && i < LOCK_LOOKS && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)

@@ -514,8 +514,8 @@ release_snapshot(struct examined *e, struct stopped_search *s)
                         e->memory.name);
 }
 
-/* Like read_blocks, but of one moment for which the process is stopped: during the search, or, with
- * a snapshot, while its memory is copied. */
+/* Like read_blocks, but stop the process, so that all data is of one moment: during the search, or,
+ * with a snapshot, while its memory is copied. */
 static int
 read_stopped(const struct examine_request *request, struct examined *e,
              struct memory_answer *answer, struct strbuf *file)

@@ -3,7 +3,7 @@
  *     app.heaptap      app.heaptap          nothing to quote
  *     my app.heaptap   'my app.heaptap'     single quotes, in which only ' is special
  *     -x  @x  4711     ./-x  ./@x  ./4711   an option, a list and a process id of heaptap
- *     a<newline>b      $'a\012b'            what a message would not show as it is
+ *     a<newline>b      $'a\012b'            characters that messages replace
  *
  * Messages replace control characters, invalid UTF-8, and in the C locale all characters beyond
  * ASCII. A path with such bytes is written as bash, zsh, ksh and POSIX of 2024 read it. */
