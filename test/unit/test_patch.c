@@ -99,9 +99,9 @@ moves(const char *code, size_t size_bytes)
     assert_true(patch_remove(&self, &p));
     assert_memory_equal(page, code, size_bytes);
     assert_true(patch_remove(&self, &p)); // An earlier detach has not come further.
-    page[0] ^= 1;
+    page[p.at - p.function] ^= 1;
     assert_false(patch_remove(&self, &p)); // Another program has changed it.
-    page[0] ^= 1;
+    page[p.at - p.function] ^= 1;
 }
 
 #define MOVES(code)   moves(code, sizeof(code) - 1)

@@ -510,7 +510,7 @@ patch_remove(const struct target *t, const struct patch *p)
 
     jump_of(p, jump);
     return replace_bytes(t, p, jump, p->original) ||
-           (target_read(t, p->function, present, sizeof present) &&
+           (target_read(t, p->at, present, sizeof present) &&
             memcmp(present, p->original, sizeof present) == 0);
 }
 
