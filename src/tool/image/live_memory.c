@@ -134,29 +134,40 @@ read_map(struct memory *m, size_t *region_capacity, size_t *mapping_capacity, ch
         (struct memory_mapping){start, end, off, arena_strdup(&m->arena, line + path_at)};
 }
 
+/* Read the ranges of M from the file NAME of PROCESS: "smaps", or "maps" without details. Return 0,
+ * or an error number. */
 static int
-read_maps(struct memory *m, struct err *err)
+read_ranges(struct memory *m, uint32_t process, const char *name)
 {
-    const char *path;
     size_t region_capacity = 0, mapping_capacity = 0, line_bytes = 0;
     char *line = NULL;
-    FILE *f;
+    FILE *f = fopen(arena_printf(&m->arena, "/proc/%u/%s", process, name), "re");
 
-    m->thread = processes_thread(m->pid);
-    path = arena_printf(&m->arena, "/proc/%u/smaps", m->thread);
-    f = fopen(path, "re");
     m->regions = NULL;
     m->mappings = NULL;
     m->region_count = m->mapping_count = 0;
     if (f == NULL)
-        return errno == ENOENT
-                   ? err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", m->pid)
-                   : err_errno(err, HEAPTAP_BAD_INPUT, "cannot look at process %u", m->pid);
+        return errno;
     while (getline(&line, &line_bytes, f) > 0)
         read_map(m, &region_capacity, &mapping_capacity, line);
     free(line);
     fclose(f);
     memory_sort(m);
+    return 0;
+}
+
+static int
+read_maps(struct memory *m, struct err *err)
+{
+    int error;
+
+    m->thread = processes_thread(m->pid);
+    error = read_ranges(m, m->thread, "smaps");
+    if (error == ENOENT)
+        return err_set(err, HEAPTAP_BAD_INPUT, "there is no process %u", m->pid);
+    errno = error;
+    if (error != 0)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot look at process %u", m->pid);
     if (m->region_count == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u has no visible memory: it has ended, or belongs to another user",
@@ -551,6 +562,39 @@ live_memory_renew(struct memory *m)
         memory_watch(m);
 }
 
+bool
+live_memory_has_ranges(const struct memory *m)
+{
+    struct memory now = {0};
+    bool same = read_ranges(&now, m->thread, "maps") == 0 && now.region_count == m->region_count;
+
+    for (size_t i = 0; same && i < m->region_count; i++)
+        same = now.regions[i].start == m->regions[i].start &&
+               now.regions[i].end == m->regions[i].end &&
+               now.regions[i].access == m->regions[i].access;
+    memory_close(&now);
+    return same;
+}
+
+void
+live_memory_note_written(struct memory *m)
+{
+    struct memory copy = {0};
+
+    if (read_ranges(&copy, m->snapshot, "smaps") == 0)
+        for (size_t i = 0; i < m->region_count; i++) {
+            struct memory_region *r = &m->regions[i];
+            const struct memory_region *same = memory_region_at(&copy, r->start);
+
+            // The copy of a range that was to be wiped lacks the flag that excludes it.
+            if (r->clean && same != NULL && !same->clean) {
+                r->clean = false;
+                r->readable_bytes = r->end - r->start;
+            }
+        }
+    memory_close(&copy);
+}
+
 size_t
 live_memory_stop(struct memory *m, enum live_stop how)
 {
@@ -567,7 +611,6 @@ live_memory_stop(struct memory *m, enum live_stop how)
     // New threads start faster than they can be stopped.
     if (round == ROUNDS_MAX && left == 0)
         left = 1;
-    live_memory_renew(m);
     return left;
 }
 

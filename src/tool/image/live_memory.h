@@ -13,8 +13,14 @@
  * set. */
 int live_memory_open(uint32_t pid, struct memory *ret, struct err *err);
 
-/* Read the address ranges of M again. */
+/* Read the address ranges of M again. This takes 40 ms per GiB. */
 void live_memory_renew(struct memory *m);
+
+/* Return true if the process has the address ranges of M, with the same access. */
+bool live_memory_has_ranges(const struct memory *m);
+
+/* Note which ranges without write access were written, according to M's snapshot. */
+void live_memory_note_written(struct memory *m);
 
 enum live_stop {
     LIVE_STOP_ALL,
@@ -29,6 +35,7 @@ int live_memory_lock(const struct memory *m);
 void live_memory_await(struct memory *m);
 
 /* Stop the threads of M as HOW requires, so that later reads belong to one moment. Store them in M.
+ * The address ranges of M are still those of earlier.
  * Return the number of threads that could not be stopped. A thread that is spared or held by the
  * kernel has no registers. */
 size_t live_memory_stop(struct memory *m, enum live_stop how);

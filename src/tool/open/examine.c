@@ -492,7 +492,13 @@ take_snapshot(struct examined *e, const struct memory_answer *answer, bool has_m
 
     if (s->refusal.text[0] != '\0' || e->memory.thread_count == 0)
         return false;
-    for (int i = 0; (r = snapshot_take(&e->memory, &s->snapshot, &s->refusal)) != 0; i++) {
+    for (int i = 0;; i++) {
+        // To read all about the ranges takes as long as the rest of the stop.
+        if (!live_memory_has_ranges(&e->memory))
+            live_memory_renew(&e->memory);
+        r = snapshot_take(&e->memory, &s->snapshot, &s->refusal);
+        if (r == 0)
+            break;
         if (r != HEAPTAP_NOT_FOUND || i == BORROW_ATTEMPTS)
             return false;
         s->refusal = (struct err){""};
@@ -527,14 +533,18 @@ read_stopped(const struct examine_request *request, struct examined *e,
     int lock = live_memory_lock(&e->memory), r = prepare_search(e, answer->question, &s);
 
     while (r == 0) {
-        uint64_t since_ns = stop_threads(e, answer, moved);
+        uint64_t since_ns;
 
+        live_memory_renew(&e->memory);
+        since_ns = stop_threads(e, answer, moved);
         copied = take_snapshot(e, answer, moved, &s, &since_ns);
         if (copied) {
             moved = live_memory_moved(&e->memory);
             resume_threads(e, since_ns);
+            live_memory_note_written(&e->memory);
         } else {
             r = may_stop(e, &s);
+            live_memory_renew(&e->memory);
         }
         if (r == 0 && (!copied || !moved))
             r = read_blocks(e, answer, s.profile, file, true);
