@@ -228,7 +228,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     request.unrecorded = c.o->resident;
     request.no_fork = c.o->no_fork;
     request.force = c.o->force;
-    if (rc == 0 && examine_stops(&request, &c.answer) && guardian_begin(&rc))
+    if (rc == 0 && request.core == NULL && guardian_begin(&rc))
         return rc;
     if (rc == 0)
         rc = examine_open(&request, &c.answer, &e, &fd);
@@ -239,7 +239,7 @@ core_run(const struct core_options *o, int count, char **arguments)
         find_backings(&e, &c.answer.resident);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
-    if (rc == 0 && e.unrecorded)
+    if (rc == 0 && e.unrecorded && o->resident)
         rc = show_unrecorded(&r, &e);
     else if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, e.memory.lives) : runner_run(&r, path);
@@ -297,9 +297,9 @@ const struct command command_core = {
     .summary = "show what lived in a core dump, and why it died",
     .description =
         "Shows the blocks that lived in the memory of a process when it was dumped, by the stacks "
-        "that allocated them. The process must have been recorded. Its profile must exist, because "
-        "it has the stacks, unless the process was recorded with --self-contained-core. The "
-        "program and a debugger are not needed.\n"
+        "that allocated them. Its profile must exist, because it has the stacks, unless the "
+        "process was recorded with --self-contained-core. If it was not recorded, blocks of "
+        "glibc's heap are shown by class or size. The program and a debugger are not needed.\n"
         "\n"
         "If a signal ended the process, the cause comes first: the block that contains or precedes "
         "the address, its site, or where it had been freed.\n"

@@ -11,93 +11,12 @@
  *     other allocators    unknown: their whole memory is searched for pointers, so that no
  *                         block that an inherited one points to seems lost
  *
- * Their stacks are unknown. One site with one named frame represents them all. It is added to
- * copies of the profile's tables, so that every view and every written profile has it. */
+ * Their stacks are unknown. One site with one named frame represents them all. */
 #include "image/examined.h"
 
-#include <string.h>
-
 #include "image/glibc_heap.h"
+#include "image/raw_sites.h"
 #include "layout/annotation.h"
-
-// Record of NAMED that represents all other functions. Record 0 is reserved.
-enum { NAMED_OTHER = 1 };
-
-/* --- The site --------------------------------------------------------------------------------- */
-
-/* Replace the table KIND of RAW by a copy, cut or padded with zeros to COUNT records, and append
- * ADDED records. Each has RECORD_BYTES, unless the table's records have another size. Return the
- * appended records. */
-static unsigned char *
-inherited_extend(struct raw_file *raw, enum disk_kind kind, size_t count, size_t record_bytes,
-                 size_t added)
-{
-    struct raw_table *t = &raw->tables[kind];
-    size_t old = raw_count(raw, kind), stride = t->record_bytes ? t->record_bytes : record_bytes;
-    unsigned char *bytes = arena_alloc(raw->arena, (count + added) * stride);
-
-    if (old > 0)
-        memcpy(bytes, t->bytes, (old < count ? old : count) * stride);
-    t->bytes = bytes;
-    t->size_bytes = (count + added) * stride;
-    t->record_bytes = (uint32_t)stride;
-    t->in_place = false;
-    return bytes + count * stride;
-}
-
-static struct disk_string
-add_string(struct raw_file *raw, const char *text)
-{
-    size_t off = raw->tables[DISK_STRINGS].size_bytes, length = strlen(text);
-
-    memcpy(inherited_extend(raw, DISK_STRINGS, off, 1, length), text, length);
-    return (struct disk_string){.off = (uint32_t)off, .bytes = (uint32_t)length};
-}
-
-static uint32_t
-largest_site(const struct raw_file *raw)
-{
-    uint32_t largest = DISK_SITE_FIRST - 1;
-
-    for (size_t i = 0; i < raw_count(raw, DISK_NODES); i++) {
-        const struct disk_node *d = raw_record(raw, DISK_NODES, i);
-
-        for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
-            if (d->site[c] > largest)
-                largest = d->site[c];
-    }
-    return largest;
-}
-
-/* Add the frame and its sites to RAW. Return the site of the smallest blocks; 0 if there is no
- * room. */
-static uint32_t
-inherited_add_site(struct raw_file *raw)
-{
-    size_t named = raw_count(raw, DISK_NAMED), nodes = raw_count(raw, DISK_NODES);
-    struct disk_node node = {.parent = DISK_NODE_ROOT};
-    struct disk_named frame = {0};
-    uint32_t site = largest_site(raw) + 1;
-
-    if (site + DISK_SIZE_CLASSES > CORE_SITE_MASK)
-        return 0;
-    if (named <= NAMED_OTHER)
-        named = NAMED_OTHER + 1;
-    if (nodes < DISK_NODE_FIRST)
-        nodes = DISK_NODE_FIRST;
-    frame.id = (uint32_t)named;
-    frame.function = add_string(raw, INHERITED_FRAME);
-    frame.language = add_string(raw, "heaptap");
-    node.frame = (uint64_t)DISK_NAMED_FRAME << DISK_ADDRESS_BITS | named;
-    for (uint32_t c = 0; c < DISK_SIZE_CLASSES; c++)
-        node.site[c] = site + c;
-    memcpy(inherited_extend(raw, DISK_NAMED, named, sizeof frame, 1), &frame, sizeof frame);
-    memcpy(inherited_extend(raw, DISK_NODES, nodes, sizeof node, 1), &node, sizeof node);
-    raw->header.incompatible |= (uint64_t)DISK_INCOMPATIBLE_NAMED;
-    return site;
-}
-
-/* --- The blocks ------------------------------------------------------------------------------- */
 
 struct adding {
     struct examined *e;
@@ -194,13 +113,14 @@ inherited_is_sampled(const struct raw_file *raw)
 void
 inherited_read(struct examined *e)
 {
+    static const char *const frame[] = {INHERITED_FRAME};
     struct adding a = {.e = e, .own = e->blocks.count};
 
     e->inherited.forked |= (e->raw.header.process_flags & DISK_PROCESS_FORKED) != 0;
     if (!e->inherited.forked)
         return;
     e->inherited.parent = e->raw.header.parent_pid;
-    a.site = inherited_add_site(&e->raw);
+    a.site = raw_sites_add(&e->raw, frame, 1);
     if (a.site == 0)
         e->inherited.unknown = true;
     else if (e->record.annotated != 0)

@@ -177,6 +177,7 @@ json_memory_member(struct json_tables *t, const struct view *v)
     json_object(j, "memory");
     json_string(j, "name", e->memory.name);
     json_bool(j, "lives", e->memory.lives);
+    json_bool(j, "recorded", !e->unrecorded);
     json_uint(j, "missing_bytes", e->memory.missing_bytes);
     json_uint(j, "excluded_bytes", e->excluded_bytes);
     json_uint(j, "threads", e->memory.thread_count);

@@ -214,8 +214,11 @@ open_memory(const struct examine_request *w, struct examined *e)
         e->inherited = (struct inherited){.forked = true, .silent = true, .parent = origin.pid};
         r = 0;
     }
-    if (r == HEAPTAP_NOT_FOUND && w->unrecorded) {
+    if (r == HEAPTAP_NOT_FOUND &&
+        (w->unrecorded || (!has_recorder(&e->memory) && e->memory.missing_bytes == 0))) {
         e->unrecorded = true;
+        if (w->program != NULL)
+            check_program(&e->memory, w->program);
         return 0;
     }
     if (r == HEAPTAP_NOT_FOUND)
@@ -373,6 +376,46 @@ warn_of_excluded(struct examined *e, enum memory_question question)
                         e->memory.name, style_bytes(&e->arena, (int64_t)e->excluded_bytes));
 }
 
+/* Warn if a library of E, which is unrecorded, has another allocator. */
+static void
+warn_of_allocator(const struct examined *e)
+{
+    static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
+                                        "libtbbmalloc"};
+
+    for (size_t i = 0; i < e->memory.mapping_count; i++)
+        for (size_t k = 0; k < countof(names); k++) {
+            const char *name = path_basename(e->memory.mappings[i].path);
+
+            if (strncmp(name, names[k], strlen(names[k])) == 0) {
+                message_warning("%s uses %s, whose blocks are known only if it is recorded",
+                                e->memory.name, name);
+                return;
+            }
+        }
+}
+
+/* Fill in ANSWER for E, which is unrecorded. Return 0, or an exit code after printing an error. */
+static int
+read_unrecorded(struct examined *e, struct memory_answer *answer)
+{
+    struct err err = {""};
+    bool whole = true;
+
+    if (answer->question != MEMORY_RESIDENT && walked_blocks_read(e, &whole, &err) != 0) {
+        message_error("%s", err.text);
+        return EXIT_BAD_INPUT;
+    }
+    if (!whole)
+        message_warning("a heap of %s could not be walked to its end, so some blocks are missing",
+                        e->memory.name);
+    if (answer->question != MEMORY_RESIDENT)
+        warn_of_allocator(e);
+    warn_of_excluded(e, answer->question);
+    memory_view_search(e, &e->arena, answer);
+    return 0;
+}
+
 /* Read the blocks and the profile of E, and fill in ANSWER. A profile in E's memory is copied to
  * FILE; one in a file may have been READ. ONE_MOMENT means that all data is of one moment, although
  * the process lives. Return 0, or an exit code after printing an error. */
@@ -384,10 +427,8 @@ read_blocks(struct examined *e, struct memory_answer *answer, struct profile_byt
     int r;
 
     e->read_ns = examine_now_ns();
-    if (e->unrecorded) {
-        memory_view_search(e, &e->arena, answer);
-        return 0;
-    }
+    if (e->unrecorded)
+        return read_unrecorded(e, answer);
     blocks_read(&e->memory, &e->record, &e->arena, &e->blocks);
     // A running process creates sites meanwhile. Therefore sites are read after blocks, so that
     // each block's site is known.
@@ -571,32 +612,29 @@ read_stopped(const struct examine_request *request, struct examined *e,
     return r;
 }
 
-bool
-examine_stops(const struct examine_request *w, const struct memory_answer *answer)
-{
-    return w->core == NULL &&
-           (answer->question == MEMORY_LEAKS || answer->question == MEMORY_POINTERS ||
-            answer->question == MEMORY_CHECK || answer->question == MEMORY_RESIDENT);
-}
-
 int
 examine_open(const struct examine_request *w, struct memory_answer *answer, struct examined *ret,
              int *ret_file)
 {
-    bool held, stop = examine_stops(w, answer);
     struct strbuf file = {0};
+    bool held, stop;
     int r;
 
     *ret = (struct examined){0};
     r = open_memory(w, ret);
     held = r == 0 && ret->record.flags & CORE_SELF_CONTAINED && w->profile == NULL;
+    // The walk of a heap that changes would lose its way.
+    stop = w->core == NULL && (answer->question == MEMORY_LEAKS ||
+                               answer->question == MEMORY_POINTERS ||
+                               answer->question == MEMORY_CHECK ||
+                               answer->question == MEMORY_RESIDENT || ret->unrecorded);
     *ret_file = -1;
     if (r == 0 && !held && !ret->unrecorded)
         r = find_profile(w, ret);
     if (r == 0)
         r = stop ? read_stopped(w, ret, answer, &file)
                  : read_blocks(ret, answer, (struct profile_bytes){0}, &file, false);
-    if (r == 0 && !ret->unrecorded)
+    if (r == 0 && !(ret->unrecorded && answer->question == MEMORY_RESIDENT))
         r = make_file(ret, &file, w->all_counters, ret_file);
     strbuf_release(&file);
     if (r != 0)

@@ -53,9 +53,6 @@ struct examine_request {
     bool counters;       // Prefer a whole profile in the memory to one made of live blocks.
 };
 
-/* Return true if examine_open must stop a process for ANSWER. */
-bool examine_stops(const struct examine_request *w, const struct memory_answer *answer);
-
 /* Open the memory that W names, find the recorder's record in it, read the blocks, fill in ANSWER,
  * and make a profile of the blocks. A living process is only stopped if ANSWER requires it, and
  * resumed afterwards. *RET_FILE is a descriptor of the profile, an unnamed file; -1 if nothing was
@@ -64,6 +61,13 @@ bool examine_stops(const struct examine_request *w, const struct memory_answer *
 int examine_open(const struct examine_request *w, struct memory_answer *answer,
                  struct examined *ret, int *ret_file);
 void examine_close(struct examined *e);
+
+/* --- walked_blocks.c: blocks of a process that was not recorded. */
+
+/* Read the blocks of E, which has no record, from glibc's heap, and make a profile with a site for
+ * each class and size. *RET_WHOLE is false if a heap could not be walked to its end. Returns 0, or
+ * an error with ERR set. */
+int walked_blocks_read(struct examined *e, bool *ret_whole, struct err *err);
 
 /* --- crash_stack.c: the stack of the thread that died. */
 

@@ -222,12 +222,15 @@ text_core_head(struct text_view *v, const struct examined *e)
                    arena_printf(a, "  It was stopped for %s%s%s.", style_duration(a, e->stopped_ns),
                                 e->refusal != NULL ? "; its memory could not be copied: " : "",
                                 e->refusal != NULL ? e->refusal : ""));
-    if (e->unrecorded) {
+    if (e->unrecorded)
         text_prose(v, ATTR_PLAIN,
-                   "  It is not recorded, so stacks and requested sizes are not known; `heaptap "
-                   "attach` records from now on.");
+                   e->memory.lives
+                       ? "  It is not recorded, so stacks and requested sizes are not known; "
+                         "`heaptap attach` records from now on."
+                       : "  It was not recorded, so stacks and requested sizes are not known; "
+                         "`heaptap run` records them.");
+    if (e->unrecorded && e->blocks.count == 0)
         return;
-    }
     put_end(v, e);
     put_corrupted(v, e);
     text_line(v, ATTR_PLAIN,
