@@ -33,13 +33,14 @@
 
 #define RESERVE_BYTES_DEFAULT ((uint64_t)256 << 20)
 #define RESERVE_BYTES_MIN ((uint64_t)4 << 20)
+#define MAX_MEMORY_LEAST (UINT64_C(1) << 20)
 #define TICK_NS 200000000
 
 enum { NAME_BYTES = 256 };
 
 struct attach_options {
     const char *output, *callers;
-    uint64_t sample_bytes, sample_count, frames, reserve_bytes, duration_s;
+    uint64_t sample_bytes, sample_count, frames, reserve_bytes, max_memory_bytes, duration_s;
     bool detached, no_pack;
 };
 static const struct attach_options attach_defaults = {.reserve_bytes = RESERVE_BYTES_DEFAULT};
@@ -78,6 +79,8 @@ guard(const struct task *task, struct outcome *ret)
     *ret = (struct outcome){.result = HEAPTAP_BUG};
     if (pipe2(pipe_ends, O_CLOEXEC) != 0 || (guardian = fork()) < 0) {
         ret->result = err_errno(&ret->err, HEAPTAP_BAD_INPUT, "cannot start a process");
+        if (task->how != NULL)
+            unlink(task->how->profile);
         return;
     }
     if (guardian == 0) {
@@ -89,6 +92,8 @@ guard(const struct task *task, struct outcome *ret)
         ret->result = task->how != NULL
                           ? attach_begin(task->pid, task->how, &ret->cost, &ret->err)
                           : attach_end(task->pid, &ret->cost, &ret->err);
+        if (ret->result != 0 && task->how != NULL)
+            unlink(task->how->profile); // Here, because the command may have been killed.
         got = write(pipe_ends[1], ret, sizeof *ret);
         _exit(got == sizeof *ret ? 0 : 1);
     }
@@ -153,6 +158,7 @@ make_settings(const struct attach_options *o, uint32_t pid, const char *path, st
     add_setting(out, ENVIRONMENT_OTHERS, "");
     add_number(out, ENVIRONMENT_PID, inner_pid(pid, a));
     add_number(out, ENVIRONMENT_RESERVE, o->reserve_bytes);
+    add_number(out, ENVIRONMENT_MAX_MEMORY, o->max_memory_bytes);
     add_number(out, ENVIRONMENT_SAMPLE, o->sample_bytes);
     add_number(out, ENVIRONMENT_SAMPLE_COUNT, o->sample_count);
     add_number(out, ENVIRONMENT_FRAMES, o->frames);
@@ -178,18 +184,35 @@ program_name(uint32_t pid, struct arena *a)
     return arena_strdup(a, text);
 }
 
+/* Return true if PATH is a directory, or ends with a slash. */
+static bool
+is_directory(const char *path)
+{
+    size_t length = strlen(path);
+    struct stat st;
+
+    return (length > 0 && path[length - 1] == '/') ||
+           (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 /* Create the profile for process PID. Store its absolute path in *RET_PATH. Return its descriptor,
  * or HEAPTAP_BAD_INPUT with ERR set. */
 static int
 create_profile(const struct attach_options *o, uint32_t pid, struct arena *a,
                const char **ret_path, struct err *err)
 {
-    const char *name = o->output != NULL ? o->output
-                                         : arena_printf(a, "heaptap.%s.%u%s", program_name(pid, a),
-                                                        pid, PROFILE_SUFFIX);
+    const char *name = arena_printf(a, "heaptap.%s.%u%s", program_name(pid, a), pid,
+                                    PROFILE_SUFFIX);
+    size_t length = o->output != NULL ? strlen(o->output) : 0;
     char *directory = getcwd(NULL, 0);
     int fd;
 
+    while (length > 1 && o->output[length - 1] == '/')
+        length--;
+    if (o->output != NULL && is_directory(o->output))
+        name = arena_printf(a, "%.*s/%s", (int)length, o->output, name);
+    else if (o->output != NULL)
+        name = o->output;
     *ret_path = *name == '/' || directory == NULL ? name
                                                   : arena_printf(a, "%s/%s", directory, name);
     free(directory);
@@ -216,43 +239,6 @@ static bool
 is_alive(uint32_t pid)
 {
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
-}
-
-/* Replace the status line on a terminal by the numbers in the header of the profile at PATH. */
-static void
-show_status(const char *path, time_t seconds)
-{
-    struct arena a = {0};
-    struct disk_header h;
-
-    if (origin_header(path, &h)) {
-        fprintf(stderr, "\r\033[K%s live, peak %s, %jd s; ^C ends",
-                style_bytes(&a, h.shared.flushed_bytes), style_bytes(&a, h.shared.peak_bytes),
-                (intmax_t)seconds);
-        fflush(stderr);
-    }
-    arena_release(&a);
-}
-
-/* Wait until the user interrupts, DURATION_S are over (0 = never), or the process, which writes
- * PATH, ends. */
-static void
-await_end(uint32_t pid, const char *path, uint64_t duration_s)
-{
-    static const struct timespec tick = {.tv_nsec = TICK_NS};
-    bool is_terminal = isatty(STDERR_FILENO);
-    struct timespec now, began;
-
-    clock_gettime(CLOCK_MONOTONIC, &began);
-    do {
-        nanosleep(&tick, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (is_terminal)
-            show_status(path, now.tv_sec - began.tv_sec);
-    } while (!interrupted && is_alive(pid) &&
-             (duration_s == 0 || (uint64_t)(now.tv_sec - began.tv_sec) < duration_s));
-    if (is_terminal)
-        fputs("\r\033[K", stderr);
 }
 
 /* Detach from process PID, and pack the profile at PATH, which may be NULL, unless NO_PACK. Returns
@@ -292,41 +278,173 @@ take_signals(void)
     signal(SIGPIPE, SIG_IGN); // A reader that ends must not prevent the detach.
 }
 
+/* A process that is recorded, until its recording has ended. */
+struct recorded {
+    uint32_t pid;
+    const char *profile; // Absolute path.
+    bool is_recorded;
+};
+
+/* Replace the status line on a terminal by the sums of the COUNT profiles at R. */
+static void
+show_status(const struct recorded *r, size_t count, time_t seconds)
+{
+    struct arena a = {0};
+    struct disk_header h;
+    int64_t running = 0, live_bytes = 0, peak_bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!r[i].is_recorded || !origin_header(r[i].profile, &h))
+            continue;
+        running++;
+        live_bytes += h.shared.flushed_bytes;
+        peak_bytes = h.shared.peak_bytes;
+    }
+    // Several processes reach their peaks at different times, so their sum means nothing.
+    if (running > 0)
+        fprintf(stderr, "\r\033[K%s live, %s, %jd s; ^C ends", style_bytes(&a, live_bytes),
+                count == 1 ? arena_printf(&a, "peak %s", style_bytes(&a, peak_bytes))
+                           : arena_printf(&a, "%" PRId64 " process%s", running,
+                                          running == 1 ? "" : "es"),
+                (intmax_t)seconds);
+    fflush(stderr);
+    arena_release(&a);
+}
+
+/* End the recordings of all processes at R that have ended. Returns the exit code; *RET_LEFT is the
+ * number of the others. */
 static int
-attach_process(uint32_t pid, const struct attach_options *o, struct arena *a)
+end_finished(struct recorded *r, size_t count, bool no_pack, size_t *ret_left, struct arena *a)
+{
+    int code = 0, its;
+
+    *ret_left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!r[i].is_recorded || is_alive(r[i].pid)) {
+            *ret_left += r[i].is_recorded;
+            continue;
+        }
+        r[i].is_recorded = false;
+        if (isatty(STDERR_FILENO))
+            fputs("\r\033[K", stderr);
+        sink_print(arena_printf(a, "process %u has ended\n", r[i].pid));
+        its = no_pack ? 0 : pack_file(r[i].profile);
+        code = its > code ? its : code;
+    }
+    return code;
+}
+
+/* Wait until the user interrupts, the time is over, or all COUNT processes at R have ended. Returns
+ * the exit code. */
+static int
+await_end(struct recorded *r, size_t count, const struct attach_options *o, struct arena *a)
+{
+    static const struct timespec tick = {.tv_nsec = TICK_NS};
+    bool is_terminal = isatty(STDERR_FILENO);
+    struct timespec now, began;
+    int code = 0, its;
+    size_t left;
+
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    do {
+        nanosleep(&tick, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (is_terminal)
+            show_status(r, count, now.tv_sec - began.tv_sec);
+        its = end_finished(r, count, o->no_pack, &left, a);
+        code = its > code ? its : code;
+    } while (!interrupted && left > 0 &&
+             (o->duration_s == 0 || (uint64_t)(now.tv_sec - began.tv_sec) < o->duration_s));
+    if (is_terminal)
+        fputs("\r\033[K", stderr);
+    return code;
+}
+
+/* Begin to record process R->pid. Returns the exit code; errors have been printed. */
+static int
+begin_process(struct recorded *r, const char *library, const struct attach_options *o,
+              struct arena *a)
 {
     struct strbuf settings = {0};
-    struct attach_how how = {0};
-    const struct task task = {pid, &how};
+    struct attach_how how = {.library = library};
+    const struct task task = {r->pid, &how};
     struct outcome w;
-    int r = recording_attached(a, &how.library, &w.err);
+    int created = how.profile_fd = create_profile(o, r->pid, a, &how.profile, &w.err);
 
-    if (r == 0)
-        r = how.profile_fd = create_profile(o, pid, a, &how.profile, &w.err);
-    if (r < 0) {
+    if (created < 0) {
         message_error("%s", w.err.text);
-        return exit_code(r);
+        return exit_code(created);
     }
-    make_settings(o, pid, how.profile, a, &settings);
+    make_settings(o, r->pid, how.profile, a, &settings);
     how.settings = settings.text;
     how.settings_bytes = settings.length;
-    take_signals();
     guard(&task, &w);
     close(how.profile_fd);
     strbuf_release(&settings);
     if (w.result != 0) {
-        unlink(how.profile);
         message_error("%s", w.err.text);
         return exit_code(w.result);
     }
-    report_stop(arena_printf(a, "is recorded in %s", style_clean(a, how.profile)), pid, &w, a);
-    if (o->detached)
+    r->profile = how.profile;
+    r->is_recorded = true;
+    report_stop(arena_printf(a, "is recorded in %s", style_clean(a, how.profile)), r->pid, &w, a);
+    return 0;
+}
+
+static bool
+any_recorded(const struct recorded *r, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        any |= r[i].is_recorded;
+    return any;
+}
+
+/* Attach to the COUNT processes at R; one that fails does not affect the others. Unless detached,
+ * wait and detach from all. Returns the largest exit code. */
+static int
+attach_processes(struct recorded *r, size_t count, const struct attach_options *o,
+                 struct arena *a)
+{
+    const char *library;
+    struct err err;
+    int code = recording_attached(a, &library, &err), its;
+
+    if (code < 0) {
+        message_error("%s", err.text);
+        return exit_code(code);
+    }
+    take_signals();
+    for (size_t i = 0; i < count && !interrupted; i++) {
+        its = begin_process(&r[i], library, o, a);
+        code = its > code ? its : code;
+    }
+    if (o->detached || !any_recorded(r, count))
+        return code;
+    its = await_end(r, count, o, a);
+    code = its > code ? its : code;
+    for (size_t i = 0; i < count; i++) {
+        its = r[i].is_recorded ? detach_process(r[i].pid, r[i].profile, o->no_pack, a) : 0;
+        code = its > code ? its : code;
+    }
+    return code;
+}
+
+/* Create the directory of -o for COUNT profiles if its name ends with a slash. */
+static int
+prepare_output(const struct attach_options *o, int count, struct err *err)
+{
+    if (o->output == NULL)
         return 0;
-    await_end(pid, how.profile, o->duration_s);
-    if (is_alive(pid))
-        return detach_process(pid, how.profile, o->no_pack, a);
-    sink_print(arena_printf(a, "process %u has ended\n", pid));
-    return o->no_pack ? 0 : pack_file(how.profile);
+    if (!is_directory(o->output))
+        return count == 1 ? 0
+                          : err_set(err, HEAPTAP_USAGE,
+                                    "option '-o': several processes need a directory, '%.1000s/'",
+                                    o->output);
+    if (mkdir(o->output, 0777) != 0 && errno != EEXIST)
+        return err_errno(err, HEAPTAP_BAD_INPUT, "cannot create the directory %.1000s", o->output);
+    return 0;
 }
 
 static int
@@ -342,6 +460,9 @@ check_attach_options(const struct attach_options *o, struct err *err)
                        "options '--callers' and '--sample' exclude each other");
     if (o->callers != NULL && (r = sample_opts_callers(o->callers, &unused, err)) != 0)
         return r;
+    if (o->max_memory_bytes != 0 && o->max_memory_bytes < MAX_MEMORY_LEAST)
+        return err_set(err, HEAPTAP_USAGE,
+                       "option '--max-memory': the recorder needs 1M before it records anything");
     return sample_opts_check(o->sample_bytes, o->sample_count, err);
 }
 
@@ -360,22 +481,24 @@ attach_run(const void *given, int count, char **arguments)
     const struct attach_options *o = given;
     struct err err = {""};
     struct arena a = {0};
-    uint32_t pid;
+    struct recorded *processes = arena_array(&a, (size_t)count, sizeof *processes);
     int r = check_attach_options(o, &err);
 
-    (void)count;
+    for (int i = 0; r == 0 && i < count; i++)
+        r = read_pid(arguments[i], &processes[i].pid, &err);
     if (r == 0)
-        r = read_pid(arguments[0], &pid, &err);
+        r = prepare_output(o, count, &err);
     if (r < 0)
         message_error("%s", err.text);
-    r = r < 0 ? exit_code(r) : attach_process(pid, o, &a);
+    r = r < 0 ? exit_code(r) : attach_processes(processes, (size_t)count, o, &a);
     arena_release(&a);
     return r;
 }
 
 static const struct opt attach_opts[] = {
     {OPT_STRING, 'o', "output", &attach_defaults.output, "FILE",
-     "Write the profile to FILE; by default heaptap.NAME.PID.heaptap in the current directory.",
+     "Write the profile to FILE; by default heaptap.NAME.PID.heaptap in the current directory. "
+     "With DIR/ or an existing directory, it has that name there.",
      NULL},
     {OPT_COUNT, 0, "duration", &attach_defaults.duration_s, "SECONDS",
      "Detach after that time; by default at ^C.", NULL},
@@ -392,6 +515,10 @@ static const struct opt attach_opts[] = {
     {OPT_SIZE, 0, "reserve", &attach_defaults.reserve_bytes, "SIZE",
      "Size of the profile until it is packed; it cannot grow. 256M by default.",
      NULL},
+    {OPT_SIZE, 0, "max-memory", &attach_defaults.max_memory_bytes, "SIZE",
+     "Limit the recorder's memory in each process, including its file, to SIZE (at least 1M), as "
+     "heaptap run does with that option.",
+     NULL},
     {OPT_FLAG, 0, "no-pack", &attach_defaults.no_pack, NULL,
      "Leave the profile as the recorder wrote it.", NULL},
     {0},
@@ -399,7 +526,7 @@ static const struct opt attach_opts[] = {
 
 const struct command command_attach = {
     .name = "attach",
-    .arguments = "PID",
+    .arguments = "PID...",
     .summary = "record a process that is already running",
     .description =
         "Records a running process from now on, until ^C, SIGTERM or SIGHUP; then leaves it as it "
@@ -408,15 +535,20 @@ const struct command command_attach = {
         "\n"
         "No debugger is needed, and the program's functions are not called: it does not matter "
         "what its threads are doing. They stop for about a millisecond. Blocks from before the "
-        "attach are not known; their frees are ignored. Children are not recorded.",
+        "attach are not known; their frees are ignored. Children are not recorded.\n"
+        "\n"
+        "With several process ids, each process has a separate profile, and one that cannot be "
+        "recorded does not affect the others. The exit code is 0 only if all were recorded and "
+        "left; otherwise it is 3.",
     .examples = "heaptap attach 1234\tuntil ^C\n"
                 "heaptap attach --duration 60 -o a.heaptap 1234\tfor a minute\n"
-                "heaptap attach --detached 1234\tand later: heaptap detach 1234\n",
+                "heaptap attach --detached 1234\tand later: heaptap detach 1234\n"
+                "heaptap attach -o workers/ 1235 1236\tseveral processes\n",
     .options = attach_opts,
     .defaults = &attach_defaults,
     .defaults_bytes = sizeof attach_defaults,
     .min_arguments = 1,
-    .max_arguments = 1,
+    .max_arguments = -1,
     .run = attach_run,
 };
 
@@ -433,15 +565,22 @@ detach_run(const void *given, int count, char **arguments)
     const struct detach_options *o = given;
     struct err err = {""};
     struct arena a = {0};
-    uint32_t pid;
-    int r = read_pid(arguments[0], &pid, &err);
+    uint32_t *pids = arena_array(&a, (size_t)count, sizeof *pids);
+    int r = 0, code = 0;
 
-    (void)count;
-    if (r < 0)
+    for (int i = 0; r == 0 && i < count; i++)
+        r = read_pid(arguments[i], &pids[i], &err);
+    if (r < 0) {
         message_error("%s", err.text);
-    r = r < 0 ? exit_code(r) : detach_process(pid, attach_profile(pid, &a), o->no_pack, &a);
+        code = exit_code(r);
+    }
+    for (int i = 0; r == 0 && i < count; i++) {
+        int its = detach_process(pids[i], attach_profile(pids[i], &a), o->no_pack, &a);
+
+        code = its > code ? its : code;
+    }
     arena_release(&a);
-    return r;
+    return code;
 }
 
 static const struct opt detach_opts[] = {
@@ -452,15 +591,16 @@ static const struct opt detach_opts[] = {
 
 const struct command command_detach = {
     .name = "detach",
-    .arguments = "PID",
+    .arguments = "PID...",
     .summary = "end heaptap attach --detached",
-    .description = "Ends the recording of a process that heaptap attach has begun, leaves the "
-                   "process as it was before, and packs the profile.",
+    .description = "Ends the recording of processes that heaptap attach has begun, leaves each "
+                   "process as it was before, and packs its profile. The exit code is 3 if one "
+                   "fails; the others are left all the same.",
     .examples = "heaptap detach 1234\tand then: heaptap report\n",
     .options = detach_opts,
     .defaults = &detach_defaults,
     .defaults_bytes = sizeof detach_defaults,
     .min_arguments = 1,
-    .max_arguments = 1,
+    .max_arguments = -1,
     .run = detach_run,
 };
