@@ -6,6 +6,20 @@
 
 #include <string.h>
 
+/* Return true if REGION can have been written by an attach. The process may have changed it, and
+ * all counts in it are trusted from here on. */
+static bool
+is_sane(const struct region *region)
+{
+    bool sane = region->patch_count <= countof(region->patches) &&
+                region->branch_count <= countof(region->branches) && region->has_finder <= 1 &&
+                region->has_finder <= region->patch_count;
+
+    for (uint64_t i = 0; sane && i < region->patch_count; i++)
+        sane = region->patches[i].count <= PATCH_MOVED_MAX;
+    return sane && memchr(region->profile, '\0', sizeof region->profile) != NULL;
+}
+
 uint64_t
 region_find(const struct target *t, struct region *ret)
 {
@@ -14,7 +28,8 @@ region_find(const struct target *t, struct region *ret)
 
         if ((*map->path == '\0' || strstr(map->path, "heaptap") != NULL) &&
             (map->access & TARGET_READ) && target_word(t, map->start) == REGION_MAGIC &&
-            target_read(t, map->start, ret, sizeof *ret) && ret->version == REGION_VERSION)
+            target_read(t, map->start, ret, sizeof *ret) && ret->version == REGION_VERSION &&
+            is_sane(ret))
             return map->start;
     }
     return 0;

@@ -19,7 +19,10 @@
 
 #include "profile/processes.h"
 
-enum { NAME_BYTES = 256, PAGE_BYTES = 4096, MODULES_MAX = 1 << 16, HIDDEN_VERSION = 0x8000 };
+enum { NAME_BYTES = 256, PAGE_BYTES = 4096, HIDDEN_VERSION = 0x8000 };
+
+/* Bounds for loops over tables of the process, which may be damaged or endless. */
+enum { MODULES_MAX = 1 << 16, DYNAMIC_MAX = 1 << 10, CHAIN_MAX = 1 << 16 };
 
 #define GAP_MARGIN ((uint64_t)1 << 20)
 #define STACK_BYTES_MAX ((uint64_t)16 << 30)
@@ -70,13 +73,14 @@ static void
 add_map(struct target *t, size_t *capacity, char *line)
 {
     uint64_t start, end;
-    char access[5];
+    char access[5] = "";
     int path_at = 0;
 
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &start, &end, access,
-               &path_at) < 3)
-        return;
+               &path_at) < 3 ||
+        start >= end || (t->map_count > 0 && start < t->maps[t->map_count - 1].end))
+        return; // The search needs them in order.
     arena_grow(&t->arena, &t->maps, capacity, t->map_count, sizeof *t->maps);
     t->maps[t->map_count++] = (struct target_map){
         .start = start,
@@ -150,7 +154,8 @@ read_dynamic(const struct target *t, uint64_t at, struct target_module *m)
 {
     Elf64_Dyn d;
 
-    for (; target_read(t, at, &d, sizeof d) && d.d_tag != DT_NULL; at += sizeof d) {
+    for (int i = 0; i < DYNAMIC_MAX && target_read(t, at, &d, sizeof d) && d.d_tag != DT_NULL;
+         i++, at += sizeof d) {
         // glibc has relocated the addresses, except in the kernel's object.
         uint64_t address = d.d_un.d_ptr < m->bias ? d.d_un.d_ptr + m->bias : d.d_un.d_ptr;
 
@@ -207,27 +212,33 @@ find_list(struct target *t)
     }
     if (dynamic == 0)
         return 0;
-    for (uint64_t at = dynamic + bias; target_read(t, at, &d, sizeof d) && d.d_tag != DT_NULL;
-         at += sizeof d)
+    dynamic += bias;
+    for (int i = 0;
+         i < DYNAMIC_MAX && target_read(t, dynamic, &d, sizeof d) && d.d_tag != DT_NULL;
+         i++, dynamic += sizeof d)
         if (d.d_tag == DT_DEBUG)
             return d.d_un.d_ptr;
     return 0;
 }
 
-/* Read the dynamic linker's list. Return false if there is none. */
+/* Read the dynamic linker's list. Return false if there is none. A damaged list may lead back to an
+ * earlier entry: one that is noted at each power of two. */
 static bool
 read_modules(struct target *t)
 {
-    uint64_t list = find_list(t), at;
+    uint64_t list = find_list(t), at, noted = 0, entries = 0;
     size_t capacity = 0;
 
     if (list == 0)
         return false;
     for (at = target_word(t, list + offsetof(struct r_debug, r_map));
-         at != 0 && t->module_count < MODULES_MAX;
+         at != 0 && at != noted && t->module_count < MODULES_MAX;
          at = target_word(t, at + offsetof(struct link_map, l_next))) {
         struct target_module m = {.bias = target_word(t, at)};
 
+        if ((entries & (entries + 1)) == 0)
+            noted = at;
+        entries++;
         m.path = target_text(t, target_word(t, at + offsetof(struct link_map, l_name)));
         // The kernel's object defines nothing that others bind to.
         if (strstr(m.path, "linux-vdso") != NULL)
@@ -280,7 +291,7 @@ find_by_gnu_hash(const struct target *t, const struct target_module *m, const ch
     if (!target_read(t, buckets + hash % head[0] * (uint64_t)4, &index, sizeof index) ||
         index < head[1])
         return false;
-    for (;; index++) {
+    for (int i = 0; i < CHAIN_MAX; i++, index++) {
         if (!target_read(t, chain + (index - head[1]) * (uint64_t)4, &value, sizeof value))
             return false;
         if ((value | 1) == (hash | 1) && is_definition(t, m, index, name, ret))
@@ -288,6 +299,7 @@ find_by_gnu_hash(const struct target *t, const struct target_module *m, const ch
         if (value & 1)
             return false;
     }
+    return false;
 }
 
 static bool
@@ -303,7 +315,7 @@ find_by_hash(const struct target *t, const struct target_module *m, const char *
     if (!target_read(t, m->hash, head, sizeof head) || head[0] == 0 ||
         !target_read(t, m->hash + (2 + hash % head[0]) * (uint64_t)4, &index, sizeof index))
         return false;
-    while (index != 0 && steps++ < head[1]) {
+    while (index != 0 && steps < CHAIN_MAX && steps++ < head[1]) {
         if (is_definition(t, m, index, name, ret))
             return true;
         if (!target_read(t, m->hash + (2 + (uint64_t)head[0] + index) * 4, &index, sizeof index))
