@@ -209,7 +209,10 @@ struct disk_header {
     // How the process ended: enum disk_end, and the exit status or the number of the signal.
     // `heaptap run` writes both for the process that it has started.
     uint32_t end_kind, end_value;
-    uint64_t reserved1[397];
+    // Blocks that were in use when the recorder was attached, and their usable bytes, as `heaptap
+    // attach` has counted them from outside; 0 = not known.
+    uint64_t earlier_blocks, earlier_bytes;
+    uint64_t reserved1[395];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
@@ -217,6 +220,7 @@ static_assert(offsetof(struct disk_header, counting) == 728, "format.md 2.7");
 static_assert(offsetof(struct disk_header, ended_ns) == 864, "format.md 2");
 static_assert(offsetof(struct disk_header, end_kind) == 912, "format.md 2");
 static_assert(offsetof(struct disk_header, callers_period) == 880, "format.md 2");
+static_assert(offsetof(struct disk_header, earlier_blocks) == 920, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* The value of control[0], with the arguments in the words after it. */

@@ -12,10 +12,13 @@
  * */
 #include "attach/attach.h"
 
+#include <unistd.h>
+
 #include "attach/insertion.h"
 #include "attach/patching.h"
 #include "attach/plan.h"
 #include "attach/removal.h"
+#include "format/format.h"
 
 enum { PLANS_MAX = 20 };
 
@@ -34,6 +37,19 @@ attach_profile(uint32_t pid, struct arena *arena)
     }
     target_close(&t);
     return path;
+}
+
+/* Write the numbers of blocks from before to the profile, whose header the recorder has filled
+ * in. */
+static void
+note_earlier(const struct attach_how *how)
+{
+    const uint64_t numbers[] = {how->earlier_blocks, how->earlier_bytes};
+
+    // If it fails, they are not known.
+    if (pwrite(how->profile_fd, numbers, sizeof numbers,
+               offsetof(struct disk_header, earlier_blocks)) != sizeof numbers)
+        return;
 }
 
 int
@@ -68,6 +84,8 @@ attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret
     if (r == 0 && (r = patching_begin(&p, ret, err)) != 0 &&
         removal_remove(&t, p.base, p.region, &undo, NULL) != 0)
         region_report_rest(pid, err);
+    if (r == 0)
+        note_earlier(how);
     // Steps fail in strange ways when the process ends meanwhile.
     if (r != 0 && target_status(&t, t.thread, "VmSize:") == NULL)
         r = err_set(err, HEAPTAP_BAD_INPUT, "process %u has ended", pid);

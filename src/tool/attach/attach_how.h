@@ -11,6 +11,8 @@ struct attach_how {
     size_t settings_bytes;   // Without the final empty one.
     int profile_fd;          // The empty profile, open for writing.
     const char *profile;     // Its absolute path.
+    // Blocks that are in use before, and their usable bytes, from earlier_count; 0 = not known.
+    uint64_t earlier_blocks, earlier_bytes;
 };
 
 /* Effects of an attach or detach on the process. */

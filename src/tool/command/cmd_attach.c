@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/earlier.h"
 #include "command/run_summary.h"
 #include "command/sink.h"
 #include "format/environment.h"
@@ -369,8 +370,12 @@ begin_process(struct recorded *r, const char *library, const struct attach_optio
     struct attach_how how = {.library = library};
     const struct task task = {r->pid, &how};
     struct outcome w;
-    int created = how.profile_fd = create_profile(o, r->pid, a, &how.profile, &w.err);
+    int created;
 
+    earlier_count(r->pid, &how); // First, because a command that is killed then leaves no file.
+    if (interrupted)
+        return 0;
+    created = how.profile_fd = create_profile(o, r->pid, a, &how.profile, &w.err);
     if (created < 0) {
         message_error("%s", w.err.text);
         return exit_code(created);
@@ -535,7 +540,7 @@ const struct command command_attach = {
         "\n"
         "No debugger is needed, and the program's functions are not called: it does not matter "
         "what its threads are doing. They stop for about a millisecond. Blocks from before the "
-        "attach are not known; their frees are ignored. Children are not recorded.\n"
+        "attach have no stacks; the header states their number. Children are not recorded.\n"
         "\n"
         "With several process ids, each process has a separate profile, and one that cannot be "
         "recorded does not affect the others. The exit code is 0 only if all were recorded and "

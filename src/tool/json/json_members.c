@@ -180,6 +180,10 @@ json_process(struct json *j, const struct profile *p)
     json_process_end(j, pr);
     json_bool(j, "forked", pr->forked);
     json_bool(j, "attached", pr->attached);
+    if (pr->earlier_blocks != 0) {
+        json_uint(j, "earlier_blocks", pr->earlier_blocks);
+        json_uint(j, "earlier_bytes", pr->earlier_bytes);
+    }
     json_known(j, "kernel", pr->kernel);
     json_known(j, "machine", pr->machine);
     json_uint(j, "cpu_count", pr->cpu_count);

@@ -29,6 +29,7 @@
 enum { RUN_NOTES_MAX = 4096, SIGNAL_MAX = 64 };
 
 #define ENDED_NS_MAX ((uint64_t)1 << 61)
+#define EARLIER_MAX  ((uint64_t)1 << 48) // Blocks or bytes: address space is not larger.
 
 static int
 load_by_time(const void *a, const void *b)
@@ -269,6 +270,16 @@ load_notes(struct loader *l)
     }
 }
 
+/* Store the blocks from before an attach, unless the numbers are impossible. */
+static void
+set_earlier(struct profile_process *ret, const struct disk_header *h)
+{
+    if (!ret->attached || h->earlier_blocks > EARLIER_MAX || h->earlier_bytes > EARLIER_MAX)
+        return;
+    ret->earlier_blocks = h->earlier_blocks;
+    ret->earlier_bytes = h->earlier_bytes;
+}
+
 static void
 load_header(struct loader *l)
 {
@@ -302,6 +313,7 @@ load_header(struct loader *l)
         .attached = h->process_flags & DISK_PROCESS_ATTACHED,
         .in_run = h->session_id != 0,
     };
+    set_earlier(&p->process, h);
     if (p->process.ended)
         set_elapsed(&p->process, h);
     else if (h->state != DISK_STATE_PACKED)

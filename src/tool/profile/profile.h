@@ -565,6 +565,8 @@ struct profile_process {
     bool unsure; // `ended` is uncertain: a hidden process may still write the file.
     bool forked; // The process was forked from a recorded one.
     bool attached; // Recording began while the process was running (heaptap attach).
+    // Blocks in use before an attach, and their usable bytes; 0 = not known.
+    uint64_t earlier_blocks, earlier_bytes;
     bool in_run; // `heaptap run` recorded the process, and adds notes when it has ended.
 };
 

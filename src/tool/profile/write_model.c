@@ -695,6 +695,8 @@ write_model_header_of(struct writer *w)
         .losses.label_sets = p->losses.label_sets,
         .losses.heap_events = p->losses.heap_events,
         .losses.unseen_allocators = p->losses.unseen_allocators,
+        .earlier_blocks = p->process.earlier_blocks,
+        .earlier_bytes = p->process.earlier_bytes,
         .counting = counting_of(w),
     };
 

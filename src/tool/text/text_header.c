@@ -55,6 +55,24 @@ verb_of(const struct profile_process *pr)
     return pr->elapsed_is_least ? "ran at least" : pr->ended ? "ran" : "running for";
 }
 
+/* State the blocks from before an attach, which are in no other number. */
+static void
+put_earlier(struct text_view *v)
+{
+    const struct profile *p = v->base.p;
+    const struct profile_process *pr = &p->process;
+    struct arena *a = v->base.arena;
+    uint64_t freed = p->losses.unrecorded_frees;
+
+    if (pr->earlier_blocks == 0)
+        return;
+    text_wrapped(v, ATTR_DIM, "",
+                 arena_printf(a, "from before the attach: %s with %s \xc2\xb7 %s freed since",
+                              style_plural(a, (int64_t)pr->earlier_blocks, "block"),
+                              style_bytes(a, (int64_t)pr->earlier_bytes),
+                              style_count(a, (int64_t)freed)));
+}
+
 static void
 put_process(struct text_view *v)
 {
@@ -82,6 +100,7 @@ put_process(struct text_view *v)
         text_line(v, ATTR_DIM, who);
         text_wrapped(v, ATTR_DIM, "", how);
     }
+    put_earlier(v);
 }
 
 /* Return true if stacks of P have LuaJIT. If a program loads it after main, as nginx does, the
