@@ -125,21 +125,16 @@ report_changed(uint32_t pid, struct err *err)
                    "recorder stays in it", pid);
 }
 
-/* End the recorder and unmap the region at BASE, in thread number INDEX of S. Requires all threads
- * of S to be outside the region. */
+/* End the recorder and unmap the region at BASE, in the only thread of S. Requires all threads of
+ * the process to be outside the region, and no way into it. */
 static int
-unmap_region(const struct threads *s, size_t index, uint64_t base, const struct region *region,
-             struct err *err)
+unmap_region(struct threads *s, uint64_t base, const struct region *region, struct err *err)
 {
     struct target *t = s->target;
     struct remote *r = arena_alloc(&t->arena, sizeof *r);
-    struct threads one = *s;
-    int result, fault;
+    int result = remote_take(r, s, err), fault;
     long ended;
 
-    one.v += index;
-    one.count = 1;
-    result = remote_take(r, &one, err);
     if (result != 0)
         return result;
     r->call_at = region->code;
@@ -150,9 +145,36 @@ unmap_region(const struct threads *s, size_t index, uint64_t base, const struct 
                          "but its memory stays", t->pid, fault);
     else if ((ended = remote_undo(r, SYS_munmap, base, region->size_bytes)) < 0)
         result = report_rest(t->pid, ended, err);
-    control_block_clear(t, one.v, region->tls_bytes);
+    control_block_clear(t, s->v, region->tls_bytes);
     remote_give_back(r);
     return result;
+}
+
+/* Remove the region at BASE from the process of S, which is stopped and outside. Thread number
+ * INDEX does the work. The others are resumed before, because unmapping takes long. Resume all. */
+static int
+remove_from(struct threads *s, size_t index, uint64_t base, const struct region *region,
+            struct attach_cost *cost, struct err *err)
+{
+    struct threads one = *s;
+    bool is_alone = s->count == 1;
+    int r;
+
+    if (!patching_restore_finder(s->target, region)) {
+        threads_resume(s);
+        return report_changed(s->target->pid, err);
+    }
+    one.v = arena_alloc(&s->target->arena, sizeof *one.v);
+    *one.v = s->v[index];
+    one.count = 1;
+    s->v[index] = s->v[--s->count];
+    threads_resume(s);
+    cost->stopped_ns = threads_now_ns() - one.began_ns;
+    r = unmap_region(&one, base, region, err);
+    if (is_alone)
+        cost->stopped_ns = threads_now_ns() - one.began_ns;
+    threads_resume(&one);
+    return r;
 }
 
 /* Stop all threads when none is inside the region at BASE, and remove it. */
@@ -172,14 +194,8 @@ remove_when_outside(struct target *t, uint64_t base, const struct region *region
             return r;
         tids = arena_array(&t->arena, all.count, sizeof *tids);
         index = find_borrowable(&all);
-        if (index < all.count && find_inside(&all, base, region, unwinder, tids) == 0) {
-            r = patching_restore_finder(t, region)
-                    ? unmap_region(&all, index, base, region, err)
-                    : report_changed(t->pid, err);
-            cost->stopped_ns = threads_now_ns() - all.began_ns;
-            threads_resume(&all);
-            return r;
-        }
+        if (index < all.count && find_inside(&all, base, region, unwinder, tids) == 0)
+            return remove_from(&all, index, base, region, cost, err);
         threads_resume(&all);
         patching_wait(PATCHING_PAUSE_NS * i);
     }
