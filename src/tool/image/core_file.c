@@ -200,6 +200,21 @@ core_file_expand(int fd, const char *path, struct err *err)
     return e.to;
 }
 
+/* Set ERR to the reason why PATH cannot be opened, from errno. */
+static int
+refuse_unopened(const char *path, struct err *err)
+{
+    if (errno == ENOENT)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "there is no file %s; /proc/sys/kernel/core_pattern shows where the kernel "
+                       "writes dumps, and coredumpctl lists those of systemd", path);
+    if (errno == EACCES)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s may not be read: permission denied; run heaptap as the owner of the "
+                       "dump or as root", path);
+    return err_errno(err, HEAPTAP_BAD_INPUT, "cannot read %s", path);
+}
+
 int
 core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_size_bytes,
               struct err *err)
@@ -209,13 +224,15 @@ core_file_map(const char *path, const unsigned char **ret_bytes, size_t *ret_siz
     void *p;
 
     if (fd < 0 || fstat(fd, &st) != 0) {
-        err_errno(err, HEAPTAP_BAD_INPUT, "cannot read %s", path);
+        refuse_unopened(path, err);
         if (fd >= 0)
             close(fd);
         return HEAPTAP_BAD_INPUT;
     }
     to = S_ISREG(st.st_mode) ? core_file_expand(fd, path, err)
-                             : err_set(err, HEAPTAP_BAD_INPUT, "%s is no file", path);
+                             : err_set(err, HEAPTAP_BAD_INPUT,
+                                       "%s is %s; name the file of a core dump", path,
+                                       S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
     if (to < 0) {
         close(fd);
         return HEAPTAP_BAD_INPUT;

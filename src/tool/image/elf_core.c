@@ -24,7 +24,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "format/format.h"
 #include "image/saved_registers.h"
+#include "util/shell_word.h"
 
 enum {
     REGIONS_MAX = 1 << 20,
@@ -343,6 +345,27 @@ elf_core_read_headers(struct reader *r)
     }
 }
 
+/* Return the error for the file NAME with the SIZE_BYTES at BYTES, which has no ELF header. */
+static int
+refuse_other_file(const unsigned char *bytes, size_t size_bytes, const char *name,
+                  struct arena *arena, struct err *err)
+{
+    uint64_t magic = 0;
+
+    memcpy(&magic, bytes, size_bytes < sizeof magic ? size_bytes : sizeof magic);
+    if (magic == DISK_MAGIC)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is no core dump, but a profile; heaptap report %s shows it", name,
+                       shell_word(arena, name));
+    if (size_bytes >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "%s is truncated within its first header; a limit (ulimit -c) or a full "
+                       "disk may have stopped the dump", name);
+    return err_set(err, HEAPTAP_BAD_INPUT,
+                   "%s is no core dump: it does not begin like an ELF file; make a dump with "
+                   "gcore, or by a crash after ulimit -c unlimited", name);
+}
+
 int
 elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, struct memory *ret,
                struct err *err)
@@ -353,9 +376,7 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     *ret = (struct memory){.bytes = bytes, .size_bytes = size_bytes, .program = ""};
     ret->name = arena_strdup(&ret->arena, name);
     if (size_bytes < sizeof(Elf32_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
-        err_set(err, HEAPTAP_BAD_INPUT,
-                "%s is no core dump: it does not begin like an ELF file; make a dump with gcore, "
-                "or by a crash after ulimit -c unlimited", name);
+        refuse_other_file(bytes, size_bytes, name, &ret->arena, err);
         goto failed;
     }
     ret->word_bytes = bytes[EI_CLASS] == ELFCLASS64 ? 8 : 4;
@@ -363,9 +384,11 @@ elf_core_parse(const unsigned char *bytes, size_t size_bytes, const char *name, 
     type = elf_core_number(ret, 16, 2);
     ret->machine = (uint32_t)elf_core_number(ret, 18, 2);
     if (type != ET_CORE) {
-        err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s; give a dump of it", name,
-                type == ET_EXEC || type == ET_DYN ? "a program or library"
-                                                  : "another kind of ELF file");
+        err_set(err, HEAPTAP_BAD_INPUT, "%s is no core dump, but %s", name,
+                type == ET_EXEC || type == ET_DYN
+                    ? "a program or library; give a dump of it"
+                    : "another kind of ELF file; make a dump with gcore, or by a crash after "
+                      "ulimit -c unlimited");
         goto failed;
     }
     elf_core_read_headers(&r);

@@ -5,6 +5,7 @@
  * case has a separate message with a remedy, because there is no second dump of the same crash. */
 #include "open/open_set.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -42,18 +43,48 @@ has_recorder(const struct memory *m)
     return false;
 }
 
+/* Return true if a file of M's process has a name that begins with PREFIX. */
+static bool
+has_file(const struct memory *m, const char *prefix)
+{
+    for (size_t i = 0; i < m->mapping_count; i++)
+        if (strncmp(path_basename(m->mappings[i].path), prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+/* Return why the process of the dump M was not recorded, as far as the dump shows, and the
+ * remedy. */
+static const char *
+unrecorded_cause(const struct memory *m)
+{
+    if (m->machine != EM_X86_64 || m->word_bytes != 8)
+        return ": it has another architecture than this heaptap; if its blocks are annotated, use "
+               "heaptap rawdump";
+    if (has_file(m, "ld-musl-"))
+        return ": its C library is musl; link it statically with musl/libheaptap_static.a";
+    // The list of files has the program, unless there is none.
+    if (m->mapping_count > 0 && !has_file(m, "ld-linux") && !has_file(m, "ld-2") &&
+        !has_file(m, "ld.so"))
+        return ": it is statically linked; link it with libheaptap_static.a";
+    return "; record the next one with `heaptap run`";
+}
+
 /* Report that nothing of M was recorded, and the signal that ended it, if known. Returns the exit
  * code. */
 static int
 examine_report_unrecorded(const struct memory *m, struct arena *arena)
 {
+    static const char complete[] = "make a complete dump (ulimit -c unlimited, room on the disk)";
+
     if (has_recorder(m) && m->missing_bytes > 0)
-        message_error("%s is truncated, and the recorder's memory is in the missing part", m->name);
+        message_error("%s is truncated, and the recorder's memory is in the missing part; %s",
+                      m->name, complete);
     // gdb writes the list of mapped files after all memory, so it is the first part to be cut off.
     else if (m->missing_bytes > 0)
         message_error("%s is truncated, and the missing part would show whether heaptap recorded "
-                      "the process",
-                      m->name);
+                      "the process; %s",
+                      m->name, complete);
     else if (has_recorder(m) && !m->lives)
         message_error("%s: the recorder was there, but its memory is not in the dump: it recorded "
                       "nothing in this process, or the filter left private memory out (bit 0 of "
@@ -67,14 +98,11 @@ examine_report_unrecorded(const struct memory *m, struct arena *arena)
     else if (m->lives)
         message_error("%s is not being recorded by heaptap (start it with `heaptap run`)", m->name);
     else
-        message_error(
-            "%s: this process%s%s%s was not recorded by heaptap; record the next one with "
-            "`heaptap run`",
-            m->name, *m->program != '\0' ? " (" : "", m->program, *m->program != '\0' ? ")" : "");
+        message_error("%s: this process%s%s%s was not recorded by heaptap%s", m->name,
+                      *m->program != '\0' ? " (" : "", m->program,
+                      *m->program != '\0' ? ")" : "", unrecorded_cause(m));
     if (m->signal.number != 0)
         message_error("%s: %s", m->name, memory_signal_words(arena, m));
-    if (m->missing_bytes > 0)
-        message_hint("a complete dump is needed (ulimit -c unlimited, room on the disk)");
     return EXIT_BAD_INPUT;
 }
 

@@ -402,9 +402,46 @@ def refused():
     says("a dump without memory", ["truncated before any memory"], "head")
     says("a dump with the first piece of memory only", ["is truncated, and"], "short")
     lines = run("core", "short").stderr.splitlines()
-    tell(len(lines) == 3 and lines[1].startswith("heaptap: short: Ended itself by SIGABRT") and
-         lines[2].startswith("hint: a complete dump is needed"),
-         "its end comes before the hint", lines)
+    tell(len(lines) == 2 and "; make a complete dump (ulimit -c unlimited" in lines[0] and
+         lines[1].startswith("heaptap: short: Ended itself by SIGABRT"),
+         "its remedy, and its end", lines)
+    with open("tiny", "wb") as target:
+        target.write(data[:30])
+    says("a dump of 30 bytes", ["tiny is truncated within its first header; a limit (ulimit"],
+         "tiny")
+    says("a profile", ["is no core dump, but a profile; heaptap report whole.heaptap shows it"],
+         "whole.heaptap")
+    says("a directory", [". is a directory; name the file of a core dump"], ".")
+    says("a missing file", ["there is no file missing; /proc/sys/kernel/core_pattern shows"],
+         "missing")
+    with open("unreadable", "wb") as target:
+        target.write(data)
+    os.chmod("unreadable", 0)
+    if os.access("unreadable", os.R_OK):
+        tell(True, "an unreadable file # SKIP needs a user without privileges")
+    else:
+        says("an unreadable file", ["may not be read: permission denied; run heaptap as the owner"],
+             "unreadable")
+    object_file = bytearray(data[:64])
+    object_file[16] = 1
+    with open("object", "wb") as target:
+        target.write(object_file)
+    says("another ELF file", ["is no core dump, but another kind of ELF file; make a dump"],
+         "object")
+    foreign = bytearray(open(bare, "rb").read())
+    foreign[18] = 183
+    with open("foreign", "wb") as target:
+        target.write(foreign)
+    says("another architecture", ["was not recorded by heaptap: it has another architecture than"],
+         "foreign")
+    with open("dies.c", "w") as source:
+        source.write("#include <stdlib.h>\nint main(void) { abort(); }\n")
+    for flag, text in (("-static", "it is statically linked; link it with libheaptap_static.a"),
+                       ("-static-pie", "it is statically linked; link it with"),
+                       ("-pie", "record the next one with `heaptap run`")):
+        subprocess.run(["gcc", flag, "-o", "dies" + flag, "dies.c"], check=True)
+        dies = dumps.crash(library, "dump_dies" + flag, "", [os.path.abspath("dies" + flag)])
+        says("a program linked with %s" % flag, ["was not recorded by heaptap", text], dies)
     # The loader decides whether the recorder's memory is in the first half or the second.
     half = run("core", "half")
     tell(half.returncode == 3 and "is truncated, and" in half.stderr or
