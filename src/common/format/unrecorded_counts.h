@@ -30,11 +30,13 @@ struct unrecorded_failure {
 };
 
 /* A process with another malloc in front of the recorder's: the program defines it, or a library
- * that was preloaded first. The recorder gets no event from the process, unless that malloc
- * calls the recorder's. So a process without a profile was not recorded. */
+ * that was preloaded first. The process is recorded only if that malloc calls the recorder's. Its
+ * profile proves nothing: the recorder gets the calls of functions that the other allocator lacks,
+ * such as reallocarray. */
 struct unrecorded_own_malloc {
     uint32_t pid;
-    char name[60];    // As above, perhaps shortened.
+    uint32_t calls_ours; // Atomic; 1 = the recorder's malloc was called.
+    char name[56];       // As above, perhaps shortened.
     char library[64]; // Name of the library, NUL-terminated, perhaps shortened; "" = the program.
 };
 

@@ -40,8 +40,11 @@ process_begins(void)
     identity_own();
     // If dormant, a second recorder is in the process and counts the program.
     if (!dormant_here() && unrecorded_start() &&
-        (own_malloc = symbols_defined_before("malloc")) != NULL)
+        (own_malloc = symbols_defined_before("malloc")) != NULL) {
         unrecorded_add_own_malloc(own_malloc);
+        if (load_relaxed(&unrecorded_front_is_silent) != 0)
+            tls.exact = false; // If this thread has had an event, it takes the fast path of malloc.
+    }
     if (tls.self == NULL &&
         (dormant_starts_early() || host_environment(ENVIRONMENT_RESERVE) != NULL ||
          host_environment(ENVIRONMENT_SNAPSHOT_SIGNAL) != NULL)) {

@@ -34,6 +34,7 @@
 #include "event/sampled.h"
 #include "event/start.h"
 #include "platform/process.h"
+#include "platform/unrecorded.h"
 
 /* Attribute of an out-of-line function for rare cases, which keeps its cost away from the fast
  * path. It is called in tail position, so it replaces the calling function on the stack and has the
@@ -50,6 +51,8 @@ malloc_slow(size_t size_bytes)
     enum gate gate = gate_what(size_bytes, ARCH_SLOT());
     void *p;
 
+    if (unlikely(load_relaxed(&unrecorded_has_malloc_call) == 0))
+        unrecorded_malloc_called();
     if (gate == GATE_PASS)
         return real.malloc(size_bytes);
     REENTRY_CALL(call);

@@ -21,6 +21,7 @@
 #include "platform/host.h"
 #include "platform/mem.h"
 #include "platform/sys.h"
+#include "platform/unrecorded.h"
 
 struct sample sample;
 
@@ -164,7 +165,8 @@ mode_adopt(void)
     tls.mode = index;
     tls.charge_mask = p->mask;
     tls.reserve = -1; // Negative: the distance to the next sample is not drawn yet.
-    tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on();
+    tls.exact = p->mode == DISK_MODE_EXACT && !annotation_is_on() &&
+                likely(load_relaxed(&unrecorded_front_is_silent) == 0);
     tls.credit = p->mode == DISK_MODE_EXACT ? MODE_EXACT_CREDIT : -1;
     // Later calls may be left unrecorded, so births cannot be compared. If only the choice of
     // callers has changed, all are recorded.

@@ -31,6 +31,11 @@ enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000 };
 
 static struct unrecorded_counts *counts; // Atomic; NULL = not mapped. Constant once it is set.
 
+uint32_t unrecorded_front_is_silent, unrecorded_has_malloc_call;
+
+/* This process in the list of those with another malloc. Atomic; NULL = not listed. */
+static struct unrecorded_own_malloc *listed_own_malloc;
+
 /* Process constants, set by unrecorded_start. */
 static bool has_started;
 static uint64_t session_id;
@@ -181,9 +186,25 @@ unrecorded_add_own_malloc(const char *library)
     if (!unrecorded_is_selected(c, own.name))
         return;
     fmt_str(&where, slash != NULL ? slash + 1 : library);
+    own.calls_ours = load_acquire(&unrecorded_has_malloc_call);
     i = add_relaxed(&c->own_mallocs, UINT64_C(1));
-    if (i < countof(c->own_malloc))
-        memcpy(&c->own_malloc[i], &own, sizeof own);
+    if (i >= countof(c->own_malloc))
+        return;
+    memcpy(&c->own_malloc[i], &own, sizeof own);
+    store_relaxed(&unrecorded_front_is_silent, own.calls_ours == 0);
+    store_release(&listed_own_malloc, &c->own_malloc[i]);
+}
+
+COLD void
+unrecorded_malloc_called(void)
+{
+    struct unrecorded_own_malloc *own;
+
+    store_release(&unrecorded_has_malloc_call, 1u);
+    store_relaxed(&unrecorded_front_is_silent, 0u);
+    own = load_acquire(&listed_own_malloc);
+    if (own != NULL)
+        store_release(&own->calls_ours, 1u);
 }
 
 COLD void

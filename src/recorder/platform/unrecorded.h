@@ -14,6 +14,16 @@ bool unrecorded_start(void);
  * itself. */
 void unrecorded_add_own_malloc(const char *library);
 
+/* Nonzero if another malloc precedes the recorder's and has not called it yet. No thread may then
+ * take the fast path of malloc, which does not call unrecorded_malloc_called. Atomic. */
+extern uint32_t unrecorded_front_is_silent;
+
+/* Atomic; nonzero after unrecorded_malloc_called. */
+extern uint32_t unrecorded_has_malloc_call;
+
+/* Note that the recorder's malloc was called. */
+void unrecorded_malloc_called(void);
+
 /* List the recording of this process, whose profile has the header H. Call it when H is complete;
  * may be called before unrecorded_start. */
 void unrecorded_add_recording(const struct disk_header *h);

@@ -558,6 +558,7 @@ cmd_run_finish(struct outcome *o, const char *program)
     if (progress && profiles->count > PROGRESS_FROM)
         fputs("\r\x1b[K", stderr);
     run_unrecorded_receive(&o->run);
+    o->limits.has_hooks = given->run.hooks.count > 0;
     o->limits.starts_early = (given->run.recording.reserve_bytes != 0 ||
                               given->run.recording.snapshot_signal != 0) &&
                              given->run.recording.sample_bytes == 0 &&

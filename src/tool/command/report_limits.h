@@ -30,6 +30,7 @@ void report_unannotated(const char *option, const char *path);
 
 struct run_limits {
     struct limits limits;
+    bool has_hooks;    // The run has --hook, so it records other functions than malloc.
     bool starts_early; // Recording starts without an event, so a profile does not prove an event.
     size_t checked;    // Number of processes checked.
     bool exceeded;

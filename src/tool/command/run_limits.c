@@ -198,14 +198,16 @@ report_forked(int64_t count, struct arena *arena)
                     count > 1 ? "them" : "it");
 }
 
-/* Return true if the COUNT recorded PROCESSES include OWN, a process in which another malloc
- * precedes the recorder's. Its program is NAME. A pid does not suffice: a process may have left a
- * profile before it executed OWN. */
+/* Return true if OWN, a process of program NAME in which another malloc precedes the recorder's, is
+ * recorded: that malloc calls the recorder's, or with --hook one of the COUNT recorded PROCESSES is
+ * OWN. A pid does not suffice: a process may have left a profile before it executed OWN. */
 static bool
 own_malloc_is_recorded(const struct run_limits *r, const struct unrecorded_own_malloc *own,
                        const char *name, const struct run_process *processes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    if (__atomic_load_n(&own->calls_ours, __ATOMIC_ACQUIRE) != 0)
+        return true;
+    for (size_t i = 0; r->has_hooks && i < count; i++)
         if (processes[i].pid == own->pid && processes[i].executable != NULL &&
             (!r->starts_early || processes[i].totals.allocations != 0) &&
             strncmp(path_basename(processes[i].executable), name, sizeof own->name - 1) == 0)
