@@ -192,67 +192,119 @@ is_regular(const char *path)
     return is;
 }
 
+/* A word of a #! line or of an argument, without quotes and escapes. */
+struct plain_word {
+    char text[SCRIPT_BYTES];
+    const char *name; // Its last component.
+};
+
+/* Read the next word at *AT as `env -S` splits text, and advance *AT. Quotes are dropped instead of
+ * matched, so the words of an argument in quotes are separate ones. This also holds for arguments
+ * of a process, so equal texts give equal words, however often env splits them. A comment ends a
+ * line, but no argument. Return false if there is no word. */
 static bool
-is_blank(char c)
+next_plain_word(const char **at, bool is_line, struct plain_word *ret)
 {
-    return c == ' ' || c == '\t';
+    struct fmt f = fmt_init(ret->text, sizeof ret->text);
+    const char *s = *at;
+
+    for (; *s != '\0'; s++) {
+        bool is_escape = *s == '\\' && s[1] != '\0';
+        char c = is_escape ? *++s : *s;
+
+        if ((is_escape && c == 'c') || (is_line && !is_escape && c == '#' && f.length == 0)) {
+            s += strlen(s);
+            break;
+        }
+        if (strchr(is_escape ? "_fnrtv" : " \f\n\r\t\v", c) == NULL) {
+            if (is_escape || (c != '"' && c != '\''))
+                fmt_char(&f, c);
+        } else if (f.length != 0) {
+            s++;
+            break;
+        }
+    }
+    *at = s;
+    ret->name = last_component(ret->text);
+    return f.length != 0;
 }
 
-/* Return the word at *AT, terminated in place, and advance *AT; NULL if there is none. */
-static char *
-next_word(char **at)
+static uint32_t
+count_words(const char *text, bool is_line)
 {
-    char *word = *at, *end;
+    struct plain_word word;
+    uint32_t count = 0;
 
-    while (is_blank(*word))
-        word++;
-    for (end = word; *end != '\0' && !is_blank(*end);)
-        end++;
-    *at = *end != '\0' ? end + 1 : end;
-    *end = '\0';
-    return end != word ? word : NULL;
+    while (next_plain_word(&text, is_line, &word))
+        count++;
+    return count;
 }
 
-/* Return the interpreter in the #! line at *AT, and advance *AT. If env starts the interpreter,
- * skip env with its options and variables. */
-static const char *
-next_interpreter(char **at)
-{
-    const char *word = next_word(at);
-
-    if (word == NULL || strcmp(last_component(word), ENV_NAME) != 0)
-        return word;
-    do {
-        word = next_word(at);
-    } while (word != NULL && (*word == '-' || strchr(word, '=') != NULL));
-    return word;
-}
-
-/* Return true if the program is the interpreter in the #! line of the file ARGUMENTS[INDEX], and
- * runs it as a script. The script is the first argument, or behind the arguments in that line. */
+/* Return true if WORD of a #! line stands for the interpreter PROGRAM: its name, also behind the
+ * option of env that contains the first word (-Sbash, --split-string=bash), or a variable. */
 static bool
-is_script(char *const *arguments, uint32_t index)
+is_interpreter(const struct plain_word *word, const char *program)
 {
-    char line[SCRIPT_BYTES], *at = line + 2, *end;
-    const char *interpreter;
+    const char *name = word->name, *option = word->text;
+
+    if (strncmp(option, "--s", 3) == 0 && strchr(option, '=') != NULL)
+        name = last_component(strchr(option, '=') + 1);
+    else if (option[0] == '-' && strchr(option, 'S') != NULL)
+        name = last_component(strchr(option, 'S') + 1);
+    return strcmp(name, last_component(program)) == 0 || strncmp(name, "${", 2) == 0;
+}
+
+/* Return true if the words of ARGUMENTS 1 to INDEX - 1 are the rest of the line at AT. */
+static bool
+are_rest_of_line(const char *at, char *const *arguments, uint32_t index)
+{
+    struct plain_word in_line, given;
+
+    for (uint32_t i = 1; i < index; i++)
+        for (const char *argument = arguments[i]; next_plain_word(&argument, false, &given);)
+            if (!next_plain_word(&at, true, &in_line) ||
+                (strcmp(in_line.text, given.text) != 0 && strncmp(in_line.text, "${", 2) != 0))
+                return false;
+    return true;
+}
+
+/* Return true if LINE, behind #!, starts the program of ARGUMENTS with the arguments in front of
+ * INDEX. Env's own options and variables need not be known: they precede the interpreter, and the
+ * arguments are the end of the line. */
+static bool
+line_starts(const char *line, char *const *arguments, uint32_t index)
+{
+    uint32_t words = count_words(line, true), given = 0, first, last;
+    struct plain_word word;
+    bool by_env = false;
+
+    for (uint32_t i = 1; i < index; i++)
+        given += count_words(arguments[i], false);
+    // A user who starts the interpreter by hand may omit its arguments.
+    first = index > 1 && words > given ? words - given - 1 : 0;
+    last = index > 1 ? first : words;
+    for (uint32_t i = 0; i <= last && next_plain_word(&line, true, &word); i++) {
+        if (i == 0)
+            by_env = strcmp(word.name, ENV_NAME) == 0;
+        if (i >= first && (i > 0 ? by_env : !by_env) && is_interpreter(&word, arguments[0]) &&
+            (index == 1 || are_rest_of_line(line, arguments, index)))
+            return true;
+    }
+    return false;
+}
+
+bool
+selection_is_script(char *const *arguments, uint32_t index)
+{
+    char line[SCRIPT_BYTES], *end;
 
     if (!is_regular(arguments[index]) || read_start(arguments[index], line, sizeof line) < 2 ||
         strncmp(line, "#!", 2) != 0)
         return false;
-    for (end = line; *end != '\0' && *end != '\n';)
-        end++;
-    *end = '\0';
-    interpreter = next_interpreter(&at);
-    if (interpreter == NULL ||
-        strcmp(last_component(interpreter), last_component(arguments[0])) != 0)
-        return false;
-    for (uint32_t i = 1; index > 1 && i < index; i++) {
-        const char *word = next_word(&at);
-
-        if (word == NULL || strcmp(word, arguments[i]) != 0)
-            return false;
-    }
-    return index == 1 || next_word(&at) == NULL;
+    end = strchr(line, '\n');
+    if (end != NULL)
+        *end = '\0';
+    return line_starts(line + 2, arguments, index);
 }
 
 /* Store the first ARGUMENTS_READ arguments of the program in ARGUMENTS, and return their number.
@@ -290,7 +342,7 @@ arguments_match(void)
         bool is_comm = i < KERNEL_ARGUMENTS && *comm != '\0' &&
                        strncmp(name, comm, COMM_BYTES) == 0;
 
-        if (any_matches(name) && (is_comm || is_script(arguments, i)))
+        if (any_matches(name) && (is_comm || selection_is_script(arguments, i)))
             return true;
     }
     return false;

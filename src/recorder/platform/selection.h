@@ -17,6 +17,11 @@ bool selection_has_children(void);
  * Async-signal-safe. */
 bool selection_is_named(const char *patterns, const char *name);
 
+/* Return true if the program of ARGUMENTS is the interpreter in the #! line of the file
+ * ARGUMENTS[INDEX], and runs it as a script: the line gives the arguments in front of INDEX.
+ * Async-signal-safe. */
+bool selection_is_script(char *const *arguments, uint32_t index);
+
 /* Return the pattern of the profile's path, NULL if none was given; and the id of the run. Call
  * after selection_here. */
 const char *selection_output(void);

@@ -22,7 +22,7 @@
 #include "platform/selection.h"
 #include "platform/sys.h"
 
-enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000 };
+enum { PAGE_BYTES = 4096, VARIABLES_MAX = 100000, ARGUMENTS_READ = 16 };
 
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARY "/libheaptap"
@@ -313,6 +313,24 @@ name_of(const struct unrecorded_exec *e)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Return the name of the script that E's program runs if C selects it; NULL if there is none. */
+static const char *
+selected_script(const struct unrecorded_counts *c, const struct unrecorded_exec *e)
+{
+    for (uint32_t i = 0; e->arguments != NULL && i < ARGUMENTS_READ; i++) {
+        const char *name;
+
+        if (!unrecorded_is_readable(&e->arguments[i]) || e->arguments[i] == NULL ||
+            !unrecorded_is_readable(e->arguments[i]))
+            break;
+        name = strrchr(e->arguments[i], '/');
+        name = name != NULL ? name + 1 : e->arguments[i];
+        if (i > 0 && selection_is_named(c->only, name) && selection_is_script(e->arguments, i))
+            return name;
+    }
+    return NULL;
+}
+
 /* Add one to COUNT. If it was 0, store NAME in FIRST, of SIZE_BYTES. Return COUNT. */
 static uint64_t *
 count_executed(uint64_t *count, char *first, size_t size_bytes, const char *name)
@@ -342,7 +360,8 @@ unrecorded_add_executed(const struct unrecorded_exec *e)
     // A nested run may execute a selected program later, whatever its first one is.
     if (execution == EXECUTION_NESTED)
         return count_executed(&c->nested, c->first_nested, sizeof c->first_nested, name);
-    if (c->only[0] != '\0' && !selection_is_named(c->only, name))
+    if (c->only[0] != '\0' && !selection_is_named(c->only, name) &&
+        (sys_is_quiet() || (name = selected_script(c, e)) == NULL))
         return NULL;
     return count_executed(&c->executed, c->first, sizeof c->first, name);
 }
