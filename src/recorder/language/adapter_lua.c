@@ -10,7 +10,6 @@
  * them, lua_code.c finds Lua's code, lua_types.c labels objects with their types.
  *
  * LuaJIT is not supported: it has other structures, and a private allocator for its objects. */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -62,19 +61,22 @@ lua_adapter_report_unknown(const char *version)
     adapter_message(line, strlen(line));
 }
 
+/* Functions and data of Lua, NULL in other programs. The dynamic linker resolves them: dlsym would
+ * allocate in the program's heap, and leave an error for the program's dlerror. */
+extern __attribute__((weak)) const char lua_getinfo[], lua_resume[], lua_ident[];
+
 __attribute__((constructor)) static void
 lua_adapter_begin(void)
 {
-    void *function = dlsym(RTLD_DEFAULT, "lua_getinfo"), *resume;
+    const void *function = lua_getinfo, *resume = lua_resume;
     const char *version = NULL, *ident;
 
     if (function == NULL)
         return;
     lua_code_find((uintptr_t)function);
     // LuaJIT does not export lua_ident.
-    ident = lua_code_exports("luaJIT_setmode") ? NULL : dlsym(RTLD_DEFAULT, "lua_ident");
-    *(void **)&lua_name_getinfo = function;
-    resume = dlsym(RTLD_DEFAULT, "lua_resume");
+    ident = lua_code_exports("luaJIT_setmode") ? NULL : lua_ident;
+    *(const void **)&lua_name_getinfo = function;
     if (!lua_layout_find(ident, lua_code_exports("lua_enablereadonlytable"), &version) ||
         resume == NULL) {
         lua_adapter_report_unknown(version);

@@ -5,7 +5,6 @@
  * it needs no headers and no library, and one file serves all versions. Without CPython, or without
  * a recorder, it does nothing. If it does not know the structures of the version, it prints one
  * message, and the recorder shows C frames instead of Python functions. */
-#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
@@ -20,9 +19,17 @@ static struct heaptap_language python = {
     .frames_again = python_frames_again,
 };
 
-/* Look up a function of the interpreter. The pointer is cast to the function's type before each
+/* Types and functions of the interpreter, whose addresses are NULL in other programs. The dynamic
+ * linker resolves them. dlsym would allocate in the program's heap for each missing name, and leave
+ * an error that the program's dlerror returns. */
+extern __attribute__((weak)) const char PyCode_Type[], PyType_Type[], PyGen_Type[], PyCoro_Type[],
+    PyAsyncGen_Type[], PyFrame_Type[], Py_GetVersion[], Py_IsInitialized[],
+    _PyThreadState_UncheckedGet[], PyThreadState_GetUnchecked[], PyGILState_GetThisThreadState[],
+    PyInterpreterState_Head[], PyInterpreterState_Main[], _PyEval_EvalFrameDefault[];
+
+/* Set the pointer TO a function of the interpreter. It is cast to the function's type before each
  * call. */
-#define find(to, name) (*(void **)&(to) = dlsym(RTLD_DEFAULT, (name)))
+#define find(to, name) (*(const void **)&(to) = (name))
 
 /* Print one line for the user: the interpreter is unsupported. The line contains VERSION up to its
  * first space. */
@@ -75,13 +82,13 @@ register_code(struct dl_phdr_info *info, size_t size, void *context)
 static bool
 find_asked(struct python_asked *a)
 {
-    if (find(a->current, "_PyThreadState_UncheckedGet") == NULL)
-        find(a->current, "PyThreadState_GetUnchecked");
-    find(a->of_thread, "PyGILState_GetThisThreadState");
-    find(a->is_initialized, "Py_IsInitialized");
-    find(a->interpreters, "PyInterpreterState_Head");
-    find(a->main, "PyInterpreterState_Main");
-    a->eval = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+    if (find(a->current, _PyThreadState_UncheckedGet) == NULL)
+        find(a->current, PyThreadState_GetUnchecked);
+    find(a->of_thread, PyGILState_GetThisThreadState);
+    find(a->is_initialized, Py_IsInitialized);
+    find(a->interpreters, PyInterpreterState_Head);
+    find(a->main, PyInterpreterState_Main);
+    a->eval = _PyEval_EvalFrameDefault;
     return a->current != NULL && a->of_thread != NULL && a->is_initialized != NULL &&
            a->interpreters != NULL && a->main != NULL && a->eval != NULL;
 }
@@ -93,16 +100,10 @@ python_adapter_begin(void)
     const struct python_layout *layout;
     struct python_asked a;
     struct code interpreter = {0}, ours = {(const void *)python_adapter_begin, 0, 0};
-    const void *code = dlsym(RTLD_DEFAULT, "PyCode_Type");
-    const void *type = dlsym(RTLD_DEFAULT, "PyType_Type");
-    const struct python_owners owners = {
-        dlsym(RTLD_DEFAULT, "PyGen_Type"),
-        dlsym(RTLD_DEFAULT, "PyCoro_Type"),
-        dlsym(RTLD_DEFAULT, "PyAsyncGen_Type"),
-        dlsym(RTLD_DEFAULT, "PyFrame_Type"),
-    };
+    const void *code = PyCode_Type, *type = PyType_Type;
+    const struct python_owners owners = {PyGen_Type, PyCoro_Type, PyAsyncGen_Type, PyFrame_Type};
 
-    find(version, "Py_GetVersion");
+    find(version, Py_GetVersion);
     if (HEAPTAP_LANGUAGES_ == NULL || version == NULL || code == NULL)
         return;
     layout = python_layout_of(python_layout_minor(version()));

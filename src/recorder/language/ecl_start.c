@@ -150,17 +150,20 @@ ecl_start_look_at(struct dl_phdr_info *info, size_t size, void *arg)
     return major == HEADERS_MAJOR && minor == HEADERS_MINOR ? 1 : 2;
 }
 
+/* A function of ECL, NULL in other programs, as gc_base_function is. */
+extern __attribute__((weak)) const char env_function[] __asm__("ecl_process_env_unsafe");
+
 __attribute__((constructor)) static void
 ecl_start_begin(void)
 {
     static const char other[] = "heaptap: the adapter for Lisp was built for another version of "
                                 "ECL; stacks show C functions\n";
     int found = dl_iterate_phdr(ecl_start_look_at, NULL);
-    const void *boot = dlsym(RTLD_NEXT, "cl_boot");
+    const void *boot = env_function != NULL ? dlsym(RTLD_NEXT, "cl_boot") : NULL;
 
     if (found == 2)
         adapter_message(other, sizeof other - 1);
-    *(void **)&env_of_thread = dlsym(RTLD_NEXT, "ecl_process_env_unsafe");
+    *(const void **)&env_of_thread = env_function;
     if (found != 1 || boot == NULL || env_of_thread == NULL)
         return;
     gc_runtime = &runtime;

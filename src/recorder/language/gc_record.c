@@ -366,9 +366,14 @@ gc_begin(void)
     errno = saved;
 }
 
+/* A function of the collector, NULL in other programs. There dlsym would allocate in the
+ * program's heap, and leave an error that the program's dlerror returns. */
+extern __attribute__((weak)) const char gc_base_function[] __asm__("GC_base");
+
 __attribute__((constructor)) static void
 gc_record_begin(void)
 {
     gc_runtime_code((const void *)gc_record_begin, NULL);
-    gc_record_look_around(find_behind);
+    if (gc_base_function != NULL)
+        gc_record_look_around(find_behind);
 }

@@ -3,7 +3,7 @@
 # about them. If it fails, scripts are shown as their interpreter without a message, or a program
 # gets a useless library.
 . "$SRCDIR/test/run/lib.subr"
-need lua5.4
+need lua5.4 gcc
 
 preloaded() { # preloaded OPTION...: print LD_PRELOAD of a Lua that runs with OPTION
     rm -rf one.heaptap one.processes
@@ -155,4 +155,33 @@ EOF
 else
     echo "ok - a report mentions LuaJIT in a program that loads it later # SKIP needs libluajit-5.1"
 fi
+
+# In a program without the language, an adapter allocates nothing and leaves no error for dlerror.
+cat >guest.c <<'END'
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    const char *error = dlerror();
+    char *used = malloc(10);
+
+    printf("%s; %d bytes before; the heap ends %ld bytes behind\n", error ? error : "no error",
+           (int)mallinfo().uordblks, (long)((char *)sbrk(0) - used));
+    return 0;
+}
+END
+gcc -w -o guest guest.c
+"$HEAPTAP" run --quiet --no-language -o guest.heaptap -- ./guest >guest.out
+for language in python lua gc ecl; do
+    if [ ! -e "$BUILD/libheaptap_$language.so" ]; then
+        echo "ok - $language in a program without it # SKIP the adapter is not built"
+        continue
+    fi
+    "$HEAPTAP" run --quiet --force --language $language -o guest.heaptap -- ./guest >with.out
+    same "$language in a program without it: the heap and dlerror" "$(cat guest.out)" \
+        "$(cat with.out)"
+done
 finish

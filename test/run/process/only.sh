@@ -32,7 +32,7 @@ chosen "by env, with a blank" "bash " "#! /usr/bin/env  bash" ./chosen.sh a b c
 chosen "by env -S" "bash " "#!/usr/bin/env -S bash -e -u" ./chosen.sh a
 chosen "by env -S, with a variable" "bash " "#!/usr/bin/env -S A=b bash -e" ./chosen.sh
 
-# Each form in which env accepts a line. The words in front of the interpreter are env's own.
+# Each form of a line that env accepts. The words in front of the interpreter are for env.
 while IFS= read -r words; do
     chosen "by env $words" "bash " "#!/usr/bin/env $words" ./chosen.sh a
 done <<'END'

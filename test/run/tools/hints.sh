@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hints.sh: commands in messages, with paths that a shell would change. The script executes each
-# printed command as it is. If it fails, a user who copies a command gets an error, or a view of
-# another file.
+# printed command as it is. If it fails, a copied command ends with an error, or shows another
+# file.
 . "$SRCDIR/test/run/lib.subr"
 need gcc
 
