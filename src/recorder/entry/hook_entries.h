@@ -41,7 +41,7 @@ struct call {
     enum gives gives;
 };
 
-/* Set C's function to the real function of its slot. */
+/* Set C's function to the real function, which its slot has. */
 void hooks_find_function(struct call *c);
 
 /* Return true if the real allocator makes this call to implement malloc, realloc or free. Then the

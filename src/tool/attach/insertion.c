@@ -35,22 +35,40 @@ report_call(const struct plan *p, const char *what, const char *call, long resul
                      call);
 }
 
+/* Write the code of annex number INDEX, and make it executable. Return the result of the call that
+ * failed; 0 = none. */
+static long
+fill_annex(const struct plan *p, struct remote *r, uint64_t index)
+{
+    uint64_t low = p->places.annexes[index].low;
+    long result;
+
+    if (!target_write(p->target, low, p->places.annexes[index].code, ANNEX_BYTES))
+        return -EFAULT;
+    result = remote_syscall(r, SYS_mprotect, low, ANNEX_BYTES, PROT_READ | PROT_EXEC, 0, 0, 0);
+    remote_syscall(r, SYS_prctl, PR_SET_VMA_, 0, low, ANNEX_BYTES,
+                   p->base + offsetof(struct region, name), 0);
+    return result;
+}
+
 /* Write all parts to the mapped region, and protect them. */
 static int
 fill_region(const struct plan *p, struct remote *r, struct err *err)
 {
     const struct target *t = p->target;
     struct library_part part;
-    long result = remote_syscall(r, SYS_mprotect, p->region->code, p->code_bytes,
+    long result = remote_syscall(r, SYS_mprotect, p->region->code, p->places.code_bytes,
                                  PROT_READ | PROT_EXEC, 0, 0, 0);
 
     if (!target_write(t, p->base, p->region, sizeof *p->region) ||
-        !target_write(t, p->region->code, p->code, p->code_bytes) ||
+        !target_write(t, p->region->code, p->places.code, p->places.code_bytes) ||
         !target_write(t, p->library.base, p->library.bytes, p->library.size_bytes))
         return err_errno(err, HEAPTAP_BAD_INPUT, "cannot write to process %u", t->pid);
     for (size_t i = 0; result == 0 && library_part(&p->library, i, &part); i++)
         result = remote_syscall(r, SYS_mprotect, p->library.base + part.off, part.size_bytes,
                                 (uint64_t)part.protection, 0, 0, 0);
+    for (uint64_t i = 0; result == 0 && i < p->region->annex_count; i++)
+        result = fill_annex(p, r, i);
     if (result < 0)
         return report_call(p, "make memory executable", "mprotect", result, err);
     // The name is a help for readers of /proc/PID/maps; old kernels have none.
@@ -134,22 +152,56 @@ may_read_cycles(const struct plan *p, struct remote *r)
            !target_read(p->target, at, &allowed, sizeof allowed) || allowed != PR_TSC_SIGSEGV;
 }
 
-/* Map the region in the borrowed thread. Returns HEAPTAP_NOT_FOUND if its place is used. */
-static int
-map_region(const struct plan *p, struct remote *r, struct err *err)
+/* Unmap the region and COUNT annexes. Return the last result of a call that failed; 0 = none. */
+static long
+unmap_all(const struct plan *p, struct remote *r, uint64_t count)
 {
-    long mapped = remote_syscall(r, SYS_mmap, p->base, p->region->size_bytes,
-                                 PROT_READ | PROT_WRITE,
+    long result = remote_undo(r, SYS_munmap, p->base, p->region->size_bytes);
+
+    for (uint64_t i = 0; i < count; i++) {
+        long one = remote_undo(r, SYS_munmap, p->region->annexes[i].low, ANNEX_BYTES);
+
+        result = one < 0 ? one : result;
+    }
+    return result;
+}
+
+/* Map SIZE_BYTES at START. Returns HEAPTAP_NOT_FOUND if that place is used. */
+static int
+map_at(const struct plan *p, struct remote *r, uint64_t start, uint64_t size_bytes,
+       struct err *err)
+{
+    long mapped = remote_syscall(r, SYS_mmap, start, size_bytes, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
                                  UINT64_MAX, 0);
 
-    if ((uint64_t)mapped == p->base)
+    if ((uint64_t)mapped == start)
         return 0;
     if (mapped < 0 && mapped != -EEXIST)
         return report_call(p, "map memory", "mmap", mapped, err);
     if (mapped > 0) // A kernel before 4.17 chooses another place.
-        remote_undo(r, SYS_munmap, (uint64_t)mapped, p->region->size_bytes);
+        remote_undo(r, SYS_munmap, (uint64_t)mapped, size_bytes);
     return HEAPTAP_NOT_FOUND;
+}
+
+/* Map the region and its annexes in the borrowed thread. Returns HEAPTAP_NOT_FOUND if a place is
+ * used already. */
+static int
+map_region(const struct plan *p, struct remote *r, struct err *err)
+{
+    int result = map_at(p, r, p->base, p->region->size_bytes, err);
+
+    if (result != 0)
+        return result;
+    for (uint64_t i = 0; i < p->region->annex_count; i++) {
+        result = map_at(p, r, p->region->annexes[i].low, ANNEX_BYTES, err);
+        if (result == 0)
+            continue;
+        if (unmap_all(p, r, i) < 0)
+            region_report_rest(p->target->pid, err);
+        break;
+    }
+    return result;
 }
 
 /* Fill the mapped region and start the recorder, or unmap the region. */
@@ -164,7 +216,7 @@ use_region(const struct plan *p, struct remote *r, const struct attach_how *how,
                          p->target->pid);
     if (result == 0)
         result = start_recorder(p, r, how, err);
-    if (result != 0 && remote_undo(r, SYS_munmap, p->base, p->region->size_bytes) < 0)
+    if (result != 0 && unmap_all(p, r, p->region->annex_count) < 0)
         region_report_rest(p->target->pid, err);
     return result;
 }

@@ -49,7 +49,8 @@ inside_close(struct inside *w)
 }
 
 struct walk {
-    uint64_t low, high;
+    const struct word_range *ranges;
+    size_t count;
     uint32_t frames;
     bool is_inside;
 };
@@ -64,14 +65,15 @@ look_at(Dwfl_Frame *frame, void *arg)
         w->is_inside = true; // Not known.
         return DWARF_CB_ABORT;
     }
-    w->is_inside = pc >= w->low && pc < w->high;
+    for (size_t i = 0; i < w->count; i++)
+        w->is_inside |= pc >= w->ranges[i].low && pc < w->ranges[i].high;
     return w->is_inside ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 bool
-inside_is_not(struct inside *w, uint32_t tid, uint64_t low, uint64_t high)
+inside_is_not(struct inside *w, uint32_t tid, const struct word_range *ranges, size_t count)
 {
-    struct walk walk = {.low = low, .high = high};
+    struct walk walk = {.ranges = ranges, .count = count};
 
     return w != NULL && dwfl_getthread_frames(w->dwfl, (pid_t)tid, look_at, &walk) == 0 &&
            !walk.is_inside;

@@ -2,7 +2,7 @@
 #ifndef ATTACH_INSIDE_H
 #define ATTACH_INSIDE_H
 
-#include "base/base.h"
+#include "attach/stop.h"
 
 /* The unwinder of one process. */
 struct inside;
@@ -11,8 +11,8 @@ struct inside;
 struct inside *inside_open(uint32_t pid);
 void inside_close(struct inside *w);
 
-/* Return true if the frames of thread TID are known up to the outermost, and none is in
- * [LOW, HIGH). We must have stopped the thread. */
-bool inside_is_not(struct inside *w, uint32_t tid, uint64_t low, uint64_t high);
+/* Return true if the frames of thread TID are known up to the outermost, and none is in the
+ * COUNT RANGES. We must have stopped the thread. */
+bool inside_is_not(struct inside *w, uint32_t tid, const struct word_range *ranges, size_t count);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { PATCH_JUMP_BYTES = 5, PATCH_MOVED_MAX = 40, TRAMPOLINE_BYTES = 256, RELAY_BYTES = 16 };
 
-/* A function in which a jump to `target` replaces the first instructions. The trampoline has these
+/* A function whose first instructions are replaced by a jump to `target`. The trampoline has these
  * instructions and then a jump behind them, or a copy of the whole function. */
 struct patch {
     uint64_t function, target, trampoline;

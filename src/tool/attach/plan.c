@@ -107,28 +107,22 @@ prepare_jump(struct plan *p, uint32_t index, const struct target_symbol *s, stru
     struct region *region = p->region;
     struct patch *patch = &region->patches[region->patch_count];
     char entry[64] = "heaptap_attached_";
+    struct place place;
     int r;
 
     strcat(entry, function_names[index]);
-    patch->trampoline = region->code + TRAMPOLINE_BYTES * (region->patch_count + 1);
-    r = patch_prepare(p->target, function_names[index], s->address, s->size_bytes,
-                      region->library + library_offset(&p->library, entry), patch,
-                      p->code + (patch->trampoline - region->code), err);
+    r = annex_place(&p->places, s->address,
+                    region->library + library_offset(&p->library, entry), &place, err);
+    if (r != 0)
+        return r;
+    patch->trampoline = place.trampoline;
+    r = patch_prepare(p->target, function_names[index], s->address, s->size_bytes, place.target,
+                      patch, place.code, err);
     if (r == 0) {
         p->request->functions[index] = patch->trampoline;
         region->patch_count++;
     }
     return r;
-}
-
-/* Return true if a jump at ADDRESS reaches the library. */
-static bool
-is_near(const struct plan *p, uint64_t address)
-{
-    int64_t low = (int64_t)(p->base - address);
-    int64_t high = (int64_t)(p->base + p->region->size_bytes - address);
-
-    return low == (int32_t)low && high == (int32_t)high;
 }
 
 /* Prepare function number INDEX, if it is replaced. Two names may have one function. */
@@ -146,11 +140,6 @@ prepare_function(struct plan *p, uint32_t index, struct err *err)
             p->request->functions[index] = region->patches[i].trampoline;
             return 0;
         }
-    if (s.module != p->allocator.module && !is_near(p, s.address))
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "the allocator of process %u is a part of the program, far from %s in the C "
-                       "library; start the program with heaptap run instead", p->target->pid,
-                       function_names[index]);
     return prepare_jump(p, index, &s, err);
 }
 
@@ -202,12 +191,16 @@ place_region(struct plan *p, struct err *err)
 {
     uint64_t low, high, bytes = REGION_BYTES + CODE_BYTES + p->library.size_bytes + STACK_BYTES;
     struct region *region = p->region;
+    struct target_symbol near = p->allocator;
 
-    object_range(p->target, p->allocator.address, &low, &high);
+    // Beside a program there is little free address space, and its heap grows there.
+    if (near.module == p->target->modules)
+        target_find(p->target, "gnu_get_libc_version", &near);
+    object_range(p->target, near.address, &low, &high);
     p->base = target_gap(p->target, low, high, bytes);
     if (p->base == 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u has no free memory within 2 GiB of the allocator",
+                       "process %u has no free memory within 2 GiB of the libraries",
                        p->target->pid);
     region->magic = REGION_MAGIC;
     region->pid = p->target->pid;
@@ -217,7 +210,9 @@ place_region(struct plan *p, struct err *err)
     region->library = p->library.base = region->code + CODE_BYTES;
     region->stack_top = p->base + bytes - REMOTE_RESULT_BYTES;
     strcpy(region->name, "heaptap");
-    memcpy(p->code, REMOTE_CALL, REMOTE_CALL_BYTES);
+    memcpy(p->places.code, REMOTE_CALL, REMOTE_CALL_BYTES);
+    p->places.code_used_bytes = TRAMPOLINE_BYTES;
+    p->places.base = p->base;
     return 0;
 }
 
@@ -248,8 +243,10 @@ plan_make(struct target *t, const struct attach_how *how, struct plan *p, struct
 
     *p = (struct plan){.target = t};
     p->region = arena_alloc(&t->arena, REGION_BYTES);
-    p->code_bytes = CODE_BYTES;
-    p->code = arena_alloc(&t->arena, p->code_bytes);
+    p->places.target = t;
+    p->places.region = p->region;
+    p->places.code_bytes = CODE_BYTES;
+    p->places.code = arena_alloc(&t->arena, p->places.code_bytes);
     if (strlen(how->profile) >= sizeof p->region->profile)
         return err_set(err, HEAPTAP_BAD_INPUT, "the path of the profile is too long");
     strcpy(p->region->profile, how->profile);

@@ -2,9 +2,9 @@
 #ifndef ATTACH_PLAN_H
 #define ATTACH_PLAN_H
 
+#include "attach/annex.h"
 #include "attach/attach_how.h"
 #include "attach/library.h"
-#include "attach/region.h"
 
 enum {
     // glibc's control block of a thread has 512 unused bytes here (tcbhead_t, __glibc_unused2).
@@ -16,8 +16,7 @@ struct plan {
     struct target *target;
     struct library library;
     struct region *region;
-    unsigned char *code;
-    uint64_t code_bytes;
+    struct places places;
     struct attach_request *request; // In the library's bytes.
     struct target_symbol allocator; // malloc.
     uint64_t base, begin_function;

@@ -9,6 +9,12 @@ enum {
     REGION_VERSION = 2,
     REGION_BRANCHES_MAX = 512,
     REGION_PATH_BYTES = 4096,
+    REGION_ANNEXES_MAX = 16,
+};
+
+/* Other memory that the recorder has in the process, [low, high): see annex.c. */
+struct region_annex {
+    uint64_t low, high;
 };
 
 #define REGION_MAGIC UINT64_C(0x4741525044545048)
@@ -24,6 +30,8 @@ struct region {
     uint64_t end_function; // heaptap_attach_end
     uint64_t tls_bytes;
     uint64_t patch_count, branch_count;
+    uint64_t annex_count;
+    struct region_annex annexes[REGION_ANNEXES_MAX];
     uint64_t has_finder; // The last patch replaces the search for objects.
     char name[16]; // For /proc/PID/maps.
     char profile[REGION_PATH_BYTES];

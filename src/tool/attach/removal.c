@@ -29,12 +29,15 @@ static bool
 is_outside(const struct threads *s, uint64_t base, const struct region *region,
            struct inside *unwinder)
 {
-    const struct word_range all = {base, base + region->size_bytes};
+    struct word_range all[1 + REGION_ANNEXES_MAX] = {{base, base + region->size_bytes}};
+    size_t count = 1;
 
     if (s->v[0].has_ended)
         return true;
-    if (threads_words_in(s, &all, 1) != 0 &&
-        !inside_is_not(unwinder, s->v[0].tid, all.low, all.high))
+    for (uint64_t i = 0; i < region->annex_count && i < REGION_ANNEXES_MAX; i++)
+        all[count++] = (struct word_range){region->annexes[i].low, region->annexes[i].high};
+    if (threads_words_in(s, all, count) != 0 &&
+        !inside_is_not(unwinder, s->v[0].tid, all, count))
         return false;
     control_block_clear(s->target, &s->v[0], region->tls_bytes);
     return true;
@@ -125,6 +128,19 @@ report_changed(uint32_t pid, struct err *err)
                    "recorder stays in it", pid);
 }
 
+/* Unmap the region at BASE and its annexes. Return the result of the call that failed; 0 = none.
+ * The region comes last, because it has the addresses of the annexes. */
+static long
+unmap_all(struct remote *r, uint64_t base, const struct region *region)
+{
+    long result = 0;
+
+    for (uint64_t i = 0; result == 0 && i < region->annex_count && i < REGION_ANNEXES_MAX; i++)
+        result = remote_undo(r, SYS_munmap, region->annexes[i].low,
+                             region->annexes[i].high - region->annexes[i].low);
+    return result != 0 ? result : remote_undo(r, SYS_munmap, base, region->size_bytes);
+}
+
 /* End the recorder and unmap the region at BASE, in the only thread of S. Requires all threads of
  * the process to be outside the region, and no way into it. */
 static int
@@ -143,7 +159,7 @@ unmap_region(struct threads *s, uint64_t base, const struct region *region, stru
         result = err_set(err, HEAPTAP_BAD_INPUT,
                          "the recorder does not end in process %u (signal %d); it records no more, "
                          "but its memory stays", t->pid, fault);
-    else if ((ended = remote_undo(r, SYS_munmap, base, region->size_bytes)) < 0)
+    else if ((ended = unmap_all(r, base, region)) < 0)
         result = report_rest(t->pid, ended, err);
     control_block_clear(t, s->v, region->tls_bytes);
     remote_give_back(r);

@@ -25,6 +25,8 @@ enum { NAME_BYTES = 256, PAGE_BYTES = 4096, HIDDEN_VERSION = 0x8000 };
 enum { MODULES_MAX = 1 << 16, DYNAMIC_MAX = 1 << 10, CHAIN_MAX = 1 << 16 };
 
 #define GAP_MARGIN ((uint64_t)1 << 20)
+#define LOWEST_ADDRESS ((uint64_t)64 << 10) // The usual vm.mmap_min_addr.
+#define HEAP_BYTES_MAX ((uint64_t)3 << 29)
 #define STACK_BYTES_MAX ((uint64_t)16 << 30)
 #define JUMP_REACH ((uint64_t)0x7ff00000)
 
@@ -125,16 +127,33 @@ target_map_at(const struct target *t, uint64_t address)
     return low < t->map_count && t->maps[low].start <= address ? &t->maps[low] : NULL;
 }
 
+/* Return true if mapping I, above 0, continues the program: its file, variables or heap. */
+static bool
+belongs_to_program(const struct target *t, size_t i)
+{
+    const struct target_map *map = &t->maps[i];
+
+    return strcmp(map->path, t->maps[0].path) == 0 || strcmp(map->path, "[heap]") == 0 ||
+           (*map->path == '\0' && map->start == t->maps[i - 1].end);
+}
+
 uint64_t
 target_gap(const struct target *t, uint64_t low, uint64_t high, uint64_t size_bytes)
 {
     uint64_t needed = size_bytes + 2 * GAP_MARGIN, best = 0, best_distance = UINT64_MAX;
+    bool is_programs = true; // The mappings before the gap are the program's.
 
-    for (size_t i = 1; i < t->map_count; i++) {
-        uint64_t from = t->maps[i - 1].end, to = t->maps[i].start, at, distance;
+    for (size_t i = 0; i < t->map_count; i++) {
+        uint64_t from = i > 0 ? t->maps[i - 1].end : LOWEST_ADDRESS, to = t->maps[i].start;
+        uint64_t at, distance;
 
+        if (i > 1)
+            is_programs = is_programs && belongs_to_program(t, i - 1);
+        // brk makes the heap grow there, or begins it at a random distance.
+        if (i > 0 && is_programs)
+            from += HEAP_BYTES_MAX;
         // The stack grows down into the gap before it, from the gap's other end.
-        if (to - from < needed ||
+        if (to < from || to - from < needed ||
             (strcmp(t->maps[i].path, "[stack]") == 0 && to - from < needed + STACK_BYTES_MAX))
             continue;
         at = round_up(to <= low ? to - size_bytes - GAP_MARGIN : from + GAP_MARGIN, PAGE_BYTES);

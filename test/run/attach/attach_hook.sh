@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# attach_hook.sh: heaptap attach and allocators that are a part of the program. If it fails, an
+# attach counts their blocks wrong, changes the process, or leaves something in it.
+#
+# ATTACH_ROUNDS=50 attaches that often to each program that churns.
+. "$SRCDIR/test/run/lib.subr"
+need python3
+need gcc
+export HEAPTAP PROG SRCDIR PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/test/run/attach"
+"$HEAPTAP" attach 1 2>&1 | grep -q "built without Zydis" && skip_all "built without Zydis"
+
+check "malloc in the program" python3 "$area/own.py" exported
+check "malloc in a program at a fixed address" python3 "$area/own.py" fixed
+check "malloc in a program with IBT" python3 "$area/own.py" ibt
+check "busy" python3 "$area/own.py" churn "${ATTACH_ROUNDS:-20}"
+finish
