@@ -4,6 +4,13 @@
 
 #include "base/base.h"
 
+/* A function to be recorded like an allocator's. */
+struct attach_hook {
+    const char *symbol;
+    uint32_t shape;     // enum hook_shape
+    const char *preset; // Name of the preset that contains it; NULL: the user named the symbol.
+};
+
 /* How to record. */
 struct attach_how {
     const char *library;     // Path of libheaptap_attach.so.
@@ -13,6 +20,8 @@ struct attach_how {
     const char *profile;     // Its absolute path.
     // Blocks that are in use before, and their usable bytes, from earlier_count; 0 = not known.
     uint64_t earlier_blocks, earlier_bytes;
+    const struct attach_hook *hooks;
+    size_t hook_count;
 };
 
 /* Effects of an attach or detach on the process. */

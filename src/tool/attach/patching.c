@@ -23,7 +23,7 @@ patching_wait(uint64_t ns)
 static size_t
 words_in_patches(const struct threads *s, const struct region *region)
 {
-    struct word_range ranges[ATTACH_FUNCTION_COUNT];
+    struct word_range ranges[REGION_PATCHES_MAX];
 
     for (uint64_t i = 0; i < region->patch_count; i++)
         ranges[i] = (struct word_range){region->patches[i].at + 1,

@@ -4,6 +4,7 @@
 
 #include "attach/annex.h"
 #include "attach/attach_how.h"
+#include "attach/functions.h"
 #include "attach/library.h"
 
 enum {
@@ -14,6 +15,8 @@ enum {
 
 struct plan {
     struct target *target;
+    struct function *hooked; // Functions of other names than malloc, and so on.
+    size_t hooked_count;
     struct library library;
     struct region *region;
     struct places places;

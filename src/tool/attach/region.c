@@ -13,6 +13,7 @@ is_sane(const struct region *region)
 {
     bool sane = region->patch_count <= countof(region->patches) &&
                 region->branch_count <= countof(region->branches) && region->has_finder <= 1 &&
+                region->annex_count <= countof(region->annexes) &&
                 region->has_finder <= region->patch_count;
 
     for (uint64_t i = 0; sane && i < region->patch_count; i++)

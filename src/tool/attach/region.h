@@ -6,10 +6,11 @@
 #include "format/attach_request.h"
 
 enum {
-    REGION_VERSION = 2,
+    REGION_VERSION = 3,
     REGION_BRANCHES_MAX = 512,
     REGION_PATH_BYTES = 4096,
     REGION_ANNEXES_MAX = 16,
+    REGION_PATCHES_MAX = ATTACH_FUNCTION_COUNT + ATTACH_HOOKS_MAX,
 };
 
 /* Other memory that the recorder has in the process, [low, high): see annex.c. */
@@ -35,7 +36,7 @@ struct region {
     uint64_t has_finder; // The last patch replaces the search for objects.
     char name[16]; // For /proc/PID/maps.
     char profile[REGION_PATH_BYTES];
-    struct patch patches[ATTACH_FUNCTION_COUNT];
+    struct patch patches[REGION_PATCHES_MAX];
     struct branch branches[REGION_BRANCHES_MAX];
 };
 

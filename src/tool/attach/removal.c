@@ -34,7 +34,7 @@ is_outside(const struct threads *s, uint64_t base, const struct region *region,
 
     if (s->v[0].has_ended)
         return true;
-    for (uint64_t i = 0; i < region->annex_count && i < REGION_ANNEXES_MAX; i++)
+    for (uint64_t i = 0; i < region->annex_count; i++)
         all[count++] = (struct word_range){region->annexes[i].low, region->annexes[i].high};
     if (threads_words_in(s, all, count) != 0 &&
         !inside_is_not(unwinder, s->v[0].tid, all, count))
@@ -135,7 +135,7 @@ unmap_all(struct remote *r, uint64_t base, const struct region *region)
 {
     long result = 0;
 
-    for (uint64_t i = 0; result == 0 && i < region->annex_count && i < REGION_ANNEXES_MAX; i++)
+    for (uint64_t i = 0; result == 0 && i < region->annex_count; i++)
         result = remote_undo(r, SYS_munmap, region->annexes[i].low,
                              region->annexes[i].high - region->annexes[i].low);
     return result != 0 ? result : remote_undo(r, SYS_munmap, base, region->size_bytes);

@@ -23,6 +23,7 @@
 #include "command/sink.h"
 #include "format/environment.h"
 #include "format/format.h"
+#include "launch/hooks.h"
 #include "launch/overwrite.h"
 #include "launch/recording.h"
 #include "load/load.h"
@@ -43,6 +44,10 @@ struct attach_options {
     const char *output, *callers;
     uint64_t sample_bytes, sample_count, frames, reserve_bytes, max_memory_bytes, duration_s;
     bool detached, no_pack;
+    struct opt_list hooks;
+    // Set from them.
+    const struct attach_hook *attach_hooks;
+    size_t hook_count;
 };
 static const struct attach_options attach_defaults = {.reserve_bytes = RESERVE_BYTES_DEFAULT};
 
@@ -367,7 +372,8 @@ begin_process(struct recorded *r, const char *library, const struct attach_optio
               struct arena *a)
 {
     struct strbuf settings = {0};
-    struct attach_how how = {.library = library};
+    struct attach_how how = {.library = library, .hooks = o->attach_hooks,
+                             .hook_count = o->hook_count};
     const struct task task = {r->pid, &how};
     struct outcome w;
     int created;
@@ -452,6 +458,31 @@ prepare_output(const struct attach_options *o, int count, struct err *err)
     return 0;
 }
 
+/* Convert the values of --hook. */
+static int
+parse_attach_hooks(struct attach_options *o, struct arena *a, struct err *err)
+{
+    struct hook_list list = {0};
+    struct attach_hook *hooks;
+
+    for (size_t i = 0; i < o->hooks.count; i++) {
+        const char *text = o->hooks.items[i];
+        int r = hook_kinds_is_question(text)
+                    ? err_set(err, HEAPTAP_USAGE, "heaptap run --hook list prints the list")
+                    : hook_kinds_add(&list, a, text, err);
+
+        if (r != 0)
+            return r;
+    }
+    hooks = arena_array(a, list.count, sizeof *hooks);
+    for (size_t i = 0; i < list.count; i++)
+        hooks[i] = (struct attach_hook){list.hooks[i].symbol, list.hooks[i].shape,
+                                        list.hooks[i].preset};
+    o->attach_hooks = hooks;
+    o->hook_count = list.count;
+    return 0;
+}
+
 static int
 check_attach_options(const struct attach_options *o, struct err *err)
 {
@@ -483,12 +514,14 @@ read_pid(const char *word, uint32_t *ret, struct err *err)
 static int
 attach_run(const void *given, int count, char **arguments)
 {
-    const struct attach_options *o = given;
+    struct attach_options options = *(const struct attach_options *)given, *o = &options;
     struct err err = {""};
     struct arena a = {0};
     struct recorded *processes = arena_array(&a, (size_t)count, sizeof *processes);
     int r = check_attach_options(o, &err);
 
+    if (r == 0)
+        r = parse_attach_hooks(o, &a, &err);
     for (int i = 0; r == 0 && i < count; i++)
         r = read_pid(arguments[i], &processes[i].pid, &err);
     if (r == 0)
@@ -517,6 +550,12 @@ static const struct opt attach_opts[] = {
      "Record the callers of one allocation in N, as heaptap run does with that option.", NULL},
     {OPT_COUNT, 0, "frames", &attach_defaults.frames, "N",
      "Record the N innermost frames of each stack.", NULL},
+    {OPT_LIST, 0, "hook", &attach_defaults.hooks, "SYMBOL=KIND",
+     "Record SYMBOL, a function of any file, as if it were KIND, such as malloc or free. It may be "
+     "local, and direct calls are recorded. Or record all functions of a well-known allocator: "
+     "--hook jemalloc. May be repeated; heaptap run --hook list prints the kinds and the "
+     "allocators.",
+     NULL},
     {OPT_SIZE, 0, "reserve", &attach_defaults.reserve_bytes, "SIZE",
      "Size of the profile until it is packed; it cannot grow. 256M by default.",
      NULL},
@@ -528,6 +567,14 @@ static const struct opt attach_opts[] = {
      "Leave the profile as the recorder wrote it.", NULL},
     {0},
 };
+
+static const char *
+attach_offered(const char *name, size_t i)
+{
+    if (strcmp(name, "hook") == 0)
+        return hook_kinds_offered(i);
+    return strcmp(name, "hook=") == 0 ? hook_kinds_name(i) : NULL;
+}
 
 const struct command command_attach = {
     .name = "attach",
@@ -548,7 +595,9 @@ const struct command command_attach = {
     .examples = "heaptap attach 1234\tuntil ^C\n"
                 "heaptap attach --duration 60 -o a.heaptap 1234\tfor a minute\n"
                 "heaptap attach --detached 1234\tand later: heaptap detach 1234\n"
-                "heaptap attach -o workers/ 1235 1236\tseveral processes\n",
+                "heaptap attach -o workers/ 1235 1236\tseveral processes\n"
+                "heaptap attach --hook jemalloc 1234\talso je_malloc and mallocx\n",
+    .offered = attach_offered,
     .options = attach_opts,
     .defaults = &attach_defaults,
     .defaults_bytes = sizeof attach_defaults,

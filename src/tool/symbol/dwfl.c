@@ -1,7 +1,7 @@
 /* dwfl.c: open a module's ELF file, find its debug information, and look up frames.
  *
- * Besides debuginfo.c, debug_dirs.c, function_start.c, symbol_table.c and thread_stack.c, this is
- * the only user of elfutils. It follows these rules:
+ * Besides debuginfo.c, debug_dirs.c, definitions.c, function_start.c, symbol_table.c and
+ * thread_stack.c, this is the only user of elfutils. It follows these rules:
  *
  * The right file or none. A recorded build id must equal the file's, because names from a rebuilt
  * program are plausible and wrong. Places are searched in this order: the recorded path (below the
@@ -210,6 +210,12 @@ object_elf(struct object *o)
     GElf_Addr bias;
 
     return dwfl_module_getelf(o->module, &bias);
+}
+
+Dwfl_Module *
+object_module(struct object *o)
+{
+    return o->module;
 }
 
 uint64_t

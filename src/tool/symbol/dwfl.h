@@ -23,8 +23,9 @@ struct object_failure {
 
 struct object;
 struct debuginfo;
-struct Elf;  // Defined by libelf.
-struct Dwfl; // Defined by libdwfl.
+struct Elf;         // Defined by libelf.
+struct Dwfl;        // Defined by libdwfl.
+struct Dwfl_Module; // Defined by libdwfl.
 
 /* Set a function that is called with ARG before and after each query to a debuginfod server; NULL =
  * none. */
@@ -62,6 +63,10 @@ struct debuginfo *object_debuginfo(struct object *o, uint64_t *ret_bias);
 
 /* Return the file itself, without separate debug files; NULL if it cannot be read. */
 struct Elf *object_elf(struct object *o);
+
+/* Return libdwfl's module for O. Addresses of its symbols are addresses in the file. Valid as long
+ * as O. */
+struct Dwfl_Module *object_module(struct object *o);
 
 /* Report O's file to DWFL as a module that was loaded with the difference BIAS between its
  * addresses in the process and in the file. */

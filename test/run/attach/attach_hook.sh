@@ -12,5 +12,9 @@ export HEAPTAP PROG SRCDIR PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/test/ru
 check "malloc in the program" python3 "$area/own.py" exported
 check "malloc in a program at a fixed address" python3 "$area/own.py" fixed
 check "malloc in a program with IBT" python3 "$area/own.py" ibt
+check "hidden malloc in the program" python3 "$area/own.py" hidden
+check "local functions of other names" python3 "$area/own.py" local
+check "names in a separate debug file" python3 "$area/own.py" debug
+check "refused hooks" python3 "$area/hooks_refused.py"
 check "busy" python3 "$area/own.py" churn "${ATTACH_ROUNDS:-20}"
 finish

@@ -17,23 +17,34 @@ BLOCKS, BYTES = 100, sum(range(10, 110))
 THREAD_BLOCKS, THREAD_BYTES = 50, 50 * 32
 FUNCTION_BYTES = 3 * 7 + 30 + 1000
 
+POOL = tuple(word for name in ("malloc", "free", "calloc", "realloc", "aligned_alloc")
+             for word in ("--hook", f"pool_{name}={name}"))
+
 # The compiler's flags, and the options of attach.
 FORMS = {
     "exported": ((), ()),
     "fixed": (("-no-pie",), ()),
     "ibt": (("-fcf-protection=full",), ()),
+    "hidden": (("-DHIDDEN",), ()),
+    "local": (("-DPREFIX=pool_", "-fcf-protection=full"), POOL),
+    "debug": (("-DPREFIX=pool_",), POOL),
 }
+SEPARATE = "debug"  # Its symbols are in another file.
 
 
 def build(form):
     flags, hooks = FORMS[form]
     subprocess.check_call(("gcc", "-O2", "-g", "-fno-builtin", "-pthread", *flags, "-o", form,
                            SOURCE))
+    if form == SEPARATE:
+        subprocess.check_call(("objcopy", "--only-keep-debug", form, f"{form}.debug"))
+        subprocess.check_call(("objcopy", "--strip-all", f"--add-gnu-debuglink={form}.debug",
+                               form))
     return f"./{form}", hooks
 
 
 def own_sums(document):
-    """Return the sums of all sites except those of libc and the loader."""
+    """Return the sums of all sites except libc's own."""
     names, frames = document["tables"]["functions"]["name"], document["tables"]["frames"]
     parents, innermost = (document["tables"]["stacks"][part] for part in ("parent", "frame"))
     sums = {"allocations": 0, "allocated_bytes": 0, "live_blocks": 0}
@@ -75,7 +86,7 @@ def count_exactly(form):
     heaptap("attach", "--detached", "-o", f"{form}.heaptap", *hooks, program.pid)
     if form == "ibt":
         check_endbr(before["code"], code(program.pid))
-    strings = 0 if hooks else 2
+    strings = 2
     program.tell("aaftatcc" + "s" * strings + "a")
     heaptap("detach", "--no-pack", program.pid)
     compare(before, state(program.pid))
@@ -119,7 +130,7 @@ def churn(form, count):
 
 def main():
     if sys.argv[1] == "churn":
-        for form in FORMS:
+        for form in ("exported", "hidden", "local"):
             churn(form, int(sys.argv[2]))
     else:
         count_exactly(sys.argv[1])

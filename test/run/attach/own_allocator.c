@@ -4,7 +4,6 @@
  *     (no option)       the allocator's functions are malloc, free, …, and dynamic symbols
  *     -DHIDDEN          the same, but known to the program only
  *     -DPREFIX=pool_    they are called pool_malloc, …, and are local to this file
- *     -DTWICE           a second function called pool_malloc exists, in two_pools.c
  *
  *     own_allocator commands       obeys the letters on standard input, one at a time, and answers
  *                                  each with the same letter:
@@ -177,9 +176,6 @@ static atomic_long faults;
 static void *kept[KEPT_MAX];
 static size_t kept_count;
 
-#ifdef TWICE
-void *another_pool(size_t size_bytes);
-#endif
 
 static void *
 allocate_some(void *unused)
@@ -293,9 +289,6 @@ main(int argc, char **argv)
             obey(command);
             faults += write(STDOUT_FILENO, &command, 1) != 1;
         }
-#ifdef TWICE
-    faults += another_pool(1) == NULL;
-#endif
     dprintf(STDOUT_FILENO, faults == 0 ? "ok\n" : "faults\n");
     _exit(faults != 0);
 }
