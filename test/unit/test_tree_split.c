@@ -12,6 +12,7 @@
 #include "build_profile.h"
 #include "text/text.h"
 #include "text/text_view.h"
+#include "util/path.h"
 
 static struct arena arena;
 
@@ -40,7 +41,9 @@ assert_split(const struct profile *p, const char *wanted)
         const struct tree_branch *b = &split.v[i];
 
         strbuf_fmt(&text, "%s%s %d", i > 0 ? ", " : "",
-                   profile_string(p, p->frames[b->stack->frames[b->frame]].function),
+                   b->constructors
+                       ? b->module != 0 ? path_basename(p->modules[b->module].path) : "constructors"
+                       : profile_string(p, p->frames[b->stack->frames[b->frame]].function),
                    (int)b->value);
     }
     assert_string_equal(strbuf_text(&text), wanted);
@@ -67,6 +70,33 @@ a_tree_divides_where_its_trunk_ends(void **state)
     // Freed blocks count for nothing, so they are no branch.
     build_site(p, build_counters(1, 5000, 1, 5000), "f5", "other", "run", "main", NULL);
     assert_split(p, "parse 700, f2 400, f1 300, emit 250");
+    profile_free(p);
+}
+
+/* If this fails, a first screen says that memory is "below _dl_init", or names a library that
+ * allocates little of it. */
+static void
+constructors_are_one_branch(void **state)
+{
+    struct profile *p = build_profile_new();
+
+    (void)state;
+    build_site(p, build_counters(1, 500, 0, 0), "f", "main", NULL);
+    build_site(p, build_counters(1, 100, 0, 0), "f", "init_1!/opt/liba.so", "call_init",
+               "_dl_init!/lib/ld-linux-x86-64.so.2", NULL);
+    build_site(p, build_counters(1, 150, 0, 0), "f", "init_2!/opt/liba.so", "call_init",
+               "call_init", "_dl_init!/lib/ld-linux-x86-64.so.2", NULL);
+    build_site(p, build_counters(1, 50, 0, 0), "f", "init_3!/opt/libb.so", "call_init", NULL);
+    assert_split(p, "main 500, liba.so 300, init_2 150, init_1 100");
+    build_site(p, build_counters(1, 200, 0, 0), "f", "init_3!/opt/libb.so", "call_init", NULL);
+    assert_split(p, "main 500, constructors 500, init_3 250, init_2 150, init_1 100");
+    profile_free(p);
+
+    // If there is little else, the constructors are the trunk.
+    p = build_profile_new();
+    build_site(p, build_counters(1, 100, 0, 0), "f", "init_1", "call_init", NULL);
+    build_site(p, build_counters(1, 150, 0, 0), "f", "init_2", "call_init", NULL);
+    assert_split(p, "init_2 150, init_1 100");
     profile_free(p);
 }
 
@@ -212,6 +242,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_divides_where_its_trunk_ends),
+        cmocka_unit_test(constructors_are_one_branch),
         cmocka_unit_test(small_branches_are_left_out),
         cmocka_unit_test(a_long_trunk_is_left),
         cmocka_unit_test(a_first_screen_has_30_lines),

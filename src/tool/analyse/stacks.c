@@ -846,6 +846,28 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
     return depth;
 }
 
+/* Return true if FRAME belongs to code that calls static constructors: the loader or, for those of
+ * the program, the C library. */
+static bool
+calls_constructors(const struct profile *p, uint32_t frame)
+{
+    const char *module = path_basename(profile_code_of(p, &p->frames[frame]));
+    const char *name = profile_string(p, p->frames[frame].function);
+
+    return strncmp(module, "ld-linux", 8) == 0 || strncmp(module, "ld-musl", 7) == 0 ||
+           strcmp(name, "call_init") == 0 || strcmp(name, "__libc_csu_init") == 0;
+}
+
+uint32_t
+stack_depth_in_loader(const struct profile *p, const struct stack *s)
+{
+    uint32_t useful = stack_useful_depth(p, s), depth = useful;
+
+    while (depth > 0 && calls_constructors(p, s->frames[depth - 1]))
+        depth--;
+    return depth > 0 ? depth : useful;
+}
+
 /* --- Plain stacks ----------------------------------------------------------------------------- */
 
 /* A plain stack. Its frames are read again from its node for each comparison, because equal stacks

@@ -119,6 +119,10 @@ bool stack_ends_are_known_from(const struct stack_ends *e, size_t calls);
  * code that calls main or a thread's function. At least 1, unless S has no frames. */
 uint32_t stack_useful_depth(const struct profile *p, const struct stack *s);
 
+/* Return the number of innermost frames of S that are in a static constructor; the loader called
+ * it. For other stacks it is stack_useful_depth. S must have frames. */
+uint32_t stack_depth_in_loader(const struct profile *p, const struct stack *s);
+
 /* Return the name to show as the outermost caller of S: FRAME_NAME_OTHER if S has no frames,
  * FRAME_NAME_CALLERLESS if its callers were not recorded, FRAME_NAME_TRUNCATED if a limit of the
  * recorder has cut its outer frames or its walk broke off, NULL for others. Frames that were cut on

@@ -6,7 +6,10 @@
  * and searches each large branch in the same way, as if it was a tree.
  *
  * All stacks move inwards together, one function at a time. Stacks that leave the trunk are dropped
- * from the search, so each step reads only the rest. */
+ * from the search, so each step reads only the rest.
+ *
+ * The loader calls static constructors, hundreds in a large program. Its frames explain nothing, so
+ * the constructors together are a branch, beside main. */
 #include "analyse/tree_split.h"
 
 #include <string.h>
@@ -28,7 +31,12 @@ struct cursor {
     const struct stack *stack;
     int64_t value;
     uint32_t frame; // Index + 1; 0 = no named frame remains.
+    // Module of the static constructor that the loader called; 0 = none, or further out.
+    uint32_t constructor;
 };
+
+// Key of all constructors, which no function has.
+#define CONSTRUCTORS UINT64_MAX
 
 /* Sums of one step. */
 struct step {
@@ -41,6 +49,12 @@ static uint64_t
 tree_split_key(const struct profile *p, const struct stack *s, uint32_t frame)
 {
     return group_function_key(p, s->frames[frame], s->locations[frame]);
+}
+
+static uint64_t
+cursor_key(const struct profile *p, const struct cursor *c)
+{
+    return c->constructor != 0 ? CONSTRUCTORS : tree_split_key(p, c->stack, c->frame - 1);
 }
 
 /* Return the largest number N <= COUNT such that the N-th frame of S, counted from the
@@ -70,12 +84,13 @@ step_sum(const struct profile *p, const struct cursor *cursors, size_t count, st
         bool is_new;
 
         step->total = counters_sum(step->total, c->value);
-        if (c->frame == 0)
+        if (c->frame == 0 && c->constructor == 0)
             continue;
-        slot = map_put(&functions, tree_split_key(p, c->stack, c->frame - 1), &is_new);
+        slot = map_put(&functions, cursor_key(p, c), &is_new);
         if (is_new) {
             arena_grow(arena, &step->v, &step->capacity, step->count, sizeof *step->v);
-            step->v[step->count] = (struct tree_branch){c->stack, c->frame - 1, 0, 0};
+            step->v[step->count] = (struct tree_branch){
+                .stack = c->stack, .frame = c->frame - 1, .constructors = c->constructor != 0};
             *slot = step->count++;
         }
         step->v[*slot].value = counters_sum(step->v[*slot].value, c->value);
@@ -100,19 +115,55 @@ static size_t
 tree_split_follow(const struct profile *p, const struct tree_branch *trunk, struct cursor *cursors,
                   size_t count)
 {
-    uint64_t key = tree_split_key(p, trunk->stack, trunk->frame);
+    uint64_t key =
+        trunk->constructors ? CONSTRUCTORS : tree_split_key(p, trunk->stack, trunk->frame);
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (cursors[i].frame == 0 ||
-            tree_split_key(p, cursors[i].stack, cursors[i].frame - 1) != key)
+        if ((cursors[i].frame == 0 && cursors[i].constructor == 0) ||
+            cursor_key(p, &cursors[i]) != key)
             continue;
         cursors[kept] = cursors[i];
+        cursors[kept].constructor = 0;
+        if (trunk->constructors) {
+            kept++;
+            continue;
+        }
         // If a function calls itself, its frames count once.
         cursors[kept].frame = named_inwards(p, cursors[i].stack, cursors[i].frame - 1, key);
         kept++;
     }
     return kept;
+}
+
+/* Return a cursor at the root of S. */
+static struct cursor
+cursor_at_root(const struct profile *p, const struct stack *s, int64_t value)
+{
+    uint32_t depth = stack_depth_in_loader(p, s);
+    struct cursor c = {s, value, named_inwards(p, s, depth, 0), 0};
+
+    if (depth < stack_useful_depth(p, s))
+        c.constructor = p->frames[s->frames[depth - 1]].module;
+    return c;
+}
+
+/* Return the module of more than half of the constructors' value in the COUNT cursors; 0 if there
+ * is none. */
+static uint32_t
+constructors_module(const struct profile *p, const struct cursor *cursors, size_t count,
+                    int64_t whole, struct arena *arena)
+{
+    int64_t *sums = arena_array(arena, p->module_count, sizeof *sums);
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t *sum = &sums[cursors[i].constructor];
+
+        *sum = counters_sum(*sum, cursors[i].value);
+        if (cursors[i].constructor != 0 && *sum > whole / 2)
+            return cursors[i].constructor;
+    }
+    return 0;
 }
 
 /* Search of one tree. */
@@ -158,6 +209,8 @@ tree_split_divide(struct search *s, struct cursor *cursors, size_t count, uint32
             return;
         b->value = 0;
         branch.level = level;
+        if (branch.constructors)
+            branch.module = constructors_module(s->p, cursors, count, branch.value, s->arena);
         s->ret->v[s->ret->count++] = branch;
         if (level + 1 == TREE_SPLIT_LEVELS || (double)branch.value < DIVIDED * (double)s->total)
             continue;
@@ -177,13 +230,12 @@ tree_split_find(const struct profile *p, const struct stacks *stacks, enum metri
 
     *ret = (struct tree_split){0};
     for (size_t i = 0; i < stacks->count; i++) {
-        struct cursor c = {&stacks->v[i], metric_value(&stacks->v[i].counters, metric), 0};
+        int64_t value = metric_value(&stacks->v[i].counters, metric);
 
-        if (c.value <= 0 || c.stack->depth == 0)
+        if (value <= 0 || stacks->v[i].depth == 0)
             continue;
-        c.frame = named_inwards(p, c.stack, stack_useful_depth(p, c.stack), 0);
-        cursors[count++] = c;
-        search.total = counters_sum(search.total, c.value);
+        cursors[count++] = cursor_at_root(p, &stacks->v[i], value);
+        search.total = counters_sum(search.total, value);
     }
     tree_split_divide(&search, cursors, count, 0);
 }

@@ -12,6 +12,8 @@ struct tree_branch {
     uint32_t frame;            // Index of the function's frame in `stack`.
     int64_t value;             // Inclusive value of this branch.
     uint32_t level;            // Number of branches that contain this one.
+    bool constructors;         // All static constructors, instead of one function.
+    uint32_t module;           // Module of more than half of their value; 0 = none.
 };
 
 /* Branches; each is followed by the branches into which it divides. */
@@ -23,9 +25,9 @@ struct tree_split {
 /* Follow STACKS of P from the root inwards to the first place where no function has nearly all of
  * METRIC, and store the functions there. Functions without names are skipped. *RET has the largest
  * branches, at least a tenth of the total each; none if all stacks end before they divide, if they
- * divide far from the root, or if no value is positive. A branch with a third of the total is
- * followed by its own branches, in the same way. Temporary memory is from ARENA; *RET borrows from
- * STACKS. */
+ * divide far from the root, or if no value is positive. All constructors are one branch. A branch
+ * with a third of the total is followed by its own branches, in the same way. Temporary memory is
+ * from ARENA; *RET borrows from STACKS. */
 void tree_split_find(const struct profile *p, const struct stacks *stacks, enum metric metric,
                      struct arena *arena, struct tree_split *ret);
 

@@ -207,7 +207,8 @@ text_brief_container(const struct text_view *v, const struct stack *s, uint32_t 
 static const char *
 chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool all)
 {
-    uint32_t depth = stack_useful_depth(v->base.p, s), shown = 0;
+    uint32_t depth = stack_depth_in_loader(v->base.p, s), shown = 0;
+    bool is_constructor = depth < stack_useful_depth(v->base.p, s) && own < depth;
     struct arena *a = v->base.arena;
     const char *text = "";
     bool unsymbolized = false;
@@ -239,6 +240,9 @@ chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool al
         text = arena_printf(a, "%s%s%s", text, shown++ ? ARROW : "",
                             unsymbolized ? "\xe2\x80\xa6" : name);
     }
+    // The loader's own functions explain nothing.
+    if (is_constructor && shown < limit)
+        text = arena_printf(a, "%s%sthe loader", text, shown ? ARROW : "");
     return text;
 }
 
@@ -296,6 +300,24 @@ struct brief_place {
     const char *by; // "by" or "mostly by" the function that was called; NULL = not worth naming.
 };
 
+/* Return true if FRAME is a function that the compiler has made for static constructors of a
+ * library. All libraries have functions of this name. */
+static bool
+is_initialiser(const struct text_view *v, uint32_t frame)
+{
+    static const char *const names[] = {"__static_initialization_and_destruction_", "_GLOBAL__",
+                                        "__cxx_global_var_init"};
+    const struct profile_frame *f = &v->base.p->frames[frame];
+    const char *name = profile_string(v->base.p, f->function);
+
+    if (f->file == 0 || f->language != 0 || profile_is_program(v->base.p, f->module))
+        return false;
+    for (size_t i = 0; i < countof(names); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Return the location of P in at most WIDTH columns, with the called allocating function if that is
  * in a library. If there is little room, the directory is omitted first, then words, but never the
  * number of lines. */
@@ -311,6 +333,9 @@ about_place(const struct text_view *v, const struct brief_place *p, size_t width
 
     if (f->function == 0 && f->file == 0)
         place = "";
+    if (is_initialiser(v, s->frames[p->own]))
+        place = arena_printf(a, "%s in %s", place,
+                             style_clean(a, path_basename(v->base.p->modules[f->module].path)));
     text = arena_printf(a, "%s%s", place, lines);
     if (p->own > 0 && p->by != NULL) {
         const struct profile_frame *callee = &v->base.p->frames[s->frames[p->own - 1]];
@@ -511,32 +536,51 @@ struct brief_section {
     bool split_is_known;
 };
 
-/* Write the branch B of METRIC: "below Server::handle". */
+/* Return B in at most ROOM columns: "below Server::handle". */
+static const char *
+text_brief_branch(const struct text_view *v, const struct tree_branch *b, size_t room)
+{
+    struct arena *a = v->base.arena;
+    const struct profile *p = v->base.p;
+    uint32_t frame = b->constructors ? 0 : b->stack->frames[b->frame];
+    const struct profile_frame *f = &p->frames[frame];
+    const char *name, *file = "";
+
+    if (b->constructors && b->module == 0)
+        return "in static constructors";
+    if (b->constructors)
+        return style_cut_end(a,
+                             arena_printf(a, "in static constructors, mostly of %s",
+                                          style_clean(a, path_basename(
+                                                             p->modules[b->module].path))),
+                             room);
+    // Native functions are found by their name, but "<module>" is in each file of Python. The line
+    // differs among the stacks.
+    if (f->language != 0 && f->file != 0)
+        file = style_clean(a, phrase_file(p, frame, text_is_wide(v)));
+    room -= sizeof "below" < room ? sizeof "below" : room;
+    name = text_brief_short_name(v, b->stack, b->frame, room);
+    if (*file != '\0' && style_width(name) + 2 + TEXT_NAME_MIN <= room)
+        return arena_printf(a, "below %s  %s", name,
+                            style_cut_start(a, file, room - style_width(name) - 2));
+    return arena_printf(a, "below %s", name);
+}
+
+/* Write the branch B of METRIC. */
 static void
 text_brief_put_branch(struct text_view *v, const struct tree_branch *b, enum metric metric)
 {
     int64_t total = metric_value(&v->base.stacks->total, metric);
-    const struct profile_frame *f = &v->base.p->frames[b->stack->frames[b->frame]];
     struct arena *a = v->base.arena;
     const char *value =
         metric_is_bytes(metric) ? style_bytes(a, b->value) : style_count(a, b->value);
-    size_t used = NAME_COLUMN + BRANCH_INDENT * (b->level + 1), room;
-    const char *name, *file = "";
+    size_t indent = BRANCH_INDENT * (b->level + 1);
 
-    // Native functions are found by their name, but "<module>" is in each file of Python. The line
-    // differs among the stacks.
-    if (f->language != 0 && f->file != 0)
-        file = style_clean(
-            a, phrase_file(v->base.p, b->stack->frames[b->frame], text_is_wide(v)));
-    used += sizeof "below";
-    room = style_room(&v->style, used);
-    name = text_brief_short_name(v, b->stack, b->frame, room);
     style_attr(&v->style, v->out, ATTR_DIM);
     style_right(v->out, value, VALUE_WIDTH);
     style_right(v->out, style_percent(a, b->value, total), SHARE_WIDTH);
-    strbuf_fmt(v->out, "%*sbelow %s", (int)(2 + BRANCH_INDENT * (b->level + 1)), "", name);
-    if (*file != '\0' && style_width(name) + 2 + TEXT_NAME_MIN <= room)
-        strbuf_fmt(v->out, "  %s", style_cut_start(a, file, room - style_width(name) - 2));
+    strbuf_fmt(v->out, "%*s%s", (int)(2 + indent), "",
+               text_brief_branch(v, b, style_room(&v->style, NAME_COLUMN + indent)));
     style_attr(&v->style, v->out, ATTR_PLAIN);
     strbuf_char(v->out, '\n');
 }

@@ -40,6 +40,22 @@ check "run names the largest line and counts two" bash -c '
     "$1" run -o again.heaptap -- ./lines 2>&1 |
         grep -F "held by several (lines.c:8 and 2 more lines): 6.0 MiB"' - "$HEAPTAP"
 
+# Static constructors of libraries: the row names the library, and not functions of the loader.
+cat >constructor.cc <<'END'
+#include <cstdlib>
+void *volatile block = malloc(1 << 20);
+int use() { return block == nullptr; }
+END
+echo 'int use(); int main() { return use(); }' >constructed.cc
+c++ -g -O1 -shared -fPIC -o libmade.so constructor.cc
+c++ -g -O1 -o constructed constructed.cc ./libmade.so
+record constructed.heaptap ./constructed
+"$HEAPTAP" report --wide constructed.heaptap >screen
+check "a constructor's row names its library" \
+    grep -Eq '(_GLOBAL__sub_I|__static_init).* in libmade\.so' screen
+check "a constructor's callers end in the loader" grep -Eq 'from .*the loader$' screen
+same "the loader's functions are in no row" "" "$(grep -E '_dl_init|call_init' screen)"
+
 # Blocks that a library allocates: a row names its function, and states if only some blocks come
 # through it.
 cat >through.c <<'END'
