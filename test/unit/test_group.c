@@ -409,14 +409,26 @@ a_function_is_found_by_part_of_its_name(void **state)
     struct source src;
 
     (void)state;
-    build_site(p, build_counters(1, 10, 0, 0), "Parser::next(int)@a.c:3", "main@a.c:7", NULL);
-    build_site(p, build_counters(1, 10, 0, 0), "bare!/lib/x.so", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "Parser::next(int)@a.c:3", "main@a.c:7",
+               "run_main@b.c:9", NULL);
+    build_site(p, build_counters(1, 10, 0, 0), "bare!/lib/x.so", "My::Parser::next(int)@a.c:4",
+               NULL);
     s = group_build(p, NULL);
     assert_int_equal(source_find(p, &s, "er::next", &arena, &src), 0);
-    assert_int_equal(src.function_count, 1);
-    assert_int_equal(src.files[0].line_count, 1);
+    assert_int_equal(src.function_count, 2);
+    assert_int_equal(src.files[0].line_count, 2);
     assert_int_equal(source_find(p, &s, "bare", &arena, &src), 0);
     assert_false(src.has_lines);
+    assert_int_equal(source_find(p, &s, "ain", &arena, &src), 0);
+    assert_int_equal(src.function_count, 2);
+    // A whole name is preferred, with or without parameters.
+    assert_int_equal(source_find(p, &s, "main", &arena, &src), 0);
+    assert_int_equal(src.function_count, 1);
+    assert_int_equal(src.files[0].lines[0].line, 7);
+    assert_int_equal(source_find(p, &s, "Parser::next", &arena, &src), 0);
+    assert_int_equal(src.function_count, 1);
+    assert_int_equal(source_find(p, &s, "Parser::next(int)", &arena, &src), 0);
+    assert_int_equal(src.function_count, 1);
     assert_int_equal(source_find(p, &s, ".c", &arena, &src), HEAPTAP_NOT_FOUND);
     assert_int_equal(source_find(p, &s, "nobody", &arena, &src), HEAPTAP_NOT_FOUND);
     profile_free(p);

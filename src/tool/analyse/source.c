@@ -1,7 +1,8 @@
 /* source.c: sum stacks by source line.
  *
- * WHAT is first taken for a file, because a function name rarely contains a file name, and only
- * then for a function. Each string is compared once, and `wanted` stores the result by string id. A
+ * WHAT is first taken for a file, because a function name rarely contains a file name, then for the
+ * name of a function, and then for a part of one. "main" thus shows no lines of
+ * __libc_start_main. Each string is compared once, and `wanted` stores the result by string id. A
  * stack counts once in the `inclusive` of a line, however often the line is on it: each line stores
  * the last stack counted. */
 #include "analyse/source.h"
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/fold.h"
+
 struct finder {
     const struct profile *p;
     struct arena *arena;
     struct source *ret;
-    bool by_file;
+    enum named { NAMED_FILE, NAMED_FUNCTION, NAMED_PART, NAMED_COUNT } by;
     bool *wanted; // By string id: true if WHAT names it.
     size_t file_capacity, function_capacity;
     struct map files;      // File string to index.
@@ -35,6 +38,18 @@ is_path(const char *path, const char *what)
     return m == n || path[n - m - 1] == '/';
 }
 
+/* Return true if WHAT names the function FUNCTION, or with PART a part of it. */
+static bool
+is_function(const char *function, const char *what, bool part)
+{
+    char plain[FOLD_NAME_MAX];
+
+    if (part || strcmp(function, what) == 0 || strstr(function, what) == NULL)
+        return strstr(function, what) != NULL;
+    fold_plain_name(function, plain);
+    return strcmp(plain, what) == 0;
+}
+
 /* Set `wanted` for the files or functions that WHAT names. Return false if no frame has such a
  * name. */
 static bool
@@ -44,10 +59,11 @@ mark_wanted(struct finder *f, const char *what)
 
     for (size_t i = 0; i < f->p->frame_count; i++) {
         const struct profile_frame *frame = &f->p->frames[i];
-        uint32_t id = f->by_file ? frame->file : frame->function;
+        uint32_t id = f->by == NAMED_FILE ? frame->file : frame->function;
         const char *text = profile_string(f->p, id);
 
-        if (id != 0 && (f->by_file ? is_path(text, what) : strstr(text, what) != NULL))
+        if (id != 0 && (f->by == NAMED_FILE ? is_path(text, what)
+                                            : is_function(text, what, f->by == NAMED_PART)))
             any = f->wanted[id] = true;
     }
     return any;
@@ -57,15 +73,13 @@ int
 source_find(const struct profile *p, const struct stacks *stacks, const char *what,
             struct arena *arena, struct source *ret)
 {
-    struct finder f = {.p = p, .arena = arena, .ret = ret, .by_file = true};
+    struct finder f = {.p = p, .arena = arena, .ret = ret};
 
     *ret = (struct source){0};
     f.wanted = arena_alloc(arena, p->strings.count);
-    if (!mark_wanted(&f, what)) {
-        f.by_file = false;
-        if (!mark_wanted(&f, what))
+    while (!mark_wanted(&f, what))
+        if (++f.by == NAMED_COUNT)
             return HEAPTAP_NOT_FOUND;
-    }
     for (size_t i = 0; i < stacks->count; i++)
         source_add_stack(&f, stacks, i);
     source_sort_lines(ret);
@@ -150,9 +164,9 @@ source_add_stack(struct finder *f, const struct stacks *stacks, size_t index)
         struct source_line *line;
         uint64_t *last;
 
-        if (!f->wanted[f->by_file ? frame->file : frame->function])
+        if (!f->wanted[f->by == NAMED_FILE ? frame->file : frame->function])
             continue;
-        if (!f->by_file)
+        if (f->by != NAMED_FILE)
             note_function(f, frame->function);
         if (frame->file == 0 || frame->line == 0)
             continue;

@@ -23,6 +23,7 @@ struct source_run {
     const char *what; // Function or file to show.
     // Language whose functions alone a process without a match shows; "" = none. LANGUAGE_BYTES.
     char *language;
+    struct strtab *missing; // Files with a hint, so that a session has it once.
 };
 
 enum { LANGUAGE_BYTES = 32 };
@@ -30,6 +31,7 @@ enum { LANGUAGE_BYTES = 32 };
 /* Argument of cmd_source_read_source. */
 struct source_reader {
     const struct source_options *options;
+    struct strtab *missing;
     const char *sysroot;
     uint64_t start_unix_ns; // Start of the recording; 0 = unknown.
 };
@@ -41,6 +43,7 @@ cmd_source_read_source(void *arg, const char *path, struct arena *arena, struct 
 {
     const struct source_reader *r = arg;
     uint64_t changed_unix_ns;
+    size_t known;
 
     if (source_read(r->options->directory, r->sysroot, path, arena, ret, &changed_unix_ns)) {
         if (r->start_unix_ns != 0 && changed_unix_ns > r->start_unix_ns)
@@ -49,6 +52,9 @@ cmd_source_read_source(void *arg, const char *path, struct arena *arena, struct 
                             path);
         return true;
     }
+    known = r->missing->count;
+    if (strtab_id(r->missing, path) < known)
+        return false;
     message_hint(
         "%s: the source is missing or not readable for everybody, so only line numbers are "
         "shown; name its directory with --source-dir DIR",
@@ -62,7 +68,7 @@ cmd_source_show(struct shown *s)
     const struct source_run *run = s->runner->own;
     struct source_options o = *run->options;
     struct source source;
-    struct source_reader reader = {&o, s->p->sysroot,
+    struct source_reader reader = {&o, run->missing, s->p->sysroot,
                                    s->p->merged_processes == 0 ? s->p->process.start_unix_ns : 0};
     struct source_text text = {
         .source = &source, .self = o.self, .read = cmd_source_read_source, .read_arg = &reader};
@@ -93,11 +99,12 @@ run_source(const void *given, int count, char **arguments)
 {
     const struct source_options *o = given;
     char language[LANGUAGE_BYTES] = "";
-    const struct source_run run = {o, arguments[0], language};
+    struct strtab missing = {0};
+    const struct source_run run = {o, arguments[0], language, &missing};
     const struct runner r = {
         .options = &o->view,
         .own = &run,
-        .session = SESSION_PLAIN,
+        .session = SESSION_TITLES,
         .stacks = STACKS_FOLDED_IN_TEXT,
         .show = cmd_source_show,
     };
@@ -106,6 +113,7 @@ run_source(const void *given, int count, char **arguments)
     if (o->directory != NULL && !symbolise_is_directory("source-dir", o->directory))
         return EXIT_USAGE;
     rc = runner_run(&r, count > 1 ? arguments[1] : NULL);
+    strtab_release(&missing);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
     message_error("no function or file of the profile matches '%s'", run.what);
@@ -133,9 +141,9 @@ const struct command command_source = {
     .summary = "show source lines with their allocations",
     .description =
         "Shows the source of FILE (a path as the debug information has it, or the end of one) or "
-        "of all functions whose name contains FUNCTION. Each line begins with its live bytes, "
-        "bytes at the peak, bytes allocated and calls. A star marks lines that allocate directly; "
-        "other numbers come from their callees.",
+        "of the functions called FUNCTION or, if there is none, of all whose name contains it. "
+        "Each line begins with its live bytes, bytes at the peak, bytes allocated and calls. A "
+        "star marks lines that allocate directly; other numbers come from their callees.",
     .examples =
         "heaptap source parse.c app.heaptap\tthe lines of a file\n"
         "heaptap source 'Parser::next' app.heaptap\tthe lines of a function\n"
