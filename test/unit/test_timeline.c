@@ -16,6 +16,8 @@
 #include "load/loader.h"
 #include "profile/time_slice.h"
 #include "svg/svg.h"
+#include "text/text.h"
+#include "text/text_view.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 
@@ -68,10 +70,10 @@ sum_of_changes(const struct profile *p)
     return build_counters(sum.allocations, sum.allocated_bytes, sum.frees, sum.freed_bytes);
 }
 
-/* Return a profile with a snapshot each second. The second and the fifth are called "warm"; the
- * tenth and the twentieth begin phases. */
+/* Return a profile with a snapshot each second, and stacks of the COUNT SHAPES. The second and the
+ * fifth snapshot are called "warm"; the tenth and the twentieth begin phases. */
 static struct profile *
-make_past(void)
+make_past_of(shape_fn *const *of, size_t count)
 {
     struct profile *p = build_profile_new();
     uint32_t thread = build_thread(p, "main");
@@ -79,7 +81,7 @@ make_past(void)
     p->process.elapsed_ns = UINT64_C(1000000000) * (SNAPSHOTS + 1);
     p->has_history = true;
     p->snapshots = arena_array(&p->arena, SNAPSHOTS, sizeof *p->snapshots);
-    p->changes = arena_array(&p->arena, countof(shapes) * (SNAPSHOTS + 1), sizeof *p->changes);
+    p->changes = arena_array(&p->arena, count * (SNAPSHOTS + 1), sizeof *p->changes);
     for (uint32_t t = 0; t < SNAPSHOTS; t++)
         p->snapshots[p->snapshot_count++] =
             (struct profile_snapshot){.elapsed_ns = UINT64_C(1000000000) * (t + 1),
@@ -88,13 +90,19 @@ make_past(void)
                                               : t == 19        ? "serve"
                                                                : "",
                                       .kind = t == 9 || t == 19 ? SNAPSHOT_PHASE : SNAPSHOT_TIMED};
-    for (size_t i = 0; i < countof(shapes); i++) {
+    for (size_t i = 0; i < count; i++) {
         for (uint32_t t = 0; t <= SNAPSHOTS; t++)
-            timeline_add_change(p, (uint32_t)i, t, shapes[i](t) - (t > 0 ? shapes[i](t - 1) : 0));
+            timeline_add_change(p, (uint32_t)i, t, of[i](t) - (t > 0 ? of[i](t - 1) : 0));
         build_thread_site(
             p, thread, build_site(p, sum_of_changes(p), names[i], "main", NULL), sum_of_changes(p));
     }
     return p;
+}
+
+static struct profile *
+make_past(void)
+{
+    return make_past_of(shapes, countof(shapes));
 }
 
 static void
@@ -105,6 +113,57 @@ finds(struct profile *p, const char *when, size_t snapshots)
 
     assert_int_equal(time_slice_find(p, when, &m, &err), 0);
     assert_int_equal(m.snapshots, snapshots);
+}
+
+static int64_t
+steps(int64_t t)
+{
+    return t < 8 ? 100 : t < 24 ? 200 : 300;
+}
+
+static int64_t
+stays(int64_t t)
+{
+    return t >= 0 ? 500 : 0;
+}
+
+/* Check that the text of a timeline of the COUNT shapes OF contains WANTED. */
+static void
+assert_growth(shape_fn *const *of, size_t count, const char *wanted)
+{
+    struct timeline_options options = {.limit = 10};
+    struct stacks_options all = {0};
+    struct profile *p = make_past_of(of, count);
+    struct arena arena = {0};
+    struct strbuf out = {0};
+    struct stacks stacks;
+    struct timeline t;
+    struct err err = {""};
+    struct text_view v = {.base = {.p = p, .arena = &arena, .stacks = &stacks},
+                          .style = {.width = 80},
+                          .out = &out,
+                          .depth = TEXT_DEPTH};
+
+    assert_int_equal(stacks_build(p, &all, &arena, &stacks, &err), 0);
+    timeline_build(p, &stacks, &options, &arena, &t);
+    text_timeline(&v, &t);
+    assert_non_null(strstr(strbuf_text(&out), wanted));
+    strbuf_release(&out);
+    arena_release(&arena);
+    profile_free(p);
+}
+
+/* If this fails, "none grows steadily" is above a curve that rises in steps, and a reader does not
+ * look at it. */
+static void
+growth_in_steps_is_stated(void **unused)
+{
+    static shape_fn *const rising[] = {steps, stays}, *const resting[] = {stays};
+
+    (void)unused;
+    assert_growth(rising, 2, "none grows steadily; their sum by 2.0 KiB; from ");
+    assert_growth(resting, 1, "none grows steadily; from ");
+    assert_growth(shapes, 3, "2 of 3 grow steadily; from ");
 }
 
 /* If this fails, --at and --between select another moment than was named, or accept a moment that
@@ -584,6 +643,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(growth_in_steps_is_stated),
         cmocka_unit_test(moments_are_found_by_name_and_time),
         cmocka_unit_test(names_of_snapshots_do_not_replace_reserved_words),
         cmocka_unit_test(a_printed_time_selects_its_own_snapshot),

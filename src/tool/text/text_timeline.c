@@ -36,6 +36,9 @@ enum {
     AMOUNTS_WIDTH = 28,
 };
 
+// Least rise of the sum, as a part of its maximum, that is stated if no stack grows.
+#define NOTABLE_RISE 0.1
+
 static const char *const blocks[STEPS + 1] = {
     " ",
     "\xe2\x96\x81",
@@ -480,20 +483,34 @@ text_timeline_title(const struct timeline *t)
     return titles[t->by];
 }
 
+/* Return how many stacks of T grow. If none does, memory may still rise in a few steps, or in many
+ * stacks that come and go: the change of the sum shows that. */
+static const char *
+text_timeline_growth(const struct timeline *t, struct arena *a)
+{
+    const char *what = timeline_is_level(t->by) ? "" : " in how much they allocate";
+    int64_t rise = t->total.rough[TREND_POINTS - 2] - t->total.rough[1];
+
+    if (t->growing > 0)
+        return arena_printf(a, "%zu of %zu grow%s steadily%s", t->growing, t->stack_count,
+                            t->growing == 1 ? "s" : "", what);
+    if (t->total.trend == TREND_UNKNOWN)
+        return "growth is not known";
+    if (timeline_is_level(t->by) && rise > 0 &&
+        (double)rise >= NOTABLE_RISE * (double)t->total.max)
+        return arena_printf(a, "none grows steadily; their sum by %s", style_bytes(a, rise));
+    return "none grows steadily";
+}
+
 static void
 text_timeline_put_rows(struct text_view *v, const struct timeline *t)
 {
     struct arena *a = v->base.arena;
-    const char *what = timeline_is_level(t->by) ? "" : " in how much they allocate";
     uint64_t from = timeline_column_ns(t, 1, TREND_POINTS - 1),
              to = t->points[t->point_count - 1].elapsed_ns;
 
     text_title(v, "Stacks",
-               arena_printf(a, "%s; from %s to %s",
-                            t->growing == 0
-                                ? "none grows steadily"
-                                : arena_printf(a, "%zu of %zu grow%s steadily%s", t->growing,
-                                               t->stack_count, t->growing == 1 ? "s" : "", what),
+               arena_printf(a, "%s; from %s to %s", text_timeline_growth(t, a),
                             style_duration(a, from), style_duration(a, to)));
     for (size_t i = 0; i < t->row_count; i++)
         if (!is_empty_row(t, &t->rows[i]))

@@ -418,6 +418,8 @@ def charts_of_text():
     tell("3 of 9 grow steadily" in out, "three of nine", out)
     _, out, _ = view("timeline", "--between", "10s..12s", "chart.heaptap")
     tell("Too few snapshots" in out, "three moments give no trend", out)
+    tell("growth is not known; from" in out and "none grows" not in out,
+         "nor the verdict that nothing grows", out)
 
 
 def pictures():
