@@ -191,6 +191,9 @@ def aborts():
         functions = [got[k] and got[k]["allocated"][0]["function"] for k in ("block", "front")]
         tell(functions == [kind and "culprit", "neighbour" if kind == "overwritten" else None],
              "%s: the block" % way, got)
+        tell(not any("libheaptap" in (f["module"] or "") for f in died["stack"]) and
+             any(f["function"] == "main" for f in died["stack"]),
+             "%s: the stack of the abort is without the recorder's frames" % way, died["stack"])
     name = "annotated_twice"
     dump = dumps.crash(library, "dump_" + name, name + ".heaptap", [aborting, "small twice"],
                        {"HEAPTAP_ANNOTATE": "15"})
