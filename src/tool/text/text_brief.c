@@ -57,6 +57,7 @@ enum {
     BRANCH_INDENT = 2,
     PLACE_SHARE = 3, // A place gets at most the line's width divided by this.
     CHAIN_FRAMES = 12,
+    CONTAINER_LINES = 16, // Lines of a holder whose containers are named.
     NAMELESS_FRAMES = 4, // Frames of a chain without any name.
     GROWING_ROWS = 3,
     SCREEN_LINES = 30,
@@ -246,12 +247,56 @@ chain_of(const struct text_view *v, const struct stack *s, uint32_t own, bool al
     return text;
 }
 
-/* Return the text on the callers of the holder at frame OWN of S: "    via vector::push_back, from
- * load_segment ← main". */
-static const char *
-about_callers(const struct text_view *v, const struct stack *s, uint32_t own)
+/* Return true if the holder at frame OWN of S and the one at OTHER_OWN of OTHER have the same
+ * caller. */
+static bool
+have_same_caller(const struct text_view *v, const struct stack *s, uint32_t own,
+                 const struct stack *other, uint32_t other_own)
 {
-    const char *via = s->depth ? text_brief_container(v, s, own) : NULL;
+    const struct profile *p = v->base.p;
+    uint32_t i = top_holder_next(p, s, own), k = top_holder_next(p, other, other_own);
+
+    if (i >= s->depth || k >= other->depth)
+        return i >= s->depth && k >= other->depth;
+    return group_function_key(p, s->frames[i], s->locations[i]) ==
+           group_function_key(p, other->frames[k], other->locations[k]);
+}
+
+/* Return the containers through which H allocates if C has called it: the one of its largest stack,
+ * and those of H's other lines: "vector::push_back and map::operator[]". NULL = none. */
+static const char *
+text_brief_containers(const struct text_view *v, const struct top_holder *h,
+                      const struct top_holder_caller *c)
+{
+    const char *first = text_brief_container(v, c->largest, c->own), *second = NULL;
+    size_t others = 0;
+
+    for (size_t i = 0; i < h->line_count && i < CONTAINER_LINES && first != NULL; i++) {
+        const struct top_holder_line *line = &h->lines[i];
+        const char *name;
+
+        if (!have_same_caller(v, c->largest, c->own, line->largest, line->own))
+            continue;
+        name = text_brief_container(v, line->largest, line->own);
+        if (name == NULL || strcmp(name, first) == 0 ||
+            (second != NULL && strcmp(name, second) == 0))
+            continue;
+        second = others++ == 0 ? name : second;
+    }
+    if (others == 0)
+        return first;
+    return others == 1 ? arena_printf(v->base.arena, "%s and %s", first, second)
+                       : arena_printf(v->base.arena, "%s and %zu more", first, others);
+}
+
+/* Return the text on C, a caller of H: "    via vector::push_back, from load_segment ← main". */
+static const char *
+about_callers(const struct text_view *v, const struct top_holder *h,
+              const struct top_holder_caller *c)
+{
+    const struct stack *s = c->largest;
+    uint32_t own = c->own;
+    const char *via = s->depth ? text_brief_containers(v, h, c) : NULL;
     const char *from = s->depth ? chain_of(v, s, own, false) : "";
 
     if (s->depth && *from == '\0')
@@ -284,7 +329,7 @@ put_callers(struct text_view *v, const struct top_holder *h, enum metric metric,
         style_right(v->out, h->caller_count > 1 ? text_metric(v, &c->counters, metric) : "",
                     VALUE_WIDTH);
         style_right(v->out, number, SHARE_WIDTH);
-        from = about_callers(v, c->largest, c->own);
+        from = about_callers(v, h, c);
         strbuf_str(v->out,
                    style_cut_end(a, from, style_room(&v->style, VALUE_WIDTH + SHARE_WIDTH)));
         style_attr(&v->style, v->out, ATTR_PLAIN);

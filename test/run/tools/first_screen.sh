@@ -106,7 +106,15 @@ __attribute__((noinline)) static void insert() {
     pooled = new std::multimap<int, long, std::less<int>, Pool<std::pair<const int, long>>>;
     for (int i = 0; i < 300; i++) pooled->emplace(i, i);
     __asm__ volatile(""); }
-int main() { append(); insert(); return 0; }
+__attribute__((noinline)) static void fill() {
+    auto *words = new std::vector<double>;
+    auto *index = new std::map<int, double>;
+    for (int i = 0; i < 200; i++) {
+        words->push_back(i);
+        (*index)[i] = i;
+    }
+    __asm__ volatile(""); }
+int main() { append(); insert(); fill(); return 0; }
 END
 for level in 0 2; do
     g++ -g -O$level -o containers containers.cc
@@ -117,6 +125,9 @@ for level in 0 2; do
     check "-O$level: a map is named below the program's allocator" \
         sh -c 'grep -A1 "Pool<.*>::allocate " screen |
             grep -q "    via multimap::emplace, from insert ← main$"'
+    check "-O$level: two containers are named below the function that fills both" \
+        sh -c 'grep -A1 " fill " screen |
+            grep -q "    via map::operator\[\] and vector::push_back, from main$"'
     check "-O$level: no caller is in std" sh -c '! grep -q "← std::\|from std::" screen'
 done
 
