@@ -167,7 +167,7 @@ run_mixed(void)
     for (int i = 0; i < MIXED_HEAPS; i++) {
         all[i].base = base + (i < 2 ? 0 : MILLION * i);
         all[i].heap = i < 3 ? heaptap_heap_create("mixed", 0)
-                            : heaptap_heap_create("that lasts", HEAPTAP_LASTING);
+                            : heaptap_heap_create("that lasts", HEAPTAP_LASTING | HEAPTAP_DENSE);
     }
     for (int n = 1; n <= MIXED_EVENTS; n++) {
         uint32_t r = (uint32_t)((random = random * UINT64_C(6364136223846793005) + 1) >> 33);

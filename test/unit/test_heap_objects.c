@@ -267,6 +267,59 @@ heaps_keep_apart_among_threads(void **unused)
     replay_many(HEAPS, 100, 300000);
 }
 
+/* Dense and other heaps use the same addresses. If this fails, objects of Python are lost, or are
+ * confused with objects of other heaps. */
+static void
+dense_heaps_hold_what_was_put_in(void **unused)
+{
+    (void)unused;
+    for (uint32_t multi = 0; multi < 2; multi++) {
+        state->multi = multi;
+        for (uint32_t i = 0; i < HEAPS; i += 2)
+            models[i].instance->objects.is_dense = 1;
+        replay_many(1, 20000, 300000);
+        replay_many(HEAPS, 20000, 300000);
+        replay_many(HEAPS, 100, 300000);
+        heap_objects_end(unused);
+        heap_objects_begin(unused);
+    }
+}
+
+/* Pages of an allocator with objects of one size in each page fill in turn. If this fails, events
+ * of Python's objects cost several times as much, because the objects count as sparse, or their
+ * tables take more memory than the header for adapters states. */
+static void
+no_object_of_a_dense_heap_is_sparse(void **unused)
+{
+    enum { PAGES = 512, PAGE_BYTES = 16384, CLASSES = 32, CLASS_BYTES = 16 };
+    struct heap_objects *o = &models[0].instance->objects;
+    uintptr_t base = UINT64_C(0x7f1234500000), left = PAGES;
+    uint32_t used[PAGES] = {0};
+    struct heap_block old;
+
+    (void)unused;
+    o->is_dense = 1;
+    while (left > 0) {
+        left = 0;
+        for (uint32_t i = 0; i < PAGES; i++) {
+            uint64_t size_bytes = (i % CLASSES + 1) * CLASS_BYTES;
+
+            if (used[i] + size_bytes > PAGE_BYTES)
+                continue;
+            left++;
+            assert_true(heap_objects_insert(
+                o, (void *)(base + (uintptr_t)i * PAGE_BYTES + used[i]),
+                (struct heap_block){1, 0, 1, size_bytes}, &old));
+            assert_int_equal(old.site, 0);
+            used[i] += (uint32_t)size_bytes;
+        }
+    }
+    assert_int_equal(o->sparse_used, 0);
+    assert_int_equal(o->used_tiers, 7);
+    assert_null(o->table.levels[0]);
+    assert_in_range(state->charged, 1, PAGES * PAGE_BYTES / 5);
+}
+
 /* If this fails, a program with a reserve of memory has no room for its objects, or loses them. */
 static void
 without_a_shadow_all_is_in_tables(void **unused)
@@ -720,6 +773,8 @@ main(void)
         TEST(one_heap_holds_what_was_put_in),
         TEST(heaps_at_the_same_addresses_keep_apart),
         TEST(heaps_keep_apart_among_threads),
+        TEST(dense_heaps_hold_what_was_put_in),
+        TEST(no_object_of_a_dense_heap_is_sparse),
         TEST(without_a_shadow_all_is_in_tables),
         TEST(objects_from_before_the_shadow_are_found),
         TEST(only_addresses_of_a_process_are_held),

@@ -80,7 +80,7 @@ api_heap_create(const char *name, unsigned skip_frames)
 {
     struct arch_caller caller = ARCH_CALLER();
     // A caller that does not use forms may pass any number of frames, and UINT_MAX for all frames.
-    unsigned form = skip_frames & ~255u;
+    unsigned form = skip_frames & ~255u & ~HEAPTAP_DENSE;
     enum heap_form kind = form == (HEAPTAP_LASTING | HEAPTAP_COLLECTED) ? HEAP_COLLECTED
                           : form == HEAPTAP_LASTING                     ? HEAP_LASTS
                                                                         : HEAP_PLAIN;
@@ -88,7 +88,8 @@ api_heap_create(const char *name, unsigned skip_frames)
     uint64_t handle = 0;
 
     if (call_begins(&call, caller))
-        handle = heap_create(name, kind != HEAP_PLAIN ? skip_frames & 255 : skip_frames, kind);
+        handle = heap_create(name, kind != HEAP_PLAIN ? skip_frames & 255 : skip_frames, kind,
+                             kind != HEAP_PLAIN && (skip_frames & HEAPTAP_DENSE) != 0);
     call_ends(&call);
     return (heaptap_heap *)(uintptr_t)handle;
 }

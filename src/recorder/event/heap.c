@@ -93,7 +93,7 @@ instance_of(uint64_t handle)
 }
 
 uint64_t
-heap_create(const char *name, unsigned skip_frames, enum heap_form form)
+heap_create(const char *name, unsigned skip_frames, enum heap_form form, bool is_dense)
 {
     uint32_t number = heap_name_number(name);
     struct heap_instance *h;
@@ -113,6 +113,7 @@ heap_create(const char *name, unsigned skip_frames, enum heap_form form)
              (uint64_t)(skip_frames < skip_max ? skip_frames : skip_max) << HANDLE_SKIP | number;
     h->inherited = false;
     store_relaxed(&h->thread, NULL);
+    heap_instance_set_dense(h, number, is_dense);
     store_release(&h->owner, handle);
     if (form == HEAP_COLLECTED)
         heap_name_collects(number);

@@ -12,9 +12,10 @@ enum heap_form {
     HEAP_COLLECTED, // Like HEAP_LASTS; a collector reports objects that it finds dead.
 };
 
-/* Create a heap called NAME. Its events are charged to their stacks without the SKIP_FRAMES
- * innermost frames. Return its handle. If there is no room, count a loss and return 0. */
-uint64_t heap_create(const char *name, unsigned skip_frames, enum heap_form form);
+/* Create a heap called NAME, with objects that lie side by side if IS_DENSE. Its events are charged
+ * to their stacks without the SKIP_FRAMES innermost frames. Return its handle. If there is no room,
+ * count a loss and return 0. */
+uint64_t heap_create(const char *name, unsigned skip_frames, enum heap_form form, bool is_dense);
 
 /* Record that a garbage collection of the heap HANDLE ended at ELAPSED_NS. Has no effect if the
  * heap does not exist. */

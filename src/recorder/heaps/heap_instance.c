@@ -17,6 +17,9 @@
  * that it inherited. */
 static uint32_t instance_count;
 
+/* By number of the name. Atomic: 1 if the heaps with this name are dense. Constant across fork. */
+static uint32_t dense_names[HEAP_NAMES + 1];
+
 static struct heap_instance *
 instance_at(uint32_t index)
 {
@@ -46,6 +49,14 @@ begin_claims(struct heap_objects *o, uint32_t index)
         cas_acq_rel(&o->claim, &none, (uint64_t)(index + 1) << HEAP_CLAIM_TURN_BITS);
 }
 
+void
+heap_instance_set_dense(struct heap_instance *h, uint32_t name, bool is_dense)
+{
+    if (is_dense)
+        store_relaxed(&dense_names[name], 1u);
+    store_relaxed(&h->objects.is_dense, load_relaxed(&dense_names[name]));
+}
+
 COLD struct heap_instance *
 heap_instance_inherit(uint64_t handle)
 {
@@ -61,6 +72,7 @@ heap_instance_inherit(uint64_t handle)
     if (owner == 0 && state->forked) {
         h->inherited = true;
         begin_claims(&h->objects, index);
+        heap_instance_set_dense(h, heap_handle_part(handle, 0, HANDLE_NAME_BITS), false);
         if (cas_acq_rel(&h->owner, &owner, handle))
             return h;
     }

@@ -13,11 +13,12 @@ struct thread;
 enum { HEAP_CHUNKS = 4096, HEAP_CHUNK = 4096, HEAP_NAMES = LIMIT_HEAPS - 8 };
 
 /* The objects of an instance by address; see heap_objects.c. An instance is empty if all members
- * except the claim are zero. */
+ * except the claim and is_dense are zero. */
 struct heap_objects {
     uint64_t claim;     // Atomic: claim of the present objects; 0 = never used.
     uint32_t untracked; // Atomic: 1 if the table may have objects that no region records.
     uint32_t number;    // Atomic: hint, the number of the claim in the region used last.
+    uint32_t is_dense;  // Atomic: 1 = the objects lie side by side.
     // Atomic: a bit for each tier in which this instance has ever claimed a region.
     uint32_t used_tiers;
     uint32_t sparse_used;   // Atomic: like used_tiers, for the levels of heap_sparse.c.
@@ -81,6 +82,10 @@ heap_handle_part(uint64_t handle, uint32_t shift, uint32_t bits)
 /* Take a free instance, store it in *RET_H and return its index. Return HEAP_CHUNKS * HEAP_CHUNK if
  * all instances are in use or memory is exhausted. */
 uint32_t heap_instance_take(struct heap_instance **ret_h);
+
+/* Let H be dense if IS_DENSE, or if an earlier heap was whose name has the number NAME. Call before
+ * H gets its handle. */
+void heap_instance_set_dense(struct heap_instance *h, uint32_t name, bool is_dense);
 
 /* Return true if all possible instances are in use. */
 bool heap_instances_are_used_up(void);

@@ -32,6 +32,12 @@
  * Before this choice, the insertion looks for a free place that costs no memory: in the tiers that
  * are coarse enough for the size, finest first, then among the sparse objects (insert_begun).
  *
+ * Dense heaps. An allocator with pages of equal sizes fills many pages in turn, so all regions look
+ * sparse until they are full, and all objects would become sparse ones, whose events cost several
+ * times as much. A heap that is declared dense therefore always uses the finest tier for the size
+ * of the object. The memory is bounded by the pages in which objects begin: each way of the first
+ * tier takes an eighth of them, and has at most a word for 16 bytes.
+ *
  * Fast path. Inline code reads only words of the finest tier. Larger objects need one more call
  * (heap_objects_insert_coarse, heap_free_begun), with separate code for each tier. An object in the
  * finest tier may hide an older object at the same address in a coarser tier, if the end of the
@@ -258,11 +264,14 @@ is_page_affordable(uint32_t tier)
     return pages < (tier == 0 ? FINE_QUOTA_PAGES : COARSE_QUOTA_PAGES);
 }
 
-/* Return true if WAY of the unit at ADDRESS may be used, even if its use touches a new page. LEAF
- * may be NULL. */
+/* Return true if O may use WAY of the unit at ADDRESS, even if its use touches a new page. LEAF may
+ * be NULL. */
 static bool
-is_affordable(const struct heap_leaf *leaf, uint32_t tier, uint32_t way, uintptr_t address)
+is_affordable(const struct heap_objects *o, const struct heap_leaf *leaf, uint32_t tier,
+              uint32_t way, uintptr_t address)
 {
+    if (load_relaxed(&o->is_dense))
+        return true;
     if (leaf != NULL && heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
     return heap_quota_take(&heaps_state()->heaps->quotas[tier],
@@ -386,7 +395,8 @@ is_way_worth(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier
     uintptr_t before = load_relaxed(&o->before[tier]);
     struct heap_leaf *sample = before != 0 ? heap_leaf(tier, before) : NULL;
 
-    if (sample == NULL || heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
+    if (sample == NULL || load_relaxed(&o->is_dense) ||
+        heap_page_is_begun(leaf->pages[way], heap_page_of_words(tier, address)))
         return true;
     return load_acquire(&heap_region(sample, tier, before)->ways) >= way - 1 &&
            heap_objects_count_words(sample, tier, way - 1, before) >= WAY_WORDS;
@@ -405,7 +415,7 @@ put_in_way(const struct heap_objects *o, struct heap_leaf *leaf, uint32_t tier, 
         uint32_t current = load_acquire(&region->ways);
 
         if (way > current && ((compact && !is_way_worth(o, leaf, tier, way, address)) ||
-                              !is_affordable(leaf, tier, way, address) ||
+                              !is_affordable(o, leaf, tier, way, address) ||
                               !begin_way(leaf, tier, way, address)))
             return false;
         // Raise the number of ways before storing the word, so that the thread that frees the
@@ -461,9 +471,9 @@ count_tabled(struct heap_objects *o, uintptr_t address)
     struct heap_leaf *leaf = heap_leaf(HEAP_TIERS - 1, address);
     struct heap_region *region;
 
-    if (leaf == NULL && is_affordable(leaf, HEAP_TIERS - 1, 0, address))
+    if (leaf == NULL && is_affordable(o, leaf, HEAP_TIERS - 1, 0, address))
         leaf = leaf_make(HEAP_TIERS - 1, address);
-    if (leaf == NULL || !is_affordable(leaf, HEAP_TIERS - 1, 0, address) ||
+    if (leaf == NULL || !is_affordable(o, leaf, HEAP_TIERS - 1, 0, address) ||
         !begin_region(leaf, HEAP_TIERS - 1, address)) {
         store_relaxed(&o->untracked, 1u);
         return;
@@ -587,12 +597,14 @@ is_sparse(const struct heap_objects *o, uint32_t tier)
     return leaf != NULL && heap_objects_count_words(leaf, tier, 0, before) < DENSE_WORDS;
 }
 
-/* Return true if TIER seems dense for O, or if its page at ADDRESS is already in use. */
+/* Return true if TIER is or seems dense for O, or if its page at ADDRESS is already in use. */
 static bool
 is_worth(const struct heap_objects *o, uint32_t tier, uintptr_t address)
 {
     struct heap_leaf *leaf = heap_leaf(tier, address);
 
+    if (load_relaxed(&o->is_dense))
+        return true;
     return (leaf != NULL && heap_is_begun(leaf, tier, address)) || !is_sparse(o, tier);
 }
 
@@ -615,7 +627,7 @@ insert_in(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_
     struct heap_region *region;
     uint32_t number;
 
-    if (address >> ARCH_ADDRESS_BITS || !is_affordable(leaf, tier, 0, address))
+    if (address >> ARCH_ADDRESS_BITS || !is_affordable(o, leaf, tier, 0, address))
         return false;
     if (leaf == NULL && (leaf = leaf_make(tier, address)) == NULL)
         return false;
@@ -719,13 +731,14 @@ begun_place(struct heap_objects *o, uint32_t tier, uintptr_t address, struct hea
 }
 
 /* Insert B at ADDRESS where that needs no new memory: in TIER, the finest for its size, in a
- * coarser tier, or among the sparse objects. If there is no room, or if O has an object at ADDRESS,
- * have no effect and return false. */
+ * coarser tier, or among the sparse objects; if O is dense, in TIER alone. If there is no room, or
+ * if O has an object at ADDRESS, have no effect and return false. */
 static bool
 insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct heap_block b,
              uint64_t claim)
 {
-    uint32_t tiers = load_relaxed(&o->used_tiers) >> tier << tier, number;
+    uint32_t is_dense = load_relaxed(&o->is_dense), number;
+    uint32_t tiers = load_relaxed(&o->used_tiers) & (is_dense ? 1u << tier : UINT32_MAX << tier);
     const struct heap_region *region;
     uint64_t *place = NULL;
 
@@ -736,7 +749,7 @@ insert_begun(struct heap_objects *o, uint32_t tier, uintptr_t address, struct he
     if (is_in_other_tier(o, place != NULL ? tier : HEAP_TIERS, address, claim))
         return false;
     if (place == NULL) {
-        if (!load_relaxed(&o->sparse_used) || !heap_sparse_insert_free(o, address, b))
+        if (is_dense || !load_relaxed(&o->sparse_used) || !heap_sparse_insert_free(o, address, b))
             return false;
     } else if ((unlikely(load_relaxed(&o->sparse_used)) && heap_sparse_has(o, address)) ||
                !heap_objects_put(place, region, heap_word_of(tier, address, b, number), claim))

@@ -266,7 +266,7 @@ python_memory_begin(const struct python_layout *layout, const void *code, size_t
     arena_bytes = layout->arena_bytes;
     code_start = code;
     code_bytes = bytes;
-    heap = heaptap_heap_create("Python objects", HEAPTAP_LASTING + 1);
+    heap = heaptap_heap_create("Python objects", (HEAPTAP_LASTING | HEAPTAP_DENSE) + 1);
     hook_all();
     python_stats_begin();
 }
