@@ -132,6 +132,12 @@ struct heaptap_language {
     size_t (*frames_again)(struct heaptap_frame *end, void *memo,
                            const unsigned long notes[HEAPTAP_NOTES], size_t *ret_same);
     size_t memo_bytes;
+    /* Nonzero if a thread has frames of the language only while a C frame on its stack is in the
+     * runtime's code (heaptap_runtime_code). The recorder then stops asking the adapter about a
+     * stack without such C frames, once the adapter had no frames there, so a program pays nothing
+     * for an idle interpreter. Register the code before the language. Implied by `look`; without
+     * effect with `code`. */
+    int only_in_code;
 };
 
 struct heaptap_heap; /* A heap of the program (heaptap.h). */

@@ -23,7 +23,7 @@
 static int
 api_add(const struct heaptap_language *language)
 {
-    if (language == NULL || language->size < sizeof *language ||
+    if (language == NULL || language->size < offsetof(struct heaptap_language, only_in_code) ||
         (language->frames == NULL && language->frames_again == NULL) ||
         (language->look != NULL && language->frames_again == NULL))
         return -1;

@@ -17,6 +17,7 @@ static struct heaptap_language python = {
     .size = sizeof python,
     .name = "Python",
     .frames_again = python_frames_again,
+    .only_in_code = 1, // A function runs only in a call of PyObject_Call, PyEval_EvalCode or such.
 };
 
 /* Types and functions of the interpreter, whose addresses are NULL in other programs. The dynamic

@@ -21,6 +21,14 @@ static struct {
 } runtime[RUNTIME_RANGES];
 static uint32_t runtime_count; // Atomic; may exceed the capacity.
 
+/* Return true if LANGUAGE has frames only in stacks with code of its runtime. Older adapters do not
+ * have the member. */
+static bool
+is_only_in_code(const struct heaptap_language *language)
+{
+    return language->size >= sizeof *language && language->only_in_code;
+}
+
 bool
 language_add(const struct heaptap_language *language)
 {
@@ -36,8 +44,10 @@ language_add(const struct heaptap_language *language)
         store_release(&language_needs.code, 1u);
     if (language->place != NULL)
         store_release(&language_needs.place, 1u);
-    if (language->look == NULL || language->code != NULL)
+    if ((language->look == NULL && !is_only_in_code(language)) || language->code != NULL)
         store_release(&language_needs.ask, 1u);
+    if (language->look == NULL)
+        store_release(&language_needs.whole, 1u);
     store_release(&language_count, count + 1);
     return true;
 }

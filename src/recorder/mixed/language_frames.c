@@ -28,9 +28,11 @@
  *
  * Processes without an adapter have no cost. With an adapter, tls.needs_slow_path is set
  * (thread.h), and events take the slow path. *Plain* stacks, whose C frames include no code of a
- * runtime, are an exception. An adapter that finds its frames from the C stack (`look`) has no
- * frames in a plain stack. The node of a plain stack is then constant, so its allocations may take
- * the fast path. A program that embeds an idle interpreter has plain stacks only. */
+ * runtime, are an exception. An adapter that finds its frames from the C stack (`look`), or whose
+ * frames need a C frame of the runtime (`only_in_code`), has no frames in a plain stack. The node
+ * of a plain stack is then constant. It is stored in the stack's target, which is then *settled*:
+ * its allocations may take the fast path, and no event of the stack calls an adapter. A program
+ * that embeds an idle interpreter has plain stacks only. */
 #define HEAPTAP_IS_RECORDER
 
 #include "mixed/language_frames.h"
@@ -41,6 +43,14 @@
 #include "account/label.h"
 #include "platform/mem.h"
 #include "stack/short.h"
+
+/* Return true if TARGET, a stack of a thread with languages, has the node that counts its blocks.
+ * The C frames of such a thread have no nodes (path_ids.c), so only plain stacks have one. */
+static inline bool
+is_settled(const struct stack_target *target)
+{
+    return nodes_of(target->sites) != DISK_NODE_OTHER;
+}
 
 static struct language_memo *
 memo_of(struct thread *t)
@@ -297,7 +307,7 @@ language_merge(struct thread *t, const struct stack_target *target)
     uint32_t count, node;
     struct language_kept *k;
 
-    if (!t->merges || (m = memo_of(t)) == NULL)
+    if (!t->merges || is_settled(target) || (m = memo_of(t)) == NULL)
         return nodes_of(target->sites);
     count = language_frames_ask(t, m, target);
     // Fast path: the answer is complete, and is the same as at the latest event.
@@ -317,29 +327,27 @@ language_merge(struct thread *t, const struct stack_target *target)
     return node;
 }
 
-uint32_t *
-language_sites_separate(struct thread *t, const struct stack_target *target)
-{
-    if (short_has(t, target))
-        return target->sites;
-    return account_state()->nodes[label_here(language_merge(t, target))].site;
-}
-
 /* --- Plain stacks ----------------------------------------------------------------------------- */
 
 /* A counter that no block fits, for targets of stacks that are not plain. */
 static struct disk_counter mixed_counter = {.size_min = UINT64_MAX / 2, .size_max = UINT64_MAX / 2};
 
-/* Return true if no C frame of TARGET is code of a runtime. */
+/* Return true if no C frame of TARGET, which shares JOINED frames with the memo, is code of a
+ * runtime. M has the C frames afterwards. If an adapter judges by that alone,
+ * return false for a stack that lacks outer frames. Return false also on stacks other than the
+ * thread's own, which have no stamp: the functions of the language may run on another stack. */
 static bool
-is_plain(struct thread *t, struct language_memo *m, const struct stack_target *target)
+is_plain(struct thread *t, struct language_memo *m, const struct stack_target *target,
+         uint32_t joined)
 {
-    uint32_t joined = language_natives_inner(t, m, target), from;
+    uint32_t from;
 
     if (m->plain > m->natives_same)
         m->plain = m->natives_same;
     from = m->plain < joined ? m->plain : joined;
     language_natives_outer(t, m, joined, from + 1);
+    if (load_relaxed(&language_needs.whole) && (target->stamp == 0 || m->root != DISK_NODE_ROOT))
+        return false;
     for (uint32_t i = from + 1; i <= m->native_count; i++) {
         if (language_is_runtime(language_native_at(m, i)->pc))
             return false;
@@ -349,23 +357,47 @@ is_plain(struct thread *t, struct language_memo *m, const struct stack_target *t
     return true;
 }
 
-COLD uint32_t *
-language_constant_sites_separate(struct thread *t, struct stack_target *target)
+/* If TARGET's stack is plain, store the sites that count its blocks in TARGET, and return true.
+ * Otherwise let no block fit TARGET's counters, and return false. */
+static COLD bool
+settle(struct thread *t, struct stack_target *target)
 {
-    uint32_t languages = load_acquire(&language_count), node;
     struct language_memo *m;
+    uint32_t joined, node;
 
-    if (short_has(t, target))
-        return target->sites;
     // Without languages, a signal handler has set a label since the event began.
-    if (languages == 0 || target->counter[0] == &mixed_counter)
-        return NULL;
-    if ((m = memo_of(t)) != NULL && is_plain(t, m, target)) {
-        node = language_merge(t, target);
-        if (likely(m->ends[languages - 1] == 0))
-            return account_state()->nodes[node].site;
+    if (load_acquire(&language_count) == 0 || target->counter[0] == &mixed_counter)
+        return false;
+    if (is_settled(target) || !t->merges)
+        return true;
+    if ((m = memo_of(t)) != NULL) {
+        joined = language_natives_inner(t, m, target);
+        // With `look`, an adapter has no frames in a plain stack. Other adapters are asked once.
+        if (is_plain(t, m, target, joined) &&
+            (!load_relaxed(&language_needs.whole) || language_frames_ask(t, m, target) == 0)) {
+            node = language_plain_path(t, m, target, joined);
+            target->sites = account_state()->nodes[node].site;
+            return true;
+        }
     }
     for (uint32_t i = 0; i < DISK_SIZE_CLASSES; i++)
         target->counter[i] = &mixed_counter;
-    return NULL;
+    return false;
+}
+
+uint32_t *
+language_sites_separate(struct thread *t, struct stack_target *target)
+{
+    if (short_has(t, target))
+        return target->sites;
+    // A settled target leads language_merge to its node.
+    if (!is_settled(target) && language_is_bound())
+        settle(t, target);
+    return account_state()->nodes[label_here(language_merge(t, target))].site;
+}
+
+COLD uint32_t *
+language_constant_sites_separate(struct thread *t, struct stack_target *target)
+{
+    return short_has(t, target) || settle(t, target) ? target->sites : NULL;
 }

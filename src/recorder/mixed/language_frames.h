@@ -28,6 +28,8 @@ struct language_needs {
     uint32_t code;  // Some adapter names compiled code.
     uint32_t place; // Some adapter needs all C frames to place its frames.
     uint32_t ask;   // Some adapter may have frames in stacks without code of a runtime.
+    uint32_t whole; // Some adapter may have frames outside the recorded C frames, if the stack is
+                    // not whole.
 };
 
 extern struct language_needs language_needs;
@@ -61,7 +63,7 @@ language_is_bound(void)
 uint32_t language_merge(struct thread *t, const struct stack_target *target);
 
 /* Slow path of language_sites, for a thread with tls.needs_slow_path set. */
-uint32_t *language_sites_separate(struct thread *t, const struct stack_target *target);
+uint32_t *language_sites_separate(struct thread *t, struct stack_target *target);
 
 /* Declare that the calling thread's events belong to a move of block OLD from FROM to TO, until
  * language_moved is called. FROM is no longer readable, but a runtime may still have this
@@ -352,5 +354,10 @@ language_runs_change(struct language_memo *m, uint32_t same)
  * event of T. */
 uint32_t language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
                        uint32_t count);
+
+/* Return the same as language_path for a plain stack and an answer without frames. Requires that M
+ * has the C frames of TARGET, which shares JOINED frames with the memo. */
+uint32_t language_plain_path(struct thread *t, struct language_memo *m,
+                             const struct stack_target *target, uint32_t joined);
 
 #endif

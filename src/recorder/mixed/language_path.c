@@ -637,6 +637,46 @@ merge_inner(struct thread *t, struct language_memo *m, struct joining *j, uint32
     return path.node;
 }
 
+/* Return the number of the innermost spine entry, at most I, that has no language frames and can
+ * begin the path of a plain stack. Return 0 if there is none. */
+static uint32_t
+plain_spine(const struct language_memo *m, uint32_t i)
+{
+    if (m->spine_is_cut)
+        return 0;
+    while (i > 0 && m->spine[i].asked > 0)
+        i--;
+    return i;
+}
+
+uint32_t
+language_plain_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
+                    uint32_t joined)
+{
+    uint32_t count = m->spine_count, begins = plain_spine(m, joined < count ? joined : count);
+    uint32_t node = begins > 0 ? m->spine[begins].node : m->root;
+    bool extends = joined > count && begins == count;
+
+    memset(m->ends, 0, sizeof m->ends); // The adapters may not have been asked.
+    if (unlikely(m->native_count > stack_state()->depth_max))
+        return language_path(t, m, target, 0);
+    if (extends && begins == 0) {
+        m->spine[0] = (struct language_spine){.node = node};
+        m->spine_is_cut = false;
+    }
+    for (uint32_t i = begins + 1; i <= m->native_count; i++) {
+        const struct native_facts *f = language_facts_at(m, i);
+
+        node = nodes_child(node, f->frame, f->flags);
+        if (extends && i <= joined)
+            m->spine[i] = (struct language_spine){.node = node, .frames = i};
+    }
+    signal_fence();
+    if (extends && load_acquire(&language_count) == 1)
+        m->spine_count = joined;
+    return likely(node != DISK_NODE_OTHER) ? node : language_path(t, m, target, 0);
+}
+
 uint32_t
 language_path(struct thread *t, struct language_memo *m, const struct stack_target *target,
               uint32_t count)
