@@ -173,8 +173,13 @@ join(uint32_t tid)
     t->inner_count = 0;
     t->countdown = t->tick_events = 1;
     // Only the first thread ticks at each event, because a program may have many short threads.
-    t->close_ticks =
-        load_relaxed(&account_state()->ticked_events) == 0 ? TICK_CLOSE_EVENTS : 0;
+    t->close_ticks = 0;
+    if (load_relaxed(&account_state()->ticked_events) == 0) {
+        t->close_ticks = TICK_CLOSE_EVENTS;
+        // Each prediction is read before it is written, so each page would fault twice. Other
+        // threads may have few stacks, so only the first one prefaults these pages.
+        mem_touch(t->predicted, t->variant_at + countof(t->variant_at));
+    }
     t->nested = NULL; // The owner of the nested struct has ended too, so any thread may take that
                       // struct.
     t->outer = NULL;

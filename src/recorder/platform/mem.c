@@ -44,8 +44,8 @@ enum { UNCHARGED_BYTES = 16 << 20 };
  * microseconds, while an event waits. */
 enum { STEP_BYTES_MAX = 4 << 10 };
 
-/* Bytes before and behind the border between state and pool that every start uses. */
-enum { TOUCHED_BEFORE = 3 * PAGE_BYTES, TOUCHED_BEHIND = 3 * PAGE_BYTES };
+/* Bytes at the start of the pool that every start uses. */
+enum { TOUCHED_BEHIND = 3 * PAGE_BYTES };
 
 /* Core dumps include 1/DUMPED_SHARE of an arena. That suffices for the ledger of a heap of a fifth
  * of the arena. More would enlarge the dumps of a tool that writes all zeros. */
@@ -148,9 +148,9 @@ begin_pool(void)
     state->pool = (unsigned char *)state + first;
     state->pool_end = load_relaxed(&pool_bytes);
     state->pool_used = POOL_DUMPED_BYTES;
-    // Prefault these pages, because every start writes to the end of the state and to the pages
-    // right behind it.
-    mem_touch(state->pool - TOUCHED_BEFORE, state->pool + TOUCHED_BEHIND);
+    // Prefault these pages, because every start writes to the state and to the pages right behind
+    // it. The page before the state has no access: the kernel refuses a range that includes it.
+    mem_touch(state, state->pool + TOUCHED_BEHIND);
     mem_remember(state->pool, load_relaxed(&pool_bytes), 0);
 }
 
