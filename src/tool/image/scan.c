@@ -34,7 +34,6 @@ enum {
     PIECE_BYTES = 1 << 16,
     RED_ZONE_BYTES = 128,  // Bytes below the stack pointer that may hold variables.
     TLS_BYTES = 32 << 10,  // Bytes below the thread pointer that may hold thread-local variables.
-    CONTROL_BYTES = 0x900, // Bytes above the thread pointer: libc's control block of the thread.
     PAGE_BYTES = 4096,
     GUESS_BYTES = 64,
     FIRST_CHUNK_BYTES = 0x2a0, // Offset of the first block in glibc's main heap.
@@ -51,18 +50,43 @@ struct ranges {
     struct scan_range *v;
     size_t count, capacity;
     bool in_libc; // The current region is libc's.
+    bool in_tls;
     uint64_t threads[CORE_THREADS]; // Addresses of the recorder's per-thread data; 0 = none.
 };
+
+/* Return the range of thread-local variables with the lowest address that overlaps [START, END),
+ * or NULL. */
+static const struct scan_range *
+tls_within(const struct ranges *r, uint64_t start, uint64_t end)
+{
+    const struct scan_range *lowest = NULL;
+
+    for (size_t i = 0; i < r->count; i++)
+        if (r->v[i].is_tls && r->v[i].start < end && r->v[i].end > start &&
+            (lowest == NULL || r->v[i].start < lowest->start))
+            lowest = &r->v[i];
+    return lowest;
+}
 
 static void
 scan_add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
          const struct memory_thread *thread)
 {
+    // The dynamic linker has mapped the variables of the first thread; they are in the list.
+    const struct scan_range *tls = kind == SCAN_MAPPED ? tls_within(r, start, end) : NULL;
+
+    if (tls != NULL) {
+        uint64_t until = tls->start, from = tls->end;
+
+        scan_add(r, kind, start, until, thread);
+        scan_add(r, kind, from, end, thread);
+        return;
+    }
     start = (start + 7) & ~UINT64_C(7);
     if (start >= end)
         return;
     arena_grow(r->arena, &r->v, &r->capacity, r->count, sizeof *r->v);
-    r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc};
+    r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc, r->in_tls};
 }
 
 /* Return true if REGION has memory of the recorder. */
@@ -321,7 +345,8 @@ add_tls(struct ranges *r)
         if (t->pointer == 0 || region == NULL || thread_in(r->e, region) != NULL)
             continue;
         start = t->pointer - region->start > TLS_BYTES ? t->pointer - TLS_BYTES : region->start;
-        end = region->end - t->pointer > CONTROL_BYTES ? t->pointer + CONTROL_BYTES : region->end;
+        end = region->end - t->pointer > SCAN_CONTROL_BYTES ? t->pointer + SCAN_CONTROL_BYTES
+                                                            : region->end;
         scan_add(r, SCAN_STACK, start, end, t);
     }
 }
@@ -340,7 +365,9 @@ scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **r
         if (kinds[k] != SCAN_STACK)
             continue;
         add_stack_blocks(&r);
+        r.in_tls = true;
         add_tls(&r);
+        r.in_tls = false;
     }
     *ret = r.v;
     return r.count;

@@ -4,6 +4,9 @@
 
 #include "image/examined.h"
 
+// Bytes above the thread pointer: libc's control block of the thread.
+enum { SCAN_CONTROL_BYTES = 0x900 };
+
 /* Kind of memory that keeps a block alive. */
 enum scan_kind {
     SCAN_VARIABLE, // A variable of a program or library.
@@ -18,6 +21,7 @@ struct scan_range {
     uint64_t start, end;
     const struct memory_thread *thread; // STACK
     bool is_libc; // The range has the variables of libc's allocator.
+    bool is_tls;  // STACK: thread-local variables that are on no stack.
 };
 
 /* List all roots of E in an array from ARENA, in the order of enum scan_kind. Return their number.
