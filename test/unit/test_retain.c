@@ -166,12 +166,15 @@ compare_path(const struct block_graph *g, const struct roots *roots, uint32_t ta
     static const enum scan_kind kinds[] = {SCAN_VARIABLE, SCAN_STACK, SCAN_MAPPED};
     struct arena arena = {0};
     struct block_path path;
+    uint8_t ranks[NODES];
     uint32_t length = 0;
     size_t kind = 0;
 
     while (kind < countof(kinds) && (length = distance(g, roots, kinds[kind], target)) == 0)
         kind++;
-    block_graph_shortest(g, roots, target, &arena, &path);
+    block_graph_rank(g, roots, ranks);
+    assert_int_equal(ranks[target], kind);
+    block_graph_shortest(g, roots, ranks, target, &arena, &path);
     assert_int_equal(path.count, length);
     assert_int_equal(path.root != NULL, length > 0);
     if (length > 0) {
@@ -221,7 +224,7 @@ lost_blocks_are_led_by_those_without_pointers_or_the_first_of_a_ring(void **stat
     struct root_word word = {.root = VARIABLE, .to = 0};
     struct roots roots = {.v = ranges, .count = RANGES, .words = &word, .word_count = 1};
     struct block_graph g;
-    uint8_t begins[9];
+    uint8_t begins[9], ranks[9];
 
     (void)state;
     block_graph_begin(&g);
@@ -231,8 +234,15 @@ lost_blocks_are_led_by_those_without_pointers_or_the_first_of_a_ring(void **stat
             if (edges[k][0] == i)
                 block_graph_add_edge(&g, edges[k][1]);
     }
-    assert_int_equal(block_graph_lost(&g, &roots, begins), 8);
+    block_graph_rank(&g, &roots, ranks);
+    assert_memory_equal(ranks, ((uint8_t[]){0, 3, 3, 3, 3, 3, 3, 3, 3}), sizeof ranks);
+    block_graph_lost(&g, ranks, begins);
     assert_memory_equal(begins, ((uint8_t[]){0, 1, 0, 0, 1, 0, 1, 1, 0}), sizeof begins);
+    // The lost ring of 4 and 5 does not keep 0.
+    block_graph_keep_ranks(&g, ranks);
+    assert_int_equal(g.first[g.count], countof(edges) - 1);
+    assert_int_equal(g.first[6] - g.first[5], 1);
+    assert_int_equal(g.to[g.first[5]], 4);
     block_graph_release(&g);
 }
 

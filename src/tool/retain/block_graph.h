@@ -56,10 +56,31 @@ void block_graph_read(const struct examined *e, const uint64_t *extents, struct 
                       struct block_graph *ret_graph, struct roots *ret_roots);
 void roots_release(struct roots *r);
 
-/* Set the Ith byte of RET to 1 if no path leads from ROOTS to node I of G but the search for lost
- * blocks begins there: no other lost block points to it, or it has the lowest address in a ring of
- * them. Set all others to 0. Return the number of lost blocks, beginnings or not. */
-size_t block_graph_lost(const struct block_graph *g, const struct roots *roots, uint8_t *ret);
+/* --- block_paths.c: the graph without the memory. */
+
+/* Certainty that the program still uses the pointers in a root, highest first. A stack may contain
+ * remains of functions that have returned, and mapped memory remains of another heap. */
+enum root_rank {
+    RANK_VARIABLE, // Thread-local variables outside of stacks as well.
+    RANK_STACK,    // And registers.
+    RANK_MAPPED,   // Memory that the program has mapped past malloc.
+    RANK_LOST,     // No root.
+};
+
+enum root_rank root_rank(const struct scan_range *root);
+
+/* Store the rank of each node of G in RET: the highest rank of ROOTS from which a path leads
+ * there. */
+void block_graph_rank(const struct block_graph *g, const struct roots *roots, uint8_t *ret);
+
+/* Set the Ith byte of RET to 1 if the search for lost blocks begins at node I of G: it is lost and
+ * no other lost block points to it, or it has the lowest address in a ring of them. Set all others
+ * to 0. RANKS is the result of block_graph_rank. */
+void block_graph_lost(const struct block_graph *g, const uint8_t *ranks, uint8_t *ret);
+
+/* Remove the edges of G that lead to a node of higher rank by RANKS. A lost block then keeps none
+ * that can be reached, and a block on a stack none that a variable leads to. */
+void block_graph_keep_ranks(struct block_graph *g, const uint8_t *ranks);
 
 /* A path from a root to a block. */
 struct block_path {
@@ -68,10 +89,10 @@ struct block_path {
     size_t count;
 };
 
-/* Find a shortest path from ROOTS to block TARGET of G. Variables come first, then stacks and
- * registers, then memory that the program mapped: only if none leads from the earlier ones, the
- * later ones are used. The result is from ARENA. */
-void block_graph_shortest(const struct block_graph *g, const struct roots *roots, uint32_t target,
-                          struct arena *arena, struct block_path *ret);
+/* Find a shortest path to block TARGET of G from those of ROOTS that have its rank by RANKS. The
+ * result is from ARENA. */
+void block_graph_shortest(const struct block_graph *g, const struct roots *roots,
+                          const uint8_t *ranks, uint32_t target, struct arena *arena,
+                          struct block_path *ret);
 
 #endif

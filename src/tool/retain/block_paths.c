@@ -1,107 +1,123 @@
 /* block_paths.c: paths from roots through the graph, and blocks without one.
  *
- * The memory is no longer needed for either. */
+ * A path from a variable is worth more than a shorter one from a stack, where a word may be left
+ * from a call that has returned. So each block has the rank of the best root that leads to it, and
+ * roots of other ranks do not count for it. */
 #include "retain/block_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Certainty that the program still uses the pointers in a kind of memory: a stack may contain
- * remains of functions that have returned, and mapped memory remains of another heap. */
-enum certainty { CERTAIN, LIKELY, POSSIBLE, CERTAINTIES };
-
-static enum certainty
-certainty_of(const struct scan_range *r)
+enum root_rank
+root_rank(const struct scan_range *root)
 {
-    switch (r->kind) {
+    switch (root->kind) {
     case SCAN_VARIABLE:
-        return CERTAIN;
+        return RANK_VARIABLE;
     case SCAN_STACK:
-        return r->is_tls ? CERTAIN : LIKELY;
+        return root->is_tls ? RANK_VARIABLE : RANK_STACK;
     case SCAN_REGISTER:
-        return LIKELY;
+        return RANK_STACK;
     case SCAN_MAPPED:
         break;
     }
-    return POSSIBLE;
+    return RANK_MAPPED;
 }
 
-/* --- Lost blocks -------------------------------------------------------------------------- */
+/* --- Ranks and lost blocks ---------------------------------------------------------------- */
 
-enum mark { UNSEEN, POINTED, BEGINNING, SEEN };
-
+/* A walk that sets the mark of each node that it finds and that has the mark UNSEEN. */
 struct walk {
     const struct block_graph *g;
-    uint8_t *marks; // By node: enum mark.
+    uint8_t *marks; // By node.
+    uint8_t unseen;
     uint32_t *stack;
     size_t count;
 };
 
 static void
-walk_see(struct walk *w, uint32_t node, enum mark mark)
+walk_see(struct walk *w, uint32_t node, uint8_t mark)
 {
-    if (w->marks[node] > POINTED)
+    if (w->marks[node] != w->unseen)
         return;
-    w->marks[node] = (uint8_t)mark;
+    w->marks[node] = mark;
     w->stack[w->count++] = node;
 }
 
-/* See all nodes that can be reached from those on the stack. */
+/* Set the MARK of all nodes that can be reached from those on the stack. */
 static void
-walk_drain(struct walk *w)
+walk_drain(struct walk *w, uint8_t mark)
 {
     while (w->count > 0) {
         uint32_t node = w->stack[--w->count];
 
         for (uint64_t i = w->g->first[node]; i < w->g->first[node + 1]; i++)
-            walk_see(w, w->g->to[i], SEEN);
+            walk_see(w, w->g->to[i], mark);
     }
 }
 
-/* Mark as beginnings the lost nodes that no other lost node points to, with RING also those that
- * are still unseen. See the nodes behind each before the next one. */
-static void
-walk_begin(struct walk *w, bool ring)
+void
+block_graph_rank(const struct block_graph *g, const struct roots *roots, uint8_t *ret)
 {
-    for (uint32_t i = 0; i < w->g->count; i++)
-        if (w->marks[i] == UNSEEN || (ring && w->marks[i] == POINTED)) {
-            walk_see(w, i, BEGINNING);
-            walk_drain(w);
-        }
-}
+    struct walk w = {.g = g, .marks = ret, .unseen = RANK_LOST};
 
-size_t
-block_graph_lost(const struct block_graph *g, const struct roots *roots, uint8_t *ret)
-{
-    struct walk w = {.g = g, .marks = ret};
-    size_t lost = 0;
-
-    memset(ret, UNSEEN, g->count);
+    memset(ret, RANK_LOST, g->count);
     w.stack = xmalloc((g->count + (size_t)1) * sizeof *w.stack);
-    for (size_t i = 0; i < roots->word_count; i++)
-        walk_see(&w, roots->words[i].to, SEEN);
-    walk_drain(&w);
-    for (uint32_t i = 0; i < g->count; i++) {
-        lost += ret[i] != SEEN;
-        for (uint64_t k = g->first[i]; ret[i] != SEEN && k < g->first[i + 1]; k++)
-            if (ret[g->to[k]] == UNSEEN)
-                ret[g->to[k]] = POINTED;
+    for (uint8_t rank = RANK_VARIABLE; rank < RANK_LOST; rank++) {
+        for (size_t i = 0; i < roots->word_count; i++)
+            if (root_rank(&roots->v[roots->words[i].root]) == rank)
+                walk_see(&w, roots->words[i].to, rank);
+        walk_drain(&w, rank);
     }
-    walk_begin(&w, false);
-    walk_begin(&w, true);
-    for (uint32_t i = 0; i < g->count; i++)
-        ret[i] = ret[i] == BEGINNING;
     free(w.stack);
-    return lost;
+}
+
+enum { LOST_NOT, LOST_UNSEEN, LOST_SEEN, LOST_BEGINS };
+
+void
+block_graph_lost(const struct block_graph *g, const uint8_t *ranks, uint8_t *ret)
+{
+    struct walk w = {.g = g, .marks = ret, .unseen = LOST_UNSEEN};
+    uint8_t *pointed = xcalloc(g->count + (size_t)1, 1);
+
+    w.stack = xmalloc((g->count + (size_t)1) * sizeof *w.stack);
+    for (uint32_t i = 0; i < g->count; i++) {
+        ret[i] = ranks[i] == RANK_LOST ? LOST_UNSEEN : LOST_NOT;
+        for (uint64_t k = g->first[i]; ranks[i] == RANK_LOST && k < g->first[i + 1]; k++)
+            pointed[g->to[k]] = 1;
+    }
+    // First the nodes without pointers to them. Each ring that is still unseen has no beginning.
+    for (int ring = 0; ring < 2; ring++)
+        for (uint32_t i = 0; i < g->count; i++)
+            if (ret[i] == LOST_UNSEEN && (ring || !pointed[i])) {
+                walk_see(&w, i, LOST_BEGINS);
+                walk_drain(&w, LOST_SEEN);
+            }
+    for (uint32_t i = 0; i < g->count; i++)
+        ret[i] = ret[i] == LOST_BEGINS;
+    free(w.stack);
+    free(pointed);
+}
+
+void
+block_graph_keep_ranks(struct block_graph *g, const uint8_t *ranks)
+{
+    uint64_t kept = 0, k = 0;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        for (; k < g->first[i + 1]; k++)
+            if (ranks[g->to[k]] == ranks[i])
+                g->to[kept++] = g->to[k];
+        g->first[i + 1] = kept;
+    }
 }
 
 /* --- Paths -------------------------------------------------------------------------------- */
 
 struct search {
     const struct block_graph *g;
-    const struct roots *roots;
     // By node: its predecessor; a node without one has the number of the root's word, plus the
-    // number of nodes. NO_NODE = not reached.
+    // number of nodes. UINT64_MAX = not reached.
     uint64_t *from;
     uint32_t *queue;
     size_t next, count;
@@ -116,36 +132,26 @@ search_reach(struct search *s, uint32_t node, uint64_t from)
     s->queue[s->count++] = node;
 }
 
-/* Search from the words of roots with CERTAINTY until TARGET is reached. */
-static void
-search_from(struct search *s, enum certainty certainty, uint32_t target)
-{
-    const struct block_graph *g = s->g;
-
-    for (size_t i = 0; i < s->roots->word_count; i++)
-        if (certainty_of(&s->roots->v[s->roots->words[i].root]) == certainty)
-            search_reach(s, s->roots->words[i].to, g->count + i);
-    while (s->next < s->count && s->from[target] == UINT64_MAX) {
-        uint32_t node = s->queue[s->next++];
-
-        for (uint64_t i = g->first[node]; i < g->first[node + 1]; i++)
-            search_reach(s, g->to[i], node);
-    }
-}
-
 void
-block_graph_shortest(const struct block_graph *g, const struct roots *roots, uint32_t target,
-                     struct arena *arena, struct block_path *ret)
+block_graph_shortest(const struct block_graph *g, const struct roots *roots, const uint8_t *ranks,
+                     uint32_t target, struct arena *arena, struct block_path *ret)
 {
-    struct search s = {.g = g, .roots = roots};
+    struct search s = {.g = g};
     uint64_t at = target;
 
     *ret = (struct block_path){0};
     s.from = xmalloc((g->count + (size_t)1) * sizeof *s.from);
     s.queue = xmalloc((g->count + (size_t)1) * sizeof *s.queue);
     memset(s.from, 0xff, g->count * sizeof *s.from);
-    for (int i = CERTAIN; i < CERTAINTIES && s.from[target] == UINT64_MAX; i++)
-        search_from(&s, (enum certainty)i, target);
+    for (size_t i = 0; i < roots->word_count; i++)
+        if (root_rank(&roots->v[roots->words[i].root]) == ranks[target])
+            search_reach(&s, roots->words[i].to, g->count + i);
+    while (s.next < s.count && s.from[target] == UINT64_MAX) {
+        uint32_t node = s.queue[s.next++];
+
+        for (uint64_t i = g->first[node]; i < g->first[node + 1]; i++)
+            search_reach(&s, g->to[i], node);
+    }
     if (s.from[target] != UINT64_MAX) {
         for (; at < g->count; at = s.from[at])
             ret->count++;

@@ -15,12 +15,19 @@
 
 #include "util/arena.h"
 
+enum { PREFETCHED = 24 };
+
+/* The way up from a node. */
+struct way {
+    uint32_t ancestor; // Number of a node further up; everything between was compared.
+    uint32_t least;    // Least semidominator up to the ancestor, which is not included.
+};
+
 struct finder {
     const struct block_graph *g;
     struct dominators *d;
     uint32_t *parent;   // By number: parent in the tree of the search.
-    uint32_t *ancestor; // By number: a node further up; everything between was compared.
-    uint32_t *least;    // By number: least semidominator up to the ancestor, which is not included.
+    struct way *ways;   // By number.
     uint32_t *semi;
     uint64_t *edge;     // By number: next edge to follow; later, end of the predecessors.
     uint32_t *from;     // Numbers of predecessors, by number.
@@ -65,8 +72,8 @@ number_nodes(struct finder *f, uint32_t root)
     }
 }
 
-/* List the predecessors of each number. Those of I then end at edge[I], and begin at edge[I - 1] or
- * at 0. */
+/* List the predecessors of each number. The list of I then ends at edge[I], and begins at
+ * edge[I - 1] or at 0. */
 static void
 list_predecessors(struct finder *f)
 {
@@ -95,39 +102,44 @@ list_predecessors(struct finder *f)
 static uint32_t
 least_above(struct finder *f, uint32_t v, uint32_t limit)
 {
-    uint32_t *way = f->d->above; // Unused until the end of the search.
+    uint32_t *passed = f->d->above; // Unused until the end of the search.
+    struct way *ways = f->ways;
     size_t count = 0;
 
-    while (f->ancestor[v] > limit) {
-        way[count++] = v;
-        v = f->ancestor[v];
+    while (ways[v].ancestor > limit) {
+        passed[count++] = v;
+        v = ways[v].ancestor;
     }
     while (count > 0) {
-        uint32_t below = way[--count], up = f->ancestor[below];
+        uint32_t below = passed[--count];
+        const struct way *up = &ways[ways[below].ancestor];
 
-        if (f->least[up] < f->least[below])
-            f->least[below] = f->least[up];
-        f->ancestor[below] = f->ancestor[up];
+        if (up->least < ways[below].least)
+            ways[below].least = up->least;
+        ways[below].ancestor = up->ancestor;
         v = below;
     }
-    return f->least[v];
+    return ways[v].least;
 }
 
 static void
 find_semidominators(struct finder *f)
 {
     for (uint32_t i = 0; i < f->d->count; i++)
-        f->ancestor[i] = f->parent[i];
+        f->ways[i].ancestor = f->parent[i];
     for (uint32_t i = f->d->count; i-- > 1;) {
         uint32_t semi = f->parent[i];
 
         for (uint64_t k = f->edge[i - 1]; k < f->edge[i]; k++) {
             uint32_t v = f->from[k], found = v <= i ? v : least_above(f, v, i);
 
+            // Nodes are visited from the last one down.
+            if (k >= PREFETCHED)
+                __builtin_prefetch(&f->ways[f->from[k - PREFETCHED]], 1);
             if (found < semi)
                 semi = found;
         }
-        f->semi[i] = f->least[i] = semi;
+        f->semi[i] = f->ways[i].least = semi;
     }
 }
 
@@ -161,16 +173,14 @@ dominators_find(const struct block_graph *g, uint32_t root, struct dominators *r
     f.edge = xmalloc(n * sizeof *f.edge);
     number_nodes(&f, root);
     list_predecessors(&f);
-    f.ancestor = xmalloc(n * sizeof *f.ancestor);
-    f.least = xmalloc(n * sizeof *f.least);
+    f.ways = xmalloc(n * sizeof *f.ways);
     f.semi = xmalloc(n * sizeof *f.semi);
     find_semidominators(&f);
     free(f.from);
     find_immediate(&f);
     free(f.parent);
     free(f.edge);
-    free(f.ancestor);
-    free(f.least);
+    free(f.ways);
     free(f.semi);
 }
 
