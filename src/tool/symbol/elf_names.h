@@ -40,10 +40,35 @@ bool elf_names_is_program(const char *path);
 
 /* --- variable.c: find the names of variables in the symbol tables of a file on disk. */
 
-/* Return the name of the variable of module M of P that contains OFF, an offset from the mapped
- * address of the file's first byte. Set *RET_OFF to the offset in the variable. From ARENA. Return
- * NULL if there is no matching file (symbol/dwfl.h), or no variable at OFF. M may have only a
- * path. */
+/* The variables of a file. */
+struct variables;
+
+struct variable {
+    // Offset from the mapped address of the file's first byte; of a thread-local variable, from the
+    // beginning of the program's.
+    uint64_t start;
+    uint64_t size_bytes; // Not 0.
+    const char *name;    // Linkage name.
+};
+
+/* Read the variables of module M of P, which may have only a path. Without a matching file
+ * (symbol/dwfl.h) there are none. The caller must close the result. */
+struct variables *variables_open(const struct profile *p, const struct profile_module *m);
+
+/* Close V, which may be NULL. */
+void variables_close(struct variables *v);
+
+/* Return the smallest variable in V that contains the byte at OFF, as in struct variable; NULL if
+ * there is none. Valid as long as V. */
+const struct variable *variables_at(const struct variables *v, uint64_t off);
+
+/* Like variables_at, for a thread-local variable of the program V on x86-64, BELOW bytes in front
+ * of the thread pointer. *RET_OFF is then the offset. */
+const struct variable *variables_local_at(const struct variables *v, uint64_t below,
+                                          uint64_t *ret_off);
+
+/* Return the demangled name of the variable at OFF of module M of P, from ARENA. Set *RET_OFF to
+ * the offset in the variable. Return NULL if there is none. */
 const char *variable_name(const struct profile *p, const struct profile_module *m, uint64_t off,
                           struct arena *arena, uint64_t *ret_off);
 

@@ -9,10 +9,12 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/libdwfl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "symbol/dwfl.h"
+#include "util/arena.h"
 
 enum {
     // DWARF numbers.
@@ -52,6 +54,12 @@ struct walk {
     bool at_call;    // The start is a return address.
     struct thread_frame *frames;
     size_t count;
+};
+
+struct thread_walker {
+    Dwfl *dwfl; // NULL = out of memory.
+    bool attached;
+    struct walk walk; // Walk in progress.
 };
 
 static pid_t
@@ -107,12 +115,16 @@ static int
 add_frame(Dwfl_Frame *frame, void *arg)
 {
     struct walk *w = arg;
+    unsigned sp_number = w->t->machine == EM_AARCH64 ? AARCH64_SP : X86_64_SP;
     Dwarf_Addr pc;
+    Dwarf_Word sp;
     bool exact;
 
     if (!dwfl_frame_pc(frame, &pc, &exact) || pc == 0)
         return DWARF_CB_ABORT;
-    w->frames[w->count++] = (struct thread_frame){pc, exact && !w->at_call};
+    if (dwfl_frame_reg(frame, sp_number, &sp) != 0)
+        sp = 0;
+    w->frames[w->count++] = (struct thread_frame){pc, exact && !w->at_call, sp};
     w->at_call = false;
     return w->count < THREAD_FRAMES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
@@ -158,26 +170,56 @@ start_at_caller(Dwfl *dwfl, struct walk *w)
         w->sp += sizeof caller;
     if (dwfl_addrmodule(dwfl, caller) == NULL)
         return;
-    w->frames[w->count++] = (struct thread_frame){w->pc, true};
+    w->frames[w->count++] = (struct thread_frame){w->pc, true, t->sp};
     w->pc = caller;
     w->at_call = true;
+}
+
+struct thread_walker *
+thread_walker_open(const struct profile *p, const struct symbol_paths *paths)
+{
+    struct thread_walker *w = xcalloc(1, sizeof *w);
+
+    w->dwfl = dwfl_begin(&callbacks);
+    if (w->dwfl != NULL)
+        report_modules(w->dwfl, p, paths);
+    return w;
+}
+
+void
+thread_walker_close(struct thread_walker *w)
+{
+    if (w->dwfl != NULL)
+        dwfl_end(w->dwfl);
+    free(w);
+}
+
+size_t
+thread_walker_stack(struct thread_walker *w, const struct thread_state *t,
+                    struct thread_frame ret[THREAD_FRAMES_MAX])
+{
+    struct walk *walk = &w->walk;
+
+    *walk = (struct walk){.t = t, .pc = t->pc, .sp = t->sp, .frames = ret};
+    if (w->dwfl != NULL && is_known(t)) {
+        start_at_caller(w->dwfl, walk);
+        if (!w->attached)
+            w->attached = dwfl_attach_state(w->dwfl, NULL, THREAD_ID, &thread_callbacks, walk);
+        if (w->attached)
+            dwfl_getthread_frames(w->dwfl, THREAD_ID, add_frame, walk);
+    }
+    if (walk->count == 0)
+        ret[walk->count++] = (struct thread_frame){t->pc, true, t->sp};
+    return walk->count;
 }
 
 size_t
 thread_stack(const struct profile *p, const struct symbol_paths *paths,
              const struct thread_state *t, struct thread_frame ret[THREAD_FRAMES_MAX])
 {
-    struct walk w = {.t = t, .pc = t->pc, .sp = t->sp, .frames = ret};
-    Dwfl *dwfl = is_known(t) ? dwfl_begin(&callbacks) : NULL;
+    struct thread_walker *w = thread_walker_open(p, paths);
+    size_t count = thread_walker_stack(w, t, ret);
 
-    if (dwfl != NULL) {
-        report_modules(dwfl, p, paths);
-        start_at_caller(dwfl, &w);
-        if (dwfl_attach_state(dwfl, NULL, THREAD_ID, &thread_callbacks, &w))
-            dwfl_getthread_frames(dwfl, THREAD_ID, add_frame, &w);
-        dwfl_end(dwfl);
-    }
-    if (w.count == 0)
-        ret[w.count++] = (struct thread_frame){t->pc, true};
-    return w.count;
+    thread_walker_close(w);
+    return count;
 }

@@ -21,6 +21,7 @@ struct thread_state {
 struct thread_frame {
     uint64_t address;
     bool exact; // True for the instruction itself, false for a return address.
+    uint64_t sp; // Stack pointer in this frame, whose words end at the next one's; 0 = unknown.
 };
 
 /* Store the frames of T, innermost first, in RET. The files of P's modules, found at PATHS, have
@@ -29,5 +30,17 @@ struct thread_frame {
  * pc if the machine or its tables are unknown. */
 size_t thread_stack(const struct profile *p, const struct symbol_paths *paths,
                     const struct thread_state *t, struct thread_frame ret[THREAD_FRAMES_MAX]);
+
+/* --- Several threads of one process. */
+
+struct thread_walker;
+
+/* Read the files of P's modules, found at PATHS. The caller must close the result. */
+struct thread_walker *thread_walker_open(const struct profile *p, const struct symbol_paths *paths);
+void thread_walker_close(struct thread_walker *w);
+
+/* Like thread_stack. */
+size_t thread_walker_stack(struct thread_walker *w, const struct thread_state *t,
+                           struct thread_frame ret[THREAD_FRAMES_MAX]);
 
 #endif
