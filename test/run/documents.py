@@ -92,6 +92,9 @@ def nested(document):
     for key in ("sites", "leaks", "rows", "backings", "unknown_frees", "damaged"):
         if key in document:
             document[key] = [tables.write_out(row) for row in document[key]]
+    for row in document.get("retained", {}).get("rows", []):
+        if "stack" in row:
+            row["stack"] = tables.stack(row["stack"])
     signal = (document.get("memory") or {}).get("signal")
     if signal:
         signal["stack"] = [tables.frames[row["frame"]] for row in signal["stack"]]

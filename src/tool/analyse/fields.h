@@ -94,6 +94,14 @@ double field_share(const struct field_counts *c);
 double fields_lines(const struct field_structure *f, uint32_t granule_bytes,
                     const uint64_t *offsets);
 
+/* --- member_name.c: the member at an offset in a block. */
+
+/* Return the name of the member at byte OFF of a block of SITE in P with SIZE_BYTES: "next",
+ * "[3].name + 8". Return NULL if the type of the block or its members are not known. Requires that
+ * the names returned by fields_type_name were searched for. From ARENA. */
+const char *member_name(struct profile *p, const struct profile_site *site, uint64_t size_bytes,
+                        uint64_t off, struct arena *arena);
+
 /* --- field_advice.c: advice on the layout of a structure, from the use of its members. */
 
 /* The hot parts of a structure have at least this share of its accesses. */

@@ -7,11 +7,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyse/fields.h"
 #include "command/guardian.h"
 #include "command/runner.h"
 #include "command/sink.h"
@@ -23,7 +25,11 @@
 #include "open/symbolise.h"
 #include "option/shared_opts.h"
 #include "profile/pack.h"
+#include "retain/retain.h"
 #include "text/text.h"
+#include "util/map.h"
+#include "view/phrases.h"
+#include "view/retain_view.h"
 
 static const struct core_options defaults;
 
@@ -34,19 +40,87 @@ struct core_command {
     struct examined *e;
 };
 
+/* Return 0 if the address that C asks about is in a live block of S, or if C asks for all. Find the
+ * frames of threads that hold pointers. */
+static int
+check_retain(struct shown *s, const struct core_command *c)
+{
+    const struct blocks *all = &c->e->blocks;
+    const struct block *before = blocks_before(all, c->answer.address);
+    const struct block *behind = before != NULL ? before + 1 : all->v;
+    struct arena *a = &s->p->arena;
+    const char *neighbours = "";
+
+    if (c->o->block != NULL && c->answer.retain->target == NULL) {
+        if (before != NULL)
+            neighbours = arena_printf(a, "; the live block before it is at 0x%" PRIx64,
+                                      before->address);
+        if (behind < all->v + all->count)
+            neighbours = arena_printf(a, "%s; the live block behind it is at 0x%" PRIx64,
+                                      neighbours, behind->address);
+        message_error("0x%" PRIx64 " is %s, so nothing keeps it%s", c->answer.address,
+                      memory_place_words(a, c->e, &c->answer.place), neighbours);
+        return EXIT_BAD_INPUT;
+    }
+    if (c->o->block != NULL || c->o->retain_by == RETAIN_BY_ROOT)
+        thread_frames_find(c->answer.retain, s->p, &c->o->view.symbols);
+    return 0;
+}
+
 static int
 cmd_core_check(struct shown *s)
 {
     const struct core_command *c = s->runner->own;
 
     s->p->path = arena_strdup(&s->p->arena, c->e->memory.name);
-    if (c->answer.question == MEMORY_LEAKS && profile_is_estimate(s->p)) {
-        message_error(
-            "--leaks needs every block, but this process was recorded in part (--sample)");
+    if ((c->o->leaks || c->o->retain) && profile_is_estimate(s->p)) {
+        message_error("%s needs every block, but this process was recorded in part (--sample)",
+                      c->o->leaks ? "--leaks" : "retain");
         return EXIT_USAGE;
     }
+    if ((c->o->leaks || c->o->retain) && s->p->process.attached)
+        message_warning("heaptap was attached to a running process: earlier blocks are not known, "
+                        "and blocks that only they point to seem lost");
     crash_stack_add(c->e, s->p, &c->o->view.symbols);
-    return 0;
+    return c->o->retain ? check_retain(s, c) : 0;
+}
+
+/* Find the types of S's blocks and, for those on the path to C's target, the members. */
+static void
+find_members(struct shown *s, const struct core_command *c)
+{
+    const struct block_path *path = &c->answer.retain->path;
+    struct map sites = {0};
+    uint32_t *names = arena_array(s->text.base.arena, s->p->site_count + 1, sizeof *names);
+    size_t count = 0;
+
+    symbolise_types(s->p, &c->o->view.symbols);
+    for (size_t i = 0; i < path->count; i++)
+        map_put(&sites, c->e->blocks.v[path->blocks[i]].site, NULL);
+    for (size_t i = 0; i < s->p->site_count; i++) {
+        uint32_t name = map_get(&sites, s->p->sites[i].id) != NULL
+                            ? fields_type_name(s->p, &s->p->sites[i])
+                            : 0;
+
+        if (name != 0)
+            names[count++] = name;
+    }
+    map_release(&sites);
+    if (count > 0)
+        symbolise_structures(s->p, &c->o->view.symbols, names, count);
+}
+
+/* Complete M, whose question is about what keeps blocks alive. */
+static void
+cmd_core_retain(struct shown *s, const struct core_command *c, struct memory_view *m)
+{
+    struct retain_view *r = arena_array(s->text.base.arena, 1, sizeof *r);
+
+    if (c->o->block != NULL || c->o->retain_by == RETAIN_BY_TYPE)
+        find_members(s, c);
+    retain_view_build(&s->text.base, s->p, &m->stacks, c->answer.retain,
+                      (enum retain_by)c->o->retain_by, r);
+    m->retain = r;
 }
 
 static int
@@ -62,6 +136,8 @@ cmd_core_show(struct shown *s)
         return 0;
     }
     memory_view_build(&s->text.base, c->e, &c->answer, &m);
+    if (c->o->retain)
+        cmd_core_retain(s, c, &m);
     if (c->o->view.json)
         json_memory(s->j, &s->text.base, &m, limit);
     else
@@ -117,7 +193,8 @@ question_of(const struct core_options *o, struct core_command *ret)
             "--block, --find-pointers, --blocks, --leaks, --check and -o exclude each other");
         return EXIT_USAGE;
     }
-    ret->answer.question = o->block != NULL      ? MEMORY_ADDRESS
+    ret->answer.question = o->retain             ? MEMORY_RETAIN
+                           : o->block != NULL    ? MEMORY_ADDRESS
                            : o->pointers != NULL ? MEMORY_POINTERS
                            : o->blocks           ? MEMORY_LARGEST
                            : o->leaks            ? MEMORY_LEAKS
@@ -247,6 +324,7 @@ core_run(const struct core_options *o, int count, char **arguments)
         rc = EXIT_FINDINGS;
     if (fd >= 0)
         close(fd);
+    retain_release(c.answer.retain);
     examine_close(&e);
     return rc;
 }

@@ -8,8 +8,9 @@ struct core_options {
     struct view_options view;
     uint64_t pid;
     const char *profile, *output, *block, *pointers;
-    bool blocks, leaks, check, resident;
+    bool blocks, leaks, check, resident, retain;
     bool no_fork, force;
+    int retain_by; // enum retain_by
 };
 
 /* Options of commands that stop a process for a search. DEFAULTS is a struct core_options. */

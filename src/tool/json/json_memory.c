@@ -340,6 +340,15 @@ json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t
     json_end(j);
 }
 
+static void
+json_memory_put_retained(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                         size_t limit)
+{
+    if (m->answer->retain->target != NULL)
+        json_memory_put_place(t, "place", v, m->e, m->answer->address);
+    json_retain(t, v, m, limit, put_block_or_null);
+}
+
 void
 json_memory(struct json *j, const struct view *v, const struct memory_view *m, size_t limit)
 {
@@ -361,6 +370,8 @@ json_memory(struct json *j, const struct view *v, const struct memory_view *m, s
         json_check(&t, v, m, limit, put_block_or_null);
     else if (m->answer->question == MEMORY_RESIDENT)
         json_resident(&t, v, m, limit);
+    else if (m->answer->question == MEMORY_RETAIN)
+        json_memory_put_retained(&t, v, m, limit);
     json_tables_end(&t);
     json_end(j);
 }

@@ -216,4 +216,10 @@ typedef void json_check_block(struct json_tables *t, const char *key, const stru
 void json_check(struct json_tables *t, const struct view *v, const struct memory_view *m,
                 size_t limit, json_check_block *put_block);
 
+/* --- json_retain.c: what keeps blocks alive, as JSON. */
+
+/* Write the member "retained": M's answer. Lists have at most LIMIT entries. */
+void json_retain(struct json_tables *t, const struct view *v, const struct memory_view *m,
+                 size_t limit, json_check_block *put_block);
+
 #endif

@@ -397,7 +397,8 @@ static void
 warn_of_excluded(struct examined *e, enum memory_question question)
 {
     e->excluded_bytes = excluded_count(e);
-    if (e->excluded_bytes > 0 && (question == MEMORY_LEAKS || question == MEMORY_POINTERS))
+    if (e->excluded_bytes > 0 && (question == MEMORY_LEAKS || question == MEMORY_POINTERS ||
+                                  question == MEMORY_RETAIN))
         message_warning("%s lacks %s of writable memory, which the program excluded from dumps "
                         "(MADV_DONTDUMP) or never used: pointers there are unknown; "
                         "`heaptap core --pid` reads that memory of a running process",
@@ -655,7 +656,8 @@ examine_open(const struct examine_request *w, struct memory_answer *answer, stru
     stop = w->core == NULL && (answer->question == MEMORY_LEAKS ||
                                answer->question == MEMORY_POINTERS ||
                                answer->question == MEMORY_CHECK ||
-                               answer->question == MEMORY_RESIDENT || ret->unrecorded);
+                               answer->question == MEMORY_RESIDENT ||
+                               answer->question == MEMORY_RETAIN || ret->unrecorded);
     *ret_file = -1;
     if (r == 0 && !held && !ret->unrecorded)
         r = find_profile(w, ret);

@@ -4,6 +4,7 @@
 
 #include "option/shared_opts.h"
 #include "profile/profile.h"
+#include "symbol/thread_stack.h"
 #include "view/memory_view.h"
 #include "view/session.h"
 
@@ -76,5 +77,23 @@ int walked_blocks_read(struct examined *e, bool *ret_whole, struct err *err);
  * stopped the process.
  * CHOICE has the places of P's files. */
 void crash_stack_add(struct examined *e, struct profile *p, const struct symbol_choice *choice);
+
+/* --- thread_frames.c: frames of threads. */
+
+/* Append the recorder's library in M to P's modules, unless they have it. Return its id; 0 if M has
+ * none. */
+uint32_t thread_frames_add_recorder(struct profile *p, const struct memory *m);
+
+/* Return the module of FRAME; 0 if there is none. */
+struct thread_frame;
+uint32_t thread_frames_module(const struct profile *p, const struct thread_frame *frame);
+
+/* Append the COUNT FRAMES to the locations of P, so that they are symbolised with the others.
+ * Return the index of the first one. */
+uint32_t thread_frames_append(struct profile *p, const struct thread_frame *frames, size_t count);
+
+/* Find the frames that hold the words of R's roots on stacks, and append them to the locations of
+ * P. If R has a path, only the stack where it begins counts. CHOICE has the places of P's files. */
+void thread_frames_find(struct retain *r, struct profile *p, const struct symbol_choice *choice);
 
 #endif

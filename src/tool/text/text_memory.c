@@ -256,5 +256,8 @@ text_memory(struct text_view *v, const struct memory_view *m)
     case MEMORY_RESIDENT:
         text_resident(v, m);
         break;
+    case MEMORY_RETAIN:
+        text_retain(v, m);
+        break;
     }
 }

@@ -189,6 +189,10 @@ void text_core_stacks(struct text_view *v, const struct block_stacks *b);
 
 void text_resident(struct text_view *v, const struct memory_view *m);
 
+/* --- text_retain.c: what keeps blocks alive, as text. */
+
+void text_retain(struct text_view *v, const struct memory_view *m);
+
 /* --- text_check.c: corrupted blocks, as text. */
 
 /* Write the results of a check of M's memory. */

@@ -41,7 +41,8 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
 {
     uint64_t start = ret->address, end = start + 1;
 
-    if (ret->question == MEMORY_ADDRESS || ret->question == MEMORY_POINTERS)
+    if (ret->question == MEMORY_ADDRESS || ret->question == MEMORY_POINTERS ||
+        (ret->question == MEMORY_RETAIN && ret->address != 0))
         ret->place = place_of(e, ret->address);
     if (ret->place.block != NULL && ret->place.kind != PLACE_ENDED)
         birth_find(e, ret->place.block, arena, &ret->birth);
@@ -57,6 +58,11 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
         check_blocks(e, arena, &ret->checked);
     if (ret->question == MEMORY_RESIDENT)
         resident_find(e, arena, &ret->resident);
+    if (ret->question == MEMORY_RETAIN) {
+        ret->retain = arena_array(arena, 1, sizeof *ret->retain);
+        retain_find(e, ret->place.kind == PLACE_BLOCK ? ret->place.block : NULL, arena,
+                    ret->retain);
+    }
 }
 
 static int
@@ -198,10 +204,8 @@ memory_view_function(const struct view *v, const struct stack *s)
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 
-/* Return the module of MAPPING's file, or a module with only the path. In the process, the path may
- * differ from the path in the loader's list. */
-static struct profile_module
-memory_view_module_of(const struct profile *p, const struct memory_mapping *mapping)
+struct profile_module
+memory_view_module(const struct profile *p, const struct memory_mapping *mapping)
 {
     const struct profile_module *known = NULL;
 
@@ -222,7 +226,7 @@ variable_words(const struct view *v, const struct examined *e, uint64_t at)
 
     if (place.kind != PLACE_MODULE)
         return "a variable";
-    module = memory_view_module_of(v->p, place.mapping);
+    module = memory_view_module(v->p, place.mapping);
     name = variable_name(v->p, &module, place.off, v->arena, &off);
     if (name == NULL)
         return arena_printf(v->arena, "%s + 0x%" PRIx64, path_basename(place.mapping->path),

@@ -10,6 +10,7 @@
 #include "image/pointers.h"
 #include "image/reach.h"
 #include "resident/resident.h"
+#include "retain/retain.h"
 #include "view/view.h"
 
 enum memory_question {
@@ -20,18 +21,20 @@ enum memory_question {
     MEMORY_LEAKS,    // Find unreachable blocks.
     MEMORY_CHECK,    // Find corruptions.
     MEMORY_RESIDENT, // Divide the resident memory.
+    MEMORY_RETAIN,   // Find what keeps blocks alive.
 };
 
 /* Results of the questions that read all memory; they run first, while the process is stopped. */
 struct memory_answer {
     enum memory_question question;
-    uint64_t address; // ADDRESS, POINTERS
+    uint64_t address; // ADDRESS, POINTERS; RETAIN: of a block, 0 = all.
     struct place place;
     struct birth birth; // Origin of the block at the address, if there is one.
     struct pointers pointers;
     struct reached reached;
     struct checked checked;
     struct resident resident;
+    struct retain *retain; // The caller calls retain_release.
 };
 
 struct block_sum {
@@ -56,6 +59,7 @@ struct memory_view {
     // LEAKS: sums over the blocks that the view shows, and over all others. Without filters, the
     // others are chunks of the program's heaps.
     struct block_sum reached[REACH_KINDS], others;
+    const struct retain_view *retain; // RETAIN (view/retain_view.h); the command sets it.
 };
 
 /* Answer RET->question about RET->address in E. Memory is from ARENA. */
@@ -90,6 +94,11 @@ bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
 /* Return the innermost function of user code in S; "" if S has no frame. From V's
  * arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
+
+/* Return the module of MAPPING's file in P, or a module with only the path, which may differ from
+ * the path in the loader's list. */
+struct profile_module memory_view_module(const struct profile *p,
+                                         const struct memory_mapping *mapping);
 
 /* Return a description of POINTER's location: "cache + 16 in libx.so", "stack of thread 4711 +
  * 0x40", "rbx of thread 4711", "byte 8 of the block of 64 bytes at 0x…, allocated by f". From V's

@@ -134,12 +134,13 @@ for width in 40 60 80 120; do
     if [ -s "exceed.$width" ]; then failed "$name" && cat "exceed.$width"; else passed "$name"; fi
 done
 
-# Every command that shows a profile is among the views. core, check, rawdump and rss show memory.
-# run/rss measures the width of rss.
+# Every command that shows a profile is among the views. core, check, rawdump, rss and retain show
+# memory.
+# run/rss and run/retain measure the width of these two.
 for command in $("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }'); do
     case $command in
     heaptap | run | attach | detach | cc | c++ | record | snapshot | pack | merge | core | check | \
-        rawdump | rss | html | export | help) ;;
+        rawdump | rss | retain | html | export | help) ;;
     *) check "$command is among the views" grep -q "^$command .*heaptap$" views ;;
     esac
 done
