@@ -6,10 +6,11 @@
     (gdb) heaptap sites                  the stacks with the most live bytes
     (gdb) heaptap blocks                 the largest blocks
     (gdb) heaptap leaks                  blocks that nothing points to
+    (gdb) heaptap retain p->next         the path of pointers that keeps the block alive
 
-A command evaluates its address, runs `heaptap core` on the dump or process of the session, and
-prints the output. `heaptap core` must find the profile of the process. Options of `heaptap core`
-may follow a command: `heaptap sites --limit 3`.
+A command evaluates its address, runs `heaptap core` or `heaptap retain` on the dump or process of
+the session, and prints the output. They must find the profile of the process. Their options may
+follow a command: `heaptap sites --limit 3`.
 
 While gdb stops a live process, no second tracer can attach to it. Therefore commands that need the
 registers write a temporary dump to TMPDIR, and remove it. The others read the memory directly.
@@ -50,7 +51,7 @@ def dump_path():
 
 def run(arguments):
     environment = dict(os.environ, COLUMNS=str(gdb.parameter("width") or WIDTH))
-    got = subprocess.run([command_path(), "core", *arguments], stdout=subprocess.PIPE,
+    got = subprocess.run([command_path(), *arguments], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, universal_newlines=True, env=environment)
     gdb.write(got.stdout)
     if got.returncode != 0:
@@ -59,7 +60,7 @@ def run(arguments):
 
 
 def ask(question, needs_registers):
-    """Run heaptap core with QUESTION for the process or dump of the session."""
+    """Run heaptap with QUESTION for the process or dump of the session."""
     pid, dump = gdb.selected_inferior().pid, dump_path()
     if dump is not None:
         run(question + [dump])
@@ -87,7 +88,7 @@ class Heaptap(gdb.Command):
 
 
 class Question(gdb.Command):
-    option, takes_address, needs_registers = None, False, False
+    command, option, takes_address, needs_registers = "core", None, False, False
 
     def __init__(self, name):
         super().__init__("heaptap " + name, gdb.COMMAND_DATA)
@@ -95,7 +96,7 @@ class Question(gdb.Command):
 
     def invoke(self, text, from_tty):
         address, _, more = text.partition(" --")
-        question = [self.option] if self.option else []
+        question = [self.command] + ([self.option] if self.option else [])
         if self.takes_address:
             if not address.strip():
                 raise gdb.GdbError("heaptap %s takes an address, or an expression" % self.name)
@@ -130,7 +131,12 @@ class Leaks(Question):
     option, needs_registers = "--leaks", True
 
 
+class Retain(Question):
+    """heaptap retain EXPRESSION: a path from a root to the block, and the memory that it keeps."""
+    command, option, takes_address, needs_registers = "retain", "--block", True, True
+
+
 Heaptap()
 for kind, name in ((Block, "block"), (Pointers, "pointers"), (Sites, "sites"), (Blocks, "blocks"),
-                   (Leaks, "leaks")):
+                   (Leaks, "leaks"), (Retain, "retain")):
     kind(name)

@@ -1043,7 +1043,7 @@ def debugger():
                   "set environment LD_PRELOAD " + library,
                   "set environment HEAPTAP_OUT " + os.path.abspath("gdb_live.heaptap"),
                   "break wait_for_line", "run", "up", "heaptap block inside + 1",
-                  "heaptap pointers list", "heaptap leaks", "kill")
+                  "heaptap pointers list", "heaptap leaks", "heaptap retain list->next", "kill")
     if "\n#1 " not in text:
         print("ok - inside gdb # SKIP it cannot run a program here")
         return
@@ -1051,6 +1051,8 @@ def debugger():
     tell("list in core_blocks" in text, "gdb on a live process: the pointer to it", text)
     tell("lose_list" in text and "lost: nothing points there" in text,
          "gdb on a live process: the lost blocks", text)
+    tell("A shortest path to it  2 blocks" in text and "      next\n" in text,
+         "gdb on a live process: the path to a block", text)
 
 
 CRASHING_WORK = """
