@@ -4,7 +4,7 @@
  *
  *     list        100 nodes of 32 bytes, each with text of 100 bytes
  *     tree        127 nodes of 48 bytes
- *     map         a table of 24 bytes, an array of 64 buckets, 64 entries of 56 bytes
+ *     registry    a table of 24 bytes, an array of 64 buckets, 64 entries of 56 bytes
  *     ring        10 nodes of 32 bytes in a circle, the last of which points into the middle of the
  *                 first
  *     first_user, second_user: one block of 5000 bytes
@@ -53,7 +53,10 @@ struct table {
 struct node *list;
 static struct node *ring;
 static struct tree *tree;
-static struct table *map;
+static struct {
+    long used;
+    struct table *map;
+} registry;
 static void *first_user, *second_user;
 static void **mapped;
 static __thread void *local;
@@ -85,7 +88,8 @@ grow_tree(int levels)
 static void
 fill_map(void)
 {
-    map = calloc(1, sizeof *map);
+    struct table *map = registry.map = calloc(1, sizeof *map);
+
     map->bucket_count = BUCKETS;
     map->buckets = calloc(BUCKETS, sizeof(struct entry *));
     for (size_t i = 0; i < BUCKETS; i++) {
@@ -201,7 +205,7 @@ make_all(void)
     printf("tail %p\n", (void *)n->text);
     tree = grow_tree(LEVELS);
     fill_map();
-    printf("entry %p\n", (void *)map->buckets[3]->chain);
+    printf("entry %p\n", (void *)registry.map->buckets[3]->chain);
     close_ring();
     first_user = second_user = calloc(1, 5000);
     printf("shared %p\n", first_user);

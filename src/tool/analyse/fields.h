@@ -102,6 +102,10 @@ double fields_lines(const struct field_structure *f, uint32_t granule_bytes,
 const char *member_name(struct profile *p, const struct profile_site *site, uint64_t size_bytes,
                         uint64_t off, struct arena *arena);
 
+/* Return the members at V's address: "[3].name + 8", "next"; NULL if there are none. From ARENA. */
+const char *member_of_variable(const struct profile *p, const struct variable_members *v,
+                               struct arena *arena);
+
 /* --- field_advice.c: advice on the layout of a structure, from the use of its members. */
 
 /* The hot parts of a structure have at least this share of its accesses. */

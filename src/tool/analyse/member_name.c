@@ -95,3 +95,18 @@ member_name(struct profile *p, const struct profile_site *site, uint64_t size_by
         return name;
     return arena_printf(arena, "[%" PRIu64 "].%s", off / s->size, name);
 }
+
+const char *
+member_of_variable(const struct profile *p, const struct variable_members *v, struct arena *arena)
+{
+    uint64_t off = v->element_bytes != 0 ? v->off % v->element_bytes : v->off;
+    const char *name = v->structure.size > off ? member_in(p, &v->structure, off, arena) : NULL;
+
+    if (v->element_bytes == 0)
+        return name;
+    if (v->structure.size == 0)
+        return off == 0 ? arena_printf(arena, "[%" PRIu64 "]", v->off / v->element_bytes) : NULL;
+    return name != NULL
+               ? arena_printf(arena, "[%" PRIu64 "].%s", v->off / v->element_bytes, name)
+               : NULL;
+}

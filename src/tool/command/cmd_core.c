@@ -85,6 +85,18 @@ cmd_core_check(struct shown *s)
     return c->o->retain ? check_retain(s, c) : 0;
 }
 
+/* Find the members of the variable where the path to C's target begins. */
+static void
+find_variable(struct shown *s, const struct core_command *c)
+{
+    struct retain *r = c->answer.retain;
+    struct variable_members *found = arena_array(s->text.base.arena, 1, sizeof *found);
+
+    if (r->path.root != NULL && r->roots.v[r->path.root->root].kind == SCAN_VARIABLE &&
+        symbolise_variable(s->p, &c->o->view.symbols, r->path.root->at, found))
+        r->variable = found;
+}
+
 /* Find the types of S's blocks and, for those on the path to C's target, the members. */
 static void
 find_members(struct shown *s, const struct core_command *c)
@@ -106,6 +118,7 @@ find_members(struct shown *s, const struct core_command *c)
             names[count++] = name;
     }
     map_release(&sites);
+    find_variable(s, c);
     if (count > 0)
         symbolise_structures(s->p, &c->o->view.symbols, names, count);
 }

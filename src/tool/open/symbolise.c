@@ -177,6 +177,21 @@ symbolise_structures(struct profile *p, const struct symbol_choice *choice, cons
     debug_dirs_free(options.debug_dirs);
 }
 
+bool
+symbolise_variable(struct profile *p, const struct symbol_choice *choice, uint64_t address,
+                   struct variable_members *ret)
+{
+    struct symbol_options options = {.debug_dirs = symbolise_dirs(choice)};
+    bool found = false;
+
+    for (uint32_t i = 1; i < p->module_count && !found; i++)
+        if (!p->modules[i].unloaded && p->modules[i].path[0] == '/' &&
+            address >= p->modules[i].start && address < p->modules[i].end)
+            found = symbol_variable_members(p, &options, i, address, ret);
+    debug_dirs_free(options.debug_dirs);
+    return found;
+}
+
 int
 symbolise(struct profile *p, const struct symbol_choice *choice)
 {

@@ -22,6 +22,11 @@ void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 void symbolise_structures(struct profile *p, const struct symbol_choice *choice,
                           const uint32_t *names, size_t count);
 
+/* Find the variable at ADDRESS of P's process and store its members in *RET. Return false if there
+ * is none. */
+bool symbolise_variable(struct profile *p, const struct symbol_choice *choice, uint64_t address,
+                        struct variable_members *ret);
+
 /* Return the user's directories of debug files in CHOICE, or NULL. Free by debug_dirs_free. */
 struct debug_dirs *symbolise_dirs(const struct symbol_choice *choice);
 

@@ -34,4 +34,12 @@ struct profile_structure {
     size_t member_count;
 };
 
+/* The place of an address in a variable, and the variable's type. */
+struct variable_members {
+    uint64_t off;           // Offset of the address in the variable.
+    uint64_t element_bytes; // Size of an element if the variable is an array; else 0.
+    // Type of the variable or of its elements; size 0 = no structure.
+    struct profile_structure structure;
+};
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef RETAIN_RETAIN_H
 #define RETAIN_RETAIN_H
 
+#include "profile/structure.h"
 #include "retain/block_graph.h"
 
 /* A word of a path. */
@@ -32,6 +33,8 @@ struct retain {
     uint8_t *begins; // By block: block_graph_lost.
     const struct block *target; // NULL = there is none.
     struct block_path path;     // To `target`.
+    // The variable where `path` begins; NULL = not known. Filled in later.
+    const struct variable_members *variable;
     struct retain_word *words;  // By block of `path`: the word in front that points to it.
     struct retain_stack *stacks;
     size_t stack_count;

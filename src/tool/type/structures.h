@@ -11,6 +11,14 @@
 void symbol_structures(struct profile *p, const struct symbol_options *options,
                        const uint32_t *names, size_t count);
 
+/* --- variable_members.c: the members of a variable. */
+
+/* Find the variable at ADDRESS of the process, in MODULE of P. Store its type and the place of
+ * ADDRESS in it in *RET. Return false if debug information has no such variable. P must be
+ * symbolised. */
+bool symbol_variable_members(struct profile *p, const struct symbol_options *options,
+                             uint32_t module, uint64_t address, struct variable_members *ret);
+
 /* --- structure_die.c: read the members of a structure from DWARF. Includes elfutils' headers. */
 
 /* Fill *RET, except its name, with the members of AGGREGATE, a complete structure, union or class.

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyse/fields.h"
 #include "analyse/frame_name.h"
 #include "image/saved_registers.h"
 #include "symbol/demangle.h"
@@ -128,7 +129,7 @@ begin_variables(struct grouping *g, uint64_t at)
     g->module_start = at - place.off;
 }
 
-/* Return the name of VARIABLE for people, which outlives the variables of its module. */
+/* Return the name of VARIABLE for people, from ARENA. */
 static const char *
 variable_text(struct arena *arena, const struct variable *variable)
 {
@@ -296,6 +297,7 @@ root_groups_word(const struct view *v, const struct retain *r, const struct root
     const struct root_group *group = &g->v[g->of_word[word - r->roots.words]];
     const char *owner = g->owners[group->owner].name;
     const struct scan_range *root = &r->roots.v[word->root];
+    const char *member;
     struct place place;
 
     if (root->kind == SCAN_REGISTER)
@@ -306,6 +308,12 @@ root_groups_word(const struct view *v, const struct retain *r, const struct root
                             word->at);
     if (group->kind != RETAIN_VARIABLE)
         return group->name;
+    member = r->variable != NULL && word == r->path.root
+                 ? member_of_variable(v->p, r->variable, v->arena)
+                 : NULL;
+    if (group->start != 0 && member != NULL)
+        return arena_printf(v->arena, "%s%s%s in %s", group->symbol, *member == '[' ? "" : ".",
+                            member, owner);
     if (group->start != 0)
         return word->at == group->start
                    ? group->name

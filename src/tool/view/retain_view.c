@@ -14,8 +14,8 @@
  * variables of a module keep are below the module, and blocks of several owners below the topmost
  * node. So each reached block belongs to one row, and the rows add up to all live bytes.
  *
- * A site or a type keeps all blocks below one of its blocks, each counted once. Rows of sites do
- * not add up: a list's head and its elements both keep the elements.
+ * A site or a type keeps all blocks below any block of it, each counted once. Rows of sites do not
+ * add up: a list's head and its elements both keep the elements.
  *
  * Roots have ranks (retain/block_graph.h). A block that a variable leads to belongs to variables,
  * even if a stack leads there as well: most words on stacks are gone soon, or are remains. So edges

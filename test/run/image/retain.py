@@ -16,7 +16,7 @@ heaptap, programs, library = sys.argv[1:4]
 ROOTS = {
     "list in retained": (100 * 32 + 100 * 100, 200),
     "tree in retained": (127 * 48, 127),
-    "map in retained": (24 + 64 * 8 + 64 * 56, 66),
+    "registry in retained": (24 + 64 * 8 + 64 * 56, 66),
     "ring in retained": (10 * 32, 10),
     "several roots of retained": (5000, 1),
     "local, thread-local in thread": (7000 + 7100, 2),
@@ -32,6 +32,9 @@ TYPES = {
     "entry *[]": (64 * 8 + 64 * 56, 64 * 8, 1),
     "entry": (64 * 56, 64 * 56, 64),
 }
+
+# The path to the block "entry".
+ENTRY = ["registry.map in retained", "buckets", "[3]", "chain"]
 
 
 def run(*arguments, **environment):
@@ -59,7 +62,7 @@ def by_root(where):
 
 
 def agrees_with_leaks(where, rows, total):
-    """Compare sums with those of `core --leaks`."""
+    """Compare sums with `core --leaks`."""
     pid = ["--pid", where] if where.isdigit() else [where]
     got = run("core", "--leaks", "--json", *pid)
     sums = documents.loads(got.stdout)["reachability"]
@@ -84,11 +87,11 @@ def tables(where):
              for row in retained(where, "--by", "site")["rows"]]
     tell(("fill_map", 24 + 64 * 8 + 64 * 56, 1) in sites and ("hold", 6000, 1) in sites,
          "each site keeps its blocks", sites)
-    # The filter selects the blocks that count, whoever keeps them.
+    # The filter selects the blocks that count, not the roots.
     only = retained(where, "--filter", "^fill_map$")
     tell(only["total"] == {"blocks": 66, "bytes": 24 + 64 * 8 + 64 * 56} and
-         [row["name"] for row in only["rows"]] == ["map in retained"], "a filter selects blocks",
-         only)
+         [row["name"] for row in only["rows"]] == ["registry in retained"],
+         "a filter selects blocks", only)
 
 
 def path(where, address):
@@ -105,7 +108,7 @@ def paths(where, at):
          steps[-1]["block"]["address"] == at["tail"] and keeps == (100, 1),
          "no path leads around a list", steps[-1])
     got = path(where, at["entry"])
-    tell(got[:2] == ("variable", ["map in retained", "buckets", "[3]", "chain"]),
+    tell(got[:2] == ("variable", ENTRY),
          "a path through members and arrays of pointers", got[:2])
     got = path(where, steps[90]["block"]["address"])
     tell(got[2] == (10 * 132, 20), "a node keeps the rest of its list", got[2])
@@ -222,8 +225,7 @@ def others():
                             options={"HEAPTAP_ANNOTATE": "1"}, lines=9)
     program.asleep()
     at = dict(line.split() for line in program.lines)
-    tell(path(str(program.pid), at["entry"])[1] == ["map in retained", "buckets", "[3]", "chain"],
-         "a path through annotated blocks")
+    tell(path(str(program.pid), at["entry"])[1] == ENTRY, "a path through annotated blocks")
     program.go_on()
     program.end()
     got = run("retain", "missing")
