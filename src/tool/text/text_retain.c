@@ -114,9 +114,10 @@ put_rows(struct text_view *v, const struct retain_view *r)
     text_more(v, r->row_count < limit ? r->row_count : limit, r->row_count, "row");
     if (r->by != RETAIN_BY_ROOT && r->lost.blocks > 0)
         text_prose(v, ATTR_WARNING,
-                   arena_printf(a, "  %s in %s of these are lost: see `heaptap core --leaks`.",
+                   arena_printf(a, "  %s in %s of these are %slost: see `heaptap core --leaks`.",
                                 style_bytes(a, (int64_t)r->lost.bytes),
-                                style_plural(a, (int64_t)r->lost.blocks, "block")));
+                                style_plural(a, (int64_t)r->lost.blocks, "block"),
+                                r->lacks_memory ? "perhaps " : ""));
 }
 
 /* --- The path ----------------------------------------------------------------------------- */
@@ -242,7 +243,10 @@ put_target(struct text_view *v, const struct memory_view *m, const struct retain
     text_core_place(v, m->e, m->answer->address);
     strbuf_char(v->out, '\n');
     if (r->step_count == 0)
-        text_prose(v, ATTR_WARNING, "  It is lost: no root leads to it.");
+        text_prose(v, ATTR_WARNING,
+                   r->lacks_memory ? "  It is perhaps lost: no root in the rest of the dump leads "
+                                     "to it."
+                                   : "  It is lost: no root leads to it.");
     text_prose(v, ATTR_PLAIN,
                r->retained.blocks <= 1
                    ? "  It keeps no other block."

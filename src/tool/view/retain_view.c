@@ -231,7 +231,9 @@ list_roots(struct retaining *r)
     add_row(r->out, (struct retain_row){
         .kind = RETAIN_SEVERAL, .name = "several modules or threads", .retained = all});
     add_row(r->out, (struct retain_row){
-        .kind = RETAIN_LOST, .name = "nothing: lost", .retained = r->out->lost});
+        .kind = RETAIN_LOST, .retained = r->out->lost,
+        .name = r->out->lacks_memory ? "nothing in the rest of the dump: perhaps lost"
+                                     : "nothing: lost"});
     free(owners);
     free(bytes);
     free(blocks);
@@ -463,7 +465,10 @@ retain_view_build(const struct view *v, struct profile *p, const struct block_st
     struct retaining work = {.v = v, .p = p, .r = r, .stacks = stacks, .out = ret,
                              .blocks = r->graph.count};
 
-    *ret = (struct retain_view){.retain = r, .by = by};
+    *ret = (struct retain_view){
+        .retain = r,
+        .by = by,
+        .lacks_memory = r->e->memory.missing_bytes > 0 || r->e->excluded_bytes > 0};
     root_groups_build(v, r, &work.groups);
     find_tree(&work);
     if (r->target != NULL)

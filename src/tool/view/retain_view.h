@@ -34,6 +34,7 @@ struct retain_step {
 struct retain_view {
     const struct retain *retain;
     enum retain_by by;
+    bool lacks_memory; // Pointers may be missing from the dump: blocks are only perhaps lost.
     struct block_sum total, lost; // Only blocks that the filters select.
     struct retain_row *rows;      // Most retained bytes first.
     size_t row_count;
