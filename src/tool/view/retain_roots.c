@@ -1,8 +1,9 @@
 /* retain_roots.c: divide the words of roots by variable, function or thread.
  *
  * Words are ordered by address within each range of memory. So the words of a variable follow each
- * other, and its name is looked up once. All calls of a function on a stack are one group, and so
- * is all mapped memory, because nothing names its parts. */
+ * other, and its name is looked up once. All calls of a function on any stack are one group, and so
+ * are the instances of a thread-local variable: a program may have hundreds of equal threads. All
+ * mapped memory is one group, because nothing names its parts. */
 #include "view/retain_roots.h"
 
 #include <inttypes.h>
@@ -30,6 +31,9 @@ retain_kind_name(enum retain_kind kind)
     return names[kind];
 }
 
+// The owner of all roots of threads.
+#define THREADS "threads"
+
 /* The symbols of a module. */
 struct root_module {
     const char *path;
@@ -43,7 +47,8 @@ struct grouping {
     struct root_groups *out;
     struct root_module *modules;
     size_t module_count, module_capacity;
-    const struct memory_thread *thread; // Owner of the words of the present root.
+    const struct memory_thread *thread; // Owner of the words of the present root, and its frames.
+    size_t first_frame, end_frame;
     struct root_module *module;
     uint64_t module_start; // Address of the first byte of the module's file.
     struct variables *program; // Variables of the program; NULL = not known.
@@ -77,8 +82,8 @@ add_group(struct grouping *g, struct root_group group)
     return (uint32_t)out->count++;
 }
 
-/* Return the group of KIND, OWNER and SYMBOL (or NULL), which is made with NAME if it is
- * missing. */
+/* Return the group of KIND, OWNER and SYMBOL (or NULL), which is made with NAME if it is missing.
+ * NAME is NULL for groups of threads. */
 static uint32_t
 group_called(struct grouping *g, enum retain_kind kind, uint32_t owner, const char *symbol,
              const char *name)
@@ -173,7 +178,28 @@ thread_name(struct arena *arena, const struct memory_thread *t)
     return arena_printf(arena, "thread %" PRIu32 " (%s)", t->tid, style_clean(arena, t->name));
 }
 
-/* Return the group of the thread-local variable at AT, NULL if there is none. */
+/* Return the name of a group of KIND and SYMBOL that belongs to the threads WHICH: "thread 12", or
+ * with MANY "3 threads". */
+static const char *
+thread_group_name(struct arena *arena, enum retain_kind kind, const char *symbol,
+                  const char *which, bool many)
+{
+    switch (kind) {
+    case RETAIN_LOCAL:
+        if (symbol == NULL)
+            return arena_printf(arena, "libc's record of %s", which);
+        return *symbol != '\0' ? arena_printf(arena, "%s, thread-local in %s", symbol, which)
+                               : arena_printf(arena, "thread-local variables of %s", which);
+    case RETAIN_FRAME:
+        return arena_printf(arena, "%s on the stack%s of %s", symbol, many ? "s" : "", which);
+    case RETAIN_REGISTER:
+        return arena_printf(arena, "registers of %s", which);
+    default:
+        return arena_printf(arena, "stack or variables of %s", which);
+    }
+}
+
+/* Return the thread-local variable at AT, NULL if there is none. */
 static const struct variable *
 local_at(const struct grouping *g, uint64_t at, uint64_t *ret_off)
 {
@@ -188,12 +214,12 @@ function_at(const struct grouping *g, uint64_t at)
 {
     const struct profile *p = g->v->p;
 
-    for (size_t i = 0; i < g->r->frame_count; i++) {
+    for (size_t i = g->first_frame; i < g->end_frame; i++) {
         const struct retain_frame *f = &g->r->frames[i];
         const struct profile_location *l = &p->locations[f->location];
 
         // The outermost function is the one whose frame it is; the others are inlined.
-        if (f->thread == g->thread && at >= f->start && at < f->end && l->frame_count > 0)
+        if (at >= f->start && at < f->end && l->frame_count > 0)
             return style_clean(g->v->arena,
                                frame_name(p, l->first_frame + l->frame_count - 1, f->location,
                                           g->v->arena));
@@ -204,31 +230,56 @@ function_at(const struct grouping *g, uint64_t at)
 static uint32_t
 stack_group(struct grouping *g, const struct scan_range *root, uint64_t at)
 {
-    struct arena *arena = g->v->arena;
-    uint32_t owner = owner_called(g, thread_name(arena, g->thread));
-    const char *thread = g->out->owners[owner].name, *name;
+    uint32_t owner = owner_called(g, THREADS);
     const struct variable *local;
+    const char *function;
     uint64_t off;
 
     if (g->thread != NULL && g->thread->pointer != 0 &&
         at - g->thread->pointer < SCAN_CONTROL_BYTES)
-        return group_called(g, RETAIN_LOCAL, owner, NULL,
-                            arena_printf(arena, "libc's record of %s", thread));
+        return group_called(g, RETAIN_LOCAL, owner, NULL, NULL);
     local = local_at(g, at, &off);
-    if (local != NULL) {
-        name = variable_text(arena, local);
-        return group_called(g, RETAIN_LOCAL, owner, name,
-                            arena_printf(arena, "%s, thread-local in %s", name, thread));
+    if (local != NULL)
+        return group_called(g, RETAIN_LOCAL, owner, variable_text(g->v->arena, local), NULL);
+    function = function_at(g, at);
+    if (function != NULL)
+        return group_called(g, RETAIN_FRAME, owner, function, NULL);
+    return root->is_tls ? group_called(g, RETAIN_LOCAL, owner, "", NULL)
+                        : group_called(g, RETAIN_STACK, owner, NULL, NULL);
+}
+
+/* Prepare a root that belongs to thread T. */
+static void
+begin_thread(struct grouping *g, const struct memory_thread *t)
+{
+    const struct retain *r = g->r;
+
+    g->thread = t;
+    for (g->first_frame = 0; g->first_frame < r->frame_count; g->first_frame++)
+        if (r->frames[g->first_frame].thread == t)
+            break;
+    for (g->end_frame = g->first_frame; g->end_frame < r->frame_count; g->end_frame++)
+        if (r->frames[g->end_frame].thread != t)
+            break;
+}
+
+/* Name the groups of threads. */
+static void
+name_thread_groups(struct grouping *g)
+{
+    struct arena *arena = g->v->arena;
+
+    for (size_t i = 0; i < g->out->count; i++) {
+        struct root_group *group = &g->out->v[i];
+        bool many = group->threads > 1;
+
+        if (group->name == NULL)
+            group->name = thread_group_name(
+                arena, group->kind, group->symbol,
+                many ? style_plural(arena, group->threads, "thread")
+                     : thread_name(arena, group->thread),
+                many);
     }
-    name = function_at(g, at);
-    if (name != NULL)
-        return group_called(g, RETAIN_FRAME, owner, name,
-                            arena_printf(arena, "%s on the stack of %s", name, thread));
-    if (root->is_tls)
-        return group_called(g, RETAIN_LOCAL, owner, "",
-                            arena_printf(arena, "thread-local variables of %s", thread));
-    return group_called(g, RETAIN_STACK, owner, NULL,
-                        arena_printf(arena, "stack or variables of %s", thread));
 }
 
 /* --- All ---------------------------------------------------------------------------------- */
@@ -237,7 +288,6 @@ static uint32_t
 group_of_word(struct grouping *g, const struct root_word *word)
 {
     const struct scan_range *root = &g->r->roots.v[word->root];
-    uint32_t owner;
 
     switch (root->kind) {
     case SCAN_VARIABLE:
@@ -245,10 +295,7 @@ group_of_word(struct grouping *g, const struct root_word *word)
     case SCAN_STACK:
         return stack_group(g, root, word->at);
     case SCAN_REGISTER:
-        owner = owner_called(g, thread_name(g->v->arena, root->thread));
-        return group_called(g, RETAIN_REGISTER, owner, NULL,
-                            arena_printf(g->v->arena, "registers of %s",
-                                         g->out->owners[owner].name));
+        return group_called(g, RETAIN_REGISTER, owner_called(g, THREADS), NULL, NULL);
     case SCAN_MAPPED:
         break;
     }
@@ -270,6 +317,7 @@ root_groups_build(const struct view *v, const struct retain *r, struct root_grou
 {
     struct grouping g = {.v = v, .r = r, .out = ret, .program = variables_of_program(v->p)};
     const struct roots *roots = &r->roots;
+    struct root_group *group;
 
     *ret = (struct root_groups){
         .of_word = arena_array(v->arena, roots->word_count + 1, sizeof *ret->of_word)};
@@ -277,14 +325,17 @@ root_groups_build(const struct view *v, const struct retain *r, struct root_grou
         const struct root_word *word = &roots->words[i];
 
         if (i == 0 || word->root != word[-1].root) {
-            g.thread = roots->v[word->root].thread;
+            begin_thread(&g, roots->v[word->root].thread);
             g.group_end = 0;
             if (roots->v[word->root].kind == SCAN_VARIABLE)
                 begin_variables(&g, word->at);
         }
         ret->of_word[i] = group_of_word(&g, word);
-        ret->v[ret->of_word[i]].words++;
+        group = &ret->v[ret->of_word[i]];
+        group->threads += group->words++ == 0 || group->thread != g.thread;
+        group->thread = g.thread;
     }
+    name_thread_groups(&g);
     for (size_t i = 0; i < g.module_count; i++)
         variables_close(g.modules[i].variables);
     variables_close(g.program);
@@ -302,12 +353,14 @@ root_groups_word(const struct view *v, const struct retain *r, const struct root
 
     if (root->kind == SCAN_REGISTER)
         return arena_printf(v->arena, "%s of %s",
-                            saved_registers_name(&r->e->memory, word->at, v->arena), owner);
+                            saved_registers_name(&r->e->memory, word->at, v->arena),
+                            thread_name(v->arena, root->thread));
     if (root->kind == SCAN_MAPPED)
         return arena_printf(v->arena, "0x%" PRIx64 " in memory that the program has mapped itself",
                             word->at);
     if (group->kind != RETAIN_VARIABLE)
-        return group->name;
+        return thread_group_name(v->arena, group->kind, group->symbol,
+                                 thread_name(v->arena, root->thread), false);
     member = r->variable != NULL && word == r->path.root
                  ? member_of_variable(v->p, r->variable, v->arena)
                  : NULL;

@@ -21,7 +21,7 @@ enum retain_kind {
 /* Return the name of KIND in JSON. */
 const char *retain_kind_name(enum retain_kind kind);
 
-/* A module, a thread, or the memory that the program mapped: the owner of roots. */
+/* A module, all threads, or the memory that the program mapped: the owner of roots. */
 struct root_owner {
     const char *name; // NULL for mapped memory.
 };
@@ -34,6 +34,9 @@ struct root_group {
     uint64_t start;     // Address of a variable; 0 = not known.
     const char *symbol; // Name of a variable or function; NULL = none.
     uint64_t words;     // Number of words.
+    // Number of threads that have the words, and the last one (NULL = the first thread); 0 = none.
+    uint32_t threads;
+    const struct memory_thread *thread;
 };
 
 struct root_groups {

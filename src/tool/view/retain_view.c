@@ -5,7 +5,7 @@
  *
  *                        all
  *             ┌───────────┴────────┐
- *           module               thread
+ *           module              threads
  *         ┌───┴────┐           ┌────┴────┐
  *     variable  variable   function  registers
  *         └─► blocks ◄─┘       └─► blocks

@@ -12,7 +12,7 @@ extern const char *const retain_by_names[];
 struct retain_row {
     enum retain_kind kind; // BY_ROOT
     const char *name;      // For people: "server in redis-server", "reply by addReply".
-    const char *owner;     // BY_ROOT: the module or the thread; NULL = none.
+    const char *owner;     // BY_ROOT: the module, or "threads"; NULL = none.
     const struct stack *stack; // BY_SITE
     uint64_t words;        // BY_ROOT: words of the root that point to blocks.
     // BY_ROOT: blocks that only this root leads to. Otherwise blocks of the row, and blocks that
