@@ -31,6 +31,16 @@ text_retain_limit(const struct text_view *v, size_t otherwise)
     return v->base.limit ? v->base.limit : otherwise;
 }
 
+/* Return NAME, a function, a type or a member, shortened unless V is wide. */
+static const char *
+text_retain_name(const struct text_view *v, const char *name)
+{
+    struct arena *a = v->base.arena;
+
+    return text_is_wide(v) ? name
+                           : style_cut_end(a, symbol_shorten(a, name, NAME_WIDTH), NAME_WIDTH);
+}
+
 /* --- Rows --------------------------------------------------------------------------------- */
 
 static const char *
@@ -60,6 +70,17 @@ put_roots(struct text_view *v, const struct retain_view *r, struct table *t)
     }
 }
 
+/* Return the site of ROW: "#3 main  file.c:12". */
+static const char *
+text_retain_site(const struct text_view *v, const struct retain_row *row)
+{
+    struct arena *a = v->base.arena;
+    const char *number =
+        row->stack->number != 0 ? arena_printf(a, "#%" PRIu32 " ", row->stack->number) : "";
+
+    return arena_printf(a, "%s%s  %s", number, text_retain_name(v, row->name), row->line);
+}
+
 static void
 put_owners(struct text_view *v, const struct retain_view *r, struct table *t)
 {
@@ -68,11 +89,12 @@ put_owners(struct text_view *v, const struct retain_view *r, struct table *t)
         {.kind = COLUMN_PERCENT, .title = "%"},
         {.kind = COLUMN_BYTES, .title = "Own"},
         {.kind = COLUMN_COUNT, .title = "Blocks"},
-        {.kind = COLUMN_TEXT,
-         .title = r->by == RETAIN_BY_TYPE ? "Type" : "Allocated by",
-         .fit = text_retain_fit},
+        {.kind = COLUMN_TEXT, .title = "Type", .fit = text_retain_fit},
     };
 
+    if (r->by == RETAIN_BY_SITE)
+        columns[countof(columns) - 1] =
+            (struct column){.kind = COLUMN_TEXT, .title = "Allocated by"};
     table_begin(t, v->base.arena, columns, countof(columns));
     for (size_t i = 0; i < r->row_count; i++) {
         const struct retain_row *row = &r->rows[i];
@@ -81,10 +103,7 @@ put_owners(struct text_view *v, const struct retain_view *r, struct table *t)
         table_percent(t, (int64_t)row->retained.bytes, (int64_t)r->total.bytes);
         table_number(t, (int64_t)row->own.bytes);
         table_number(t, (int64_t)row->own.blocks);
-        table_string(t, row->stack != NULL && row->stack->number != 0
-                            ? arena_printf(v->base.arena, "#%" PRIu32 " %s", row->stack->number,
-                                           row->name)
-                            : row->name);
+        table_string(t, row->stack != NULL ? text_retain_site(v, row) : row->name);
     }
 }
 
@@ -153,16 +172,6 @@ divide_steps(const struct text_view *v, const struct retain_view *r, struct step
     }
     *ret = runs;
     return count;
-}
-
-/* Return NAME, a type or a member, shortened unless V is wide. */
-static const char *
-text_retain_name(const struct text_view *v, const char *name)
-{
-    struct arena *a = v->base.arena;
-
-    return text_is_wide(v) ? name
-                           : style_cut_end(a, symbol_shorten(a, name, NAME_WIDTH), NAME_WIDTH);
 }
 
 static void

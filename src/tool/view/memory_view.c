@@ -204,6 +204,17 @@ memory_view_function(const struct view *v, const struct stack *s)
     return frame_name(v->p, s->frames[i], s->locations[i], v->arena);
 }
 
+const char *
+memory_view_line(const struct view *v, const struct stack *s)
+{
+    struct user_code own;
+
+    if (s->depth == 0)
+        return "";
+    user_code_init(&own, v->p, v->arena);
+    return phrase_place(v->p, s->frames[user_code_frame(&own, s)], false, v->arena);
+}
+
 struct profile_module
 memory_view_module(const struct profile *p, const struct memory_mapping *mapping)
 {

@@ -95,6 +95,10 @@ bool memory_view_lacks_heaps(const struct profile *p, const struct examined *e);
  * arena. */
 const char *memory_view_function(const struct view *v, const struct stack *s);
 
+/* Return the place of that function in S: "file.c:12", or its module; "" if S has no frame. From
+ * V's arena. */
+const char *memory_view_line(const struct view *v, const struct stack *s);
+
 /* Return the module of MAPPING's file in P, or a module with only the path, which may differ from
  * the path in the loader's list. */
 struct profile_module memory_view_module(const struct profile *p,

@@ -266,6 +266,7 @@ row_in_slot(const struct retaining *r, struct row_table *t, uint64_t *slot,
         t->rows[t->count] = r->out->by == RETAIN_BY_TYPE
                                 ? (struct retain_row){.name = type_of(r->p, site)}
                                 : (struct retain_row){.name = memory_view_function(r->v, s),
+                                                      .line = memory_view_line(r->v, s),
                                                       .stack = s};
         *slot = ++t->count;
     }

@@ -14,6 +14,7 @@ struct retain_row {
     const char *name;      // For people: "server in redis-server", "reply by addReply".
     const char *owner;     // BY_ROOT: the module, or "threads"; NULL = none.
     const struct stack *stack; // BY_SITE
+    const char *line;      // BY_SITE: where `name`, a function, allocates; "" = unknown.
     uint64_t words;        // BY_ROOT: words of the root that point to blocks.
     // BY_ROOT: blocks that only this root leads to. Otherwise blocks of the row, and blocks that
     // only one of them leads to.
