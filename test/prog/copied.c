@@ -5,7 +5,7 @@
  *                 forked children find wiped, that to the second in memory that they do not get,
  *                 and that to the third in an ordinary variable.
  *   copied filter is the same with a seccomp filter that permits everything.
- *   copied busy   has four threads, which check what they do: one changes a list, one waits for
+ *   copied busy   has four threads that look for mistakes: one changes a list, one waits for
  *                 children, one for the end of a pipe that it closes, and one in epoll_wait.
  *
  * Prints "ready" and waits for a line. Then a busy one prints the rounds that its slowest thread

@@ -4,7 +4,7 @@
  *   walked [die]
  *
  * Each of three threads and main() loses 123 blocks of 500 bytes, 77 objects of a class template
- * and 11 objects of a derived class, each of which has the only pointer to a string of 47 bytes.
+ * and 11 objects of a derived class. Each of these 11 has the only pointer to a string of 47 bytes.
  * main() keeps 500 objects of either class. Prints "ready" and waits for a line, or aborts. */
 #include <cstdio>
 #include <cstdlib>

@@ -586,7 +586,7 @@ live_memory_note_written(struct memory *m)
             struct memory_region *r = &m->regions[i];
             const struct memory_region *same = memory_region_at(&copy, r->start);
 
-            // The copy of a range that was to be wiped lacks the flag that excludes it.
+            // In the copy, ranges for which wiping was revoked lack the flag that excludes them.
             if (r->clean && same != NULL && !same->clean) {
                 r->clean = false;
                 r->readable_bytes = r->end - r->start;

@@ -35,7 +35,7 @@ int live_memory_lock(const struct memory *m);
 void live_memory_await(struct memory *m);
 
 /* Stop the threads of M as HOW requires, so that later reads belong to one moment. Store them in M.
- * The address ranges of M are still those of earlier.
+ * The address ranges of M do not change.
  * Return the number of threads that could not be stopped. A thread that is spared or held by the
  * kernel has no registers. */
 size_t live_memory_stop(struct memory *m, enum live_stop how);

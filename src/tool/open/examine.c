@@ -53,6 +53,15 @@ has_file(const struct memory *m, const char *prefix)
     return false;
 }
 
+/* Return true if the process of M has no dynamic linker. */
+static bool
+is_static(const struct memory *m)
+{
+    // The list of files has the program, unless there is none.
+    return m->mapping_count > 0 && !has_file(m, "ld-linux") && !has_file(m, "ld-2") &&
+           !has_file(m, "ld.so");
+}
+
 /* Return why the process of the dump M was not recorded, as far as the dump shows, and the
  * remedy. */
 static const char *
@@ -63,9 +72,7 @@ unrecorded_cause(const struct memory *m)
                "heaptap rawdump";
     if (has_file(m, "ld-musl-"))
         return ": its C library is musl; link it statically with musl/libheaptap_static.a";
-    // The list of files has the program, unless there is none.
-    if (m->mapping_count > 0 && !has_file(m, "ld-linux") && !has_file(m, "ld-2") &&
-        !has_file(m, "ld.so"))
+    if (is_static(m))
         return ": it is statically linked; link it with libheaptap_static.a";
     return "; record the next one with `heaptap run`";
 }
@@ -227,6 +234,14 @@ read_carried(struct examined *e)
     return 0;
 }
 
+/* Return true if M, which has no record, has blocks that a walk of the heap finds. */
+static bool
+may_walk(const struct memory *m)
+{
+    return !has_recorder(m) && m->missing_bytes == 0 && m->machine == EM_X86_64 &&
+           m->word_bytes == 8;
+}
+
 static int
 open_memory(const struct examine_request *w, struct examined *e)
 {
@@ -242,8 +257,7 @@ open_memory(const struct examine_request *w, struct examined *e)
         e->inherited = (struct inherited){.forked = true, .silent = true, .parent = origin.pid};
         r = 0;
     }
-    if (r == HEAPTAP_NOT_FOUND &&
-        (w->unrecorded || (!has_recorder(&e->memory) && e->memory.missing_bytes == 0))) {
+    if (r == HEAPTAP_NOT_FOUND && (w->unrecorded || may_walk(&e->memory))) {
         e->unrecorded = true;
         if (w->program != NULL)
             check_program(&e->memory, w->program);
@@ -431,10 +445,20 @@ read_unrecorded(struct examined *e, struct memory_answer *answer)
     struct err err = {""};
     bool whole = true;
 
-    if (answer->question != MEMORY_RESIDENT && walked_blocks_read(e, &whole, &err) != 0) {
-        message_error("%s", err.text);
-        return EXIT_BAD_INPUT;
+    int r = answer->question != MEMORY_RESIDENT ? walked_blocks_read(e, &whole, &err) : 0;
+
+    if (r == HEAPTAP_NOT_FOUND) {
+        message_error("%s has no heap of glibc's malloc, so its blocks are not known",
+                      e->memory.name);
+        return examine_report_unrecorded(&e->memory, &e->arena);
     }
+    if (r != 0) {
+        message_error("%s", err.text);
+        return exit_code(r);
+    }
+    if (!e->memory.lives && is_static(&e->memory))
+        message_hint("the program is statically linked: link it with libheaptap_static.a to "
+                     "record it");
     if (!whole)
         message_warning("a heap of %s could not be walked to its end, so some blocks are missing",
                         e->memory.name);

@@ -66,8 +66,8 @@ void examine_close(struct examined *e);
 /* --- walked_blocks.c: blocks of a process that was not recorded. */
 
 /* Read the blocks of E, which has no record, from glibc's heap, and make a profile with a site for
- * each class and size. *RET_WHOLE is false if a heap could not be walked to its end. Returns 0, or
- * an error with ERR set. */
+ * each class and size. *RET_WHOLE is false if a heap could not be walked to its end. Returns 0,
+ * HEAPTAP_NOT_FOUND if there is no such heap, or another error with ERR set. */
 int walked_blocks_read(struct examined *e, bool *ret_whole, struct err *err);
 
 /* --- crash_stack.c: the stack of the thread that died. */
@@ -85,7 +85,6 @@ void crash_stack_add(struct examined *e, struct profile *p, const struct symbol_
 uint32_t thread_frames_add_recorder(struct profile *p, const struct memory *m);
 
 /* Return the module of FRAME; 0 if there is none. */
-struct thread_frame;
 uint32_t thread_frames_module(const struct profile *p, const struct thread_frame *frame);
 
 /* Append the COUNT FRAMES to the locations of P, so that they are symbolised with the others.

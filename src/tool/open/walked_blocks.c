@@ -264,10 +264,7 @@ walked_blocks_read(struct examined *e, bool *ret_whole, struct err *err)
     glibc_heap_read(&e->memory, &e->arena, &heap);
     *ret_whole = heap.whole;
     if (!heap.found)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "%s was not recorded, and has no heap of glibc's malloc, so its blocks are "
-                       "not known; record it with `heaptap run`",
-                       e->memory.name);
+        return HEAPTAP_NOT_FOUND;
     r = make_profile(e, err);
     if (r != 0)
         return r;

@@ -123,7 +123,8 @@ def other_allocator():
     got = run("core", "--leaks", "--pid", str(process.pid))
     # The loader may have allocated with glibc before.
     tell("uses libjemalloc" in got.stderr if got.returncode == 0 else
-         "has no heap of glibc's malloc" in got.stderr, "another allocator is announced", got.stderr)
+         "has no heap of glibc's malloc" in got.stderr, "another allocator is announced",
+         got.stderr)
     process.go_on()
     process.end()
 
