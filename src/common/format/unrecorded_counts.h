@@ -29,6 +29,15 @@ struct unrecorded_failure {
     char cause[184]; // Cause and remedy, NUL-terminated.
 };
 
+/* Why a program cannot be recorded, whatever its environment is. */
+enum unrecordable {
+    UNRECORDABLE_NO, // It can.
+    UNRECORDABLE_STATIC,
+    UNRECORDABLE_FOREIGN, // Another architecture.
+    UNRECORDABLE_MUSL,
+    UNRECORDABLE_RIGHTS, // Setuid, setgid or capabilities.
+};
+
 /* A process with another malloc in front of the recorder's: the program defines it, or a library
  * that was preloaded first. The process is recorded only if that malloc calls the recorder's. Its
  * profile proves nothing: the recorder gets the calls of functions that the other allocator lacks,
@@ -60,9 +69,12 @@ struct unrecorded_counts {
     uint64_t forked;   // Processes forked under a reserve that then had an event.
     uint64_t executed; // Programs executed without the recorder's variables.
     uint64_t nested;   // Programs executed by a nested run without --fail-on.
+    uint64_t unrecordable; // Executed programs that cannot be recorded.
     uint64_t failed;   // Processes whose recorder could not start.
     char first[64];    // Name of the first executed program, NUL-terminated; "" = unknown.
     char first_nested[64]; // The same of nested runs.
+    char first_unrecordable[64]; // The same of programs that cannot be recorded,
+    uint64_t first_why;          // and enum unrecordable.
     char only[1024];   // Patterns of program names to record, separated by commas; "" = all.
     struct unrecorded_failure first_failure;
     uint64_t own_mallocs; // Number of these processes; the list has the first ones.

@@ -10,6 +10,7 @@
  * A child made by vfork runs this in its parent's memory, and changes nothing there. */
 #include <alloca.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
@@ -33,7 +34,9 @@
         return r;                                                                                  \
     } while (0)
 
-#define EXEC(path, argv, envp) path, argv, envp, false
+#define EXEC(file, argv, envp) .path = file, .arguments = argv, .environment = envp
+#define EXEC_FOUND(file, argv, envp) EXEC(file, argv, envp), .searches = true
+#define EXEC_AT(fd, file, argv, envp) EXEC(file, argv, envp), .is_elsewhere = (fd) != AT_FDCWD
 
 static int
 exec_missing(void)
@@ -70,7 +73,8 @@ execv(const char *path, char *const argv[])
 static int
 next_execvp(const char *file, char *const argv[])
 {
-    EXEC_NEXT(execvp, EXEC(file, argv, __environ), (const char *, char *const *), (file, argv));
+    EXEC_NEXT(execvp, EXEC_FOUND(file, argv, __environ),
+              (const char *, char *const *), (file, argv));
 }
 
 EXPORT int
@@ -82,7 +86,7 @@ execvp(const char *file, char *const argv[])
 EXPORT int
 execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    EXEC_NEXT(execvpe, EXEC(file, argv, envp),
+    EXEC_NEXT(execvpe, EXEC_FOUND(file, argv, envp),
               (const char *, char *const *, char *const *), (file, argv, envp));
 }
 
@@ -96,7 +100,7 @@ fexecve(int fd, char *const argv[], char *const envp[])
 EXPORT int
 execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    EXEC_NEXT(execveat, EXEC(path, argv, envp),
+    EXEC_NEXT(execveat, EXEC_AT(fd, path, argv, envp),
               (int, const char *, char *const *, char *const *, int),
               (fd, path, argv, envp, flags));
 }
@@ -147,7 +151,7 @@ execle(const char *path, const char *first, ...)
     return next_execve(path, argv, envp);
 }
 
-#define SPAWN(name)                                                                                \
+#define SPAWN(name, searches)                                                                      \
     EXPORT int name(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,   \
                     const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])   \
     {                                                                                              \
@@ -158,9 +162,10 @@ execle(const char *path, const char *first, ...)
         int r = f != NULL ? f(ret_pid, path, actions, attributes, argv, envp) : ENOSYS;            \
                                                                                                    \
         if (r == 0)                                                                                \
-            unrecorded_add_executed(&(struct unrecorded_exec){path, argv, envp, true});            \
+            unrecorded_add_executed(                                                               \
+                &(struct unrecorded_exec){path, argv, envp, true, searches, false});               \
         return r;                                                                                  \
     }
 
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)

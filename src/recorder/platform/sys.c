@@ -575,6 +575,19 @@ sys_has_more_rights(void)
            CALL(SYS_getgid, 0, 0, 0, 0, 0, 0) != CALL(SYS_getegid, 0, 0, 0, 0, 0, 0);
 }
 
+bool
+sys_gives_rights(const char *path, const struct stat *st)
+{
+    long user = CALL(SYS_getuid, 0, 0, 0, 0, 0, 0), group = CALL(SYS_getgid, 0, 0, 0, 0, 0, 0);
+
+    if (CALL(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) == 1)
+        return false;
+    return ((st->st_mode & S_ISUID) != 0 && (long)st->st_uid != user) ||
+           ((st->st_mode & S_ISGID) != 0 && (st->st_mode & S_IXGRP) != 0 &&
+            (long)st->st_gid != group) ||
+           (user != 0 && CALL(SYS_getxattr, path, "security.capability", NULL, 0, 0, 0) > 0);
+}
+
 void
 sys_wait(uint32_t attempt)
 {

@@ -152,4 +152,8 @@ long sys_auxiliary(void *buffer, size_t size_bytes);
 /* Return true if the ids of the process differ from the ids of its starter. */
 bool sys_has_more_rights(void);
 
+/* Return true if a process that executes the program at PATH, with the status ST, gets more rights
+ * than this process has (setuid, setgid, capabilities). */
+bool sys_gives_rights(const char *path, const struct stat *st);
+
 #endif

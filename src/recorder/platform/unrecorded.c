@@ -17,6 +17,7 @@
 #include "base/fmt.h"
 #include "format/environment.h"
 #include "format/unrecorded_counts.h"
+#include "platform/executable.h"
 #include "platform/host.h"
 #include "platform/process.h"
 #include "platform/selection.h"
@@ -344,15 +345,26 @@ count_executed(uint64_t *count, char *first, size_t size_bytes, const char *name
     return count;
 }
 
+/* Return why E's program cannot be recorded, as far as the file shows. */
+static enum unrecordable
+why_unrecordable(const struct unrecorded_exec *e)
+{
+    return !sys_is_quiet() && e->path != NULL && unrecorded_is_readable(e->path) &&
+                   *e->path != '\0' && (!e->is_elsewhere || *e->path == '/')
+               ? executable_unrecordable(e->path, e->searches)
+               : UNRECORDABLE_NO;
+}
+
 uint64_t *
 unrecorded_add_executed(const struct unrecorded_exec *e)
 {
     struct unrecorded_counts *c = load_acquire(&counts);
     enum execution execution =
         c != NULL ? execution_of(e->environment) : EXECUTION_RECORDED;
+    enum unrecordable why;
     const char *name;
 
-    if (execution == EXECUTION_RECORDED)
+    if (c == NULL)
         return NULL;
     if (c->only_pid != 0 && (e->is_child || c->only_pid != (uint64_t)sys_getpid()))
         return NULL;
@@ -360,9 +372,19 @@ unrecorded_add_executed(const struct unrecorded_exec *e)
     // A nested run may execute a selected program later, whatever its first one is.
     if (execution == EXECUTION_NESTED)
         return count_executed(&c->nested, c->first_nested, sizeof c->first_nested, name);
+    // With the variables, the recorder of the program itself counts what it cannot record.
+    why = why_unrecordable(e);
+    if (execution == EXECUTION_RECORDED && why == UNRECORDABLE_NO)
+        return NULL;
     if (c->only[0] != '\0' && !selection_is_named(c->only, name) &&
         (sys_is_quiet() || (name = selected_script(c, e)) == NULL))
         return NULL;
+    if (why != UNRECORDABLE_NO) {
+        if (load_relaxed(&c->unrecordable) == 0)
+            store_relaxed(&c->first_why, (uint64_t)why);
+        return count_executed(&c->unrecordable, c->first_unrecordable,
+                              sizeof c->first_unrecordable, name);
+    }
     return count_executed(&c->executed, c->first, sizeof c->first, name);
 }
 

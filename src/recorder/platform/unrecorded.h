@@ -41,11 +41,13 @@ struct unrecorded_exec {
     const char *path; // NULL = only a descriptor is known.
     char *const *arguments, *const *environment;
     bool is_child;
+    bool searches;     // PATH without a slash is searched along the variable PATH.
+    bool is_elsewhere; // A relative PATH begins at another directory than the current one.
 };
 
 /* Count the execution if the program will run without the recorder although it should be recorded,
- * or is executed by a nested run without --fail-on. Return the count; NULL if there is none. All
- * pointers of E may be invalid. */
+ * cannot be recorded, or is executed by a nested run without --fail-on. Return the count; NULL if
+ * there is none. All pointers of E may be invalid. */
 uint64_t *unrecorded_add_executed(const struct unrecorded_exec *e);
 
 /* Revoke the execution, which failed, from COUNT. */

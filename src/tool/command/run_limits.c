@@ -188,6 +188,35 @@ report_nested(const struct unrecorded_counts *c, struct arena *arena)
                         count > 1 ? "them" : "it");
 }
 
+/* Report the programs that C counts as impossible to record. */
+static void
+report_unrecordable(const struct unrecorded_counts *c, struct arena *arena)
+{
+    static const char *const causes[] = {
+        [UNRECORDABLE_NO] = "has an unknown format; choose the programs to judge by --only",
+        [UNRECORDABLE_STATIC] = "is statically linked; link it with libheaptap_static.a",
+        [UNRECORDABLE_FOREIGN] = "is built for another architecture; choose the programs to judge "
+                                 "by --only",
+        [UNRECORDABLE_MUSL] = "uses musl as its C library; link it statically with "
+                              "musl/libheaptap_static.a",
+        [UNRECORDABLE_RIGHTS] = "has more rights than its user (setuid); test it without them",
+    };
+    int64_t count = (int64_t)(__atomic_load_n(&c->unrecordable, __ATOMIC_RELAXED) & INT64_MAX);
+    const char *first = style_clean(
+        arena, arena_strndup(arena, c->first_unrecordable,
+                             strnlen(c->first_unrecordable, sizeof c->first_unrecordable)));
+
+    if (count != 0)
+        message_warning("%s%s cannot be recorded, so --fail-on does not judge %s: %s %s",
+                        *first ? first : style_plural(arena, count, "program"),
+                        *first && count > 1
+                            ? arena_printf(arena, " and other programs, in all %s,",
+                                           style_count(arena, count))
+                            : "",
+                        count > 1 ? "them" : "it", count > 1 ? "the first" : "it",
+                        causes[c->first_why < countof(causes) ? c->first_why : 0]);
+}
+
 static void
 report_forked(int64_t count, struct arena *arena)
 {
@@ -276,6 +305,7 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
     if (forked != 0)
         report_forked(forked, &arena);
     report_nested(c, &arena);
+    report_unrecordable(c, &arena);
     r->unknown |= report_executed(c, &arena);
     r->unknown |= report_failed(c, &arena);
     r->unknown |= report_own_malloc(r, c, false, processes, count, &arena);

@@ -77,6 +77,64 @@ gate "--no-children: the program itself" 99 "leaks: --fail-on cannot judge it" \
 same "without limits: exit status" 0 $?
 same "without limits: no message" "" "$(cat gate.err)"
 
+# Programs that cannot be recorded cause a warning, with the recorder's variables and without.
+gcc -O0 -static -o static_leaks leaks.c
+printf '#!%s x\n' "$PWD/static_leaks" >static_script && chmod +x static_script
+static="is statically linked; link it with libheaptap_static.a"
+# unjudged NAME CAUSE PROGRAM
+unjudged() {
+    local with
+    for with in "" "env -i " "env -u LD_PRELOAD "; do
+        gate "$1: $with" 0 \
+            "warning: ${3#./} cannot be recorded, so --fail-on does not judge it: it $2" \
+            -- sh -c "$with$3; :"
+        same "$1: $with: one line" 1 "$(wc -l <gate.err)"
+    done
+    gate "$1: two" 0 "warning: ${3#./} and other programs, in all 2, cannot be recorded, so" \
+        -- sh -c "$3; env -i $3; :"
+    gate "$1: --only this one" 99 "nothing could be judged" --only "${3#./}" -- sh -c "$3; :"
+    gate "$1: --only another one" 0 "" --only quiet -- sh -c "$3; env -i $3; ./quiet"
+    gate "$1: --no-children" 0 "" --no-children -- sh -c "$3; :"
+}
+unjudged "a static program" "$static" ./static_leaks
+unjudged "a script of a static interpreter" "$static" ./static_script
+mkdir found && cp static_leaks found/found_leaks
+for name in execvp execvpe posix_spawnp execve execveat execl execlp posix_spawn; do
+    for kind in kept emptied; do
+        program=./static_leaks
+        case $name,$kind in # Without the environment there is no PATH.
+        *p,kept | *pe,kept | posix_spawnp,*) program=found_leaks ;;
+        esac
+        PATH=$PWD/found:$PATH gate "a static program: $name, $kind" 0 \
+            "warning: ${program#./} cannot be recorded" -- "$PROG/execs" $name $kind $program
+    done
+done
+gate "a static program: an exec that fails" 0 "" -- sh -c './none 2>/dev/null; :'
+if command -v musl-gcc >/dev/null && musl-gcc -o musl_leaks leaks.c; then
+    unjudged "a program with musl" "uses musl as its C library" ./musl_leaks
+else
+    echo "ok - a program with musl # SKIP needs musl-gcc"
+fi
+if gcc -m32 -o small32 leaks.c 2>/dev/null; then
+    unjudged "a program of 32 bits" "is built for another architecture" ./small32
+else
+    echo "ok - a program of 32 bits # SKIP needs gcc -m32 (libc6-dev-i386)"
+fi
+if [ "$(id -u)" = 0 ]; then
+    printf '#include <stdlib.h>\nint main(void) { return malloc(9000000) == NULL; }\n' >plain.c
+    gcc -O0 -fno-builtin -o plain plain.c
+    cp plain privileged
+    chown 65534 privileged && chmod 4111 privileged
+    unjudged "a setuid program" "has more rights than its user (setuid)" ./privileged
+    cp plain own_rights && chmod 4755 own_rights
+    gate "a setuid program of the user" 99 "own_rights (pid " -- sh -c './own_rights; :'
+    gate "a setuid program whose rights are denied" 99 "privileged2 (pid " -- sh -c '
+        cp plain privileged2; chown 65534 privileged2; chmod 4755 privileged2
+        setpriv --no-new-privs ./privileged2; :'
+else
+    echo "ok - a setuid program # SKIP needs root"
+fi
+
 # With --reserve, a forked child that executes no program is not recorded. If it allocates, the run
 # prints a warning.
 cat >forks.c <<'END'
