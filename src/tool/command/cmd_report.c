@@ -9,6 +9,7 @@
 #include "analyse/stacks.h"
 #include "command/runner.h"
 #include "json/json.h"
+#include "launch/proc.h"
 #include "open/symbolise.h"
 #include "option/shared_opts.h"
 #include "profile/listing.h"
@@ -176,6 +177,31 @@ mention_others(struct shown *s)
                      style_plural(a, (int64_t)count - 1, "more profile"), shell_word(a, session));
 }
 
+/* Print a hint if much of a running process's resident memory is not in live blocks: memory that it
+ * has mapped itself, or that the allocator keeps. */
+static void
+mention_other_memory(const struct shown *s)
+{
+    enum { LEAST_BYTES = 16 << 20 }; // More than the recorder's own memory in a small process.
+    const struct profile_process *pr = &s->p->process;
+    pid_t pid = (pid_t)profile_pid_here(s->p);
+    struct arena *a = s->text.base.arena;
+    const char *executable;
+    int64_t resident, other;
+
+    if (pr->ended || pr->unsure || s->p->merged_processes > 0 || s->p->extent != EXTENT_WHOLE)
+        return;
+    // A packed profile may have the id of a process that is gone.
+    executable = proc_executable(pid, a);
+    if (executable == NULL || strcmp(executable, pr->executable) != 0)
+        return;
+    resident = proc_resident_bytes(pid);
+    other = proc_anonymous_bytes(pid) - counters_live_bytes(&s->p->totals);
+    if (other >= LEAST_BYTES && other > resident / 3)
+        message_hint("%s of the %s RSS are not in live blocks: heaptap rss %d divides them",
+                     style_bytes(a, other), style_bytes(a, resident), (int)pid);
+}
+
 /* Show the stack with the number of --site. */
 static int
 show_one_stack(struct shown *s)
@@ -224,6 +250,8 @@ cmd_report_show(struct shown *s)
         report_text(&s->text, o, metric);
     if (!o->view.json && !o->view.only && s->set->count == 1)
         mention_others(s);
+    if (is_overview(o) && !o->view.json)
+        mention_other_memory(s);
     return 0;
 }
 

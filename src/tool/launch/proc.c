@@ -78,6 +78,14 @@ proc_anonymous_bytes(pid_t pid)
     return bytes > 0 ? bytes : 0;
 }
 
+int64_t
+proc_resident_bytes(pid_t pid)
+{
+    char status[4096];
+
+    return bytes_in(read_proc(pid, "status", status, sizeof status), "\nVmRSS:");
+}
+
 const char *
 proc_executable(pid_t pid, struct arena *arena)
 {

@@ -11,6 +11,9 @@
  * process is gone. */
 int64_t proc_anonymous_bytes(pid_t pid);
 
+/* Return the bytes of PID's resident memory; 0 if the process is gone. */
+int64_t proc_resident_bytes(pid_t pid);
+
 /* Return the path of PID's executable, from ARENA; NULL = unknown. */
 const char *proc_executable(pid_t pid, struct arena *arena);
 

@@ -248,4 +248,40 @@ for program in holds holds_static; do
     same "$program: leaks of an ended process do not" 0 \
         "$("$HEAPTAP" leaks holds.heaptap | grep -c "core --pid")"
 done
+
+# A process with 64 MiB of its own mapping, and one without.
+cat >maps.c <<'END'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    size_t size = (size_t)atoi(argv[1]) << 20;
+    char *mapped =
+        mmap(NULL, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *volatile block = malloc(100000), byte;
+    memset(mapped, 1, size + 1);
+    close(creat("maps.there", 0600));
+    return read(0, &byte, 1) > 1 || block == NULL;
+}
+END
+gcc -w -g -O0 -o maps maps.c
+for size in 64 0; do
+    rm -f maps.there maps.in
+    mkfifo maps.in
+    "$HEAPTAP" run --quiet --force -o maps.heaptap -- ./maps $size <maps.in &
+    runner=$!
+    exec 9>maps.in
+    until_there maps.there
+    pid=$(child_of $runner)
+    "$HEAPTAP" report "$pid" >maps.out 2>maps.err
+    same "$size MiB mapped: the hint at rss" "$((size > 0))" \
+        "$(grep -c "^hint: .* RSS are not in live blocks: heaptap rss $pid divides" maps.err)"
+    exec 9>&-
+    wait $runner
+    same "$size MiB mapped: none after the end" "" \
+        "$("$HEAPTAP" report maps.heaptap 2>&1 >maps.out | grep rss)"
+done
 finish
