@@ -22,7 +22,7 @@ struct callgraph_options {
     const char *function;
     bool classic, dot, size_classes;
 };
-static const struct callgraph_options defaults = {.metric.metric = METRIC_ALLOC};
+static const struct callgraph_options defaults = {.metric.metric = -1};
 
 /* Quality of a match between a node's name and the wanted one; a higher value is better. */
 enum match { MATCH_NONE, MATCH_PART, MATCH_PLAIN, MATCH_WHOLE };
@@ -148,7 +148,7 @@ static int
 cmd_callgraph_show(struct shown *s)
 {
     const struct callgraph_options *o = s->runner->own;
-    enum metric metric = metric_chosen(&o->metric);
+    enum metric metric = metric_of_calls(&o->metric, o->view.at);
     struct arena *arena = s->text.base.arena;
     struct functions functions;
     struct callgraph g;
@@ -180,7 +180,7 @@ static int
 run_callgraph(const void *given, int count, char **arguments)
 {
     const struct callgraph_options *o = given;
-    const enum metric metric = metric_chosen(&o->metric);
+    const enum metric metric = metric_of_calls(&o->metric, o->view.at);
     const struct runner r = {
         .options = &o->view,
         .own = o,
@@ -209,7 +209,8 @@ static const struct opt options[] = {
      NULL},
     METRIC_OPTIONS(defaults.metric,
                    "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
-                   "allocated (the default), short-lived blocks, or the count of allocations."),
+                   "allocated (the default, except --at peak), short-lived blocks, or the count of "
+                   "allocations."),
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",

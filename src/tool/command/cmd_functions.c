@@ -11,13 +11,13 @@ struct functions_options {
     struct metric_choice metric;
     bool classic, size_classes;
 };
-static const struct functions_options defaults = {.metric.metric = METRIC_ALLOC};
+static const struct functions_options defaults = {.metric.metric = -1};
 
 static int
 cmd_functions_show(struct shown *s)
 {
     const struct functions_options *o = s->runner->own;
-    enum metric metric = metric_chosen(&o->metric);
+    enum metric metric = metric_of_calls(&o->metric, o->view.at);
     const struct view *v = &s->text.base;
     struct functions functions;
     struct function_totals totals;
@@ -40,7 +40,7 @@ static int
 run_functions(const void *given, int count, char **arguments)
 {
     const struct functions_options *o = given;
-    const enum metric metric = metric_chosen(&o->metric);
+    const enum metric metric = metric_of_calls(&o->metric, o->view.at);
     const struct runner r = {
         .options = &o->view, .own = o, .metric = &metric, .show = cmd_functions_show};
 
@@ -50,7 +50,8 @@ run_functions(const void *given, int count, char **arguments)
 static const struct opt options[] = {
     METRIC_OPTIONS(defaults.metric,
                    "The metric to sort by and show: bytes in use, bytes at the peak, bytes "
-                   "allocated (the default), short-lived blocks, or the count of allocations."),
+                   "allocated (the default, except --at peak), short-lived blocks, or the count of "
+                   "allocations."),
     {OPT_FLAG, 0, "classic", &defaults.classic, NULL,
      "Print the layout of the paper on mprof (1988): percentages of two characters, cut to 99 and "
      "blank below 1.",

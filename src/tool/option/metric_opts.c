@@ -3,6 +3,8 @@
  */
 #include "option/shared_opts.h"
 
+#include <string.h>
+
 const char *const metric_choice_names[] = {"inuse", "peak", "alloc", "temporary", "count", NULL};
 
 bool
@@ -22,4 +24,12 @@ metric_chosen(const struct metric_choice *choice)
         if (flags[i])
             return (enum metric)i;
     return choice->metric < 0 ? METRIC_INUSE : (enum metric)choice->metric;
+}
+
+enum metric
+metric_of_calls(const struct metric_choice *choice, const char *at)
+{
+    if (metric_was_chosen(choice) || (at != NULL && strcmp(at, "peak") == 0))
+        return metric_chosen(choice);
+    return METRIC_ALLOC;
 }

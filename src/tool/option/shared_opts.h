@@ -61,6 +61,10 @@ bool metric_was_chosen(const struct metric_choice *choice);
 /* Return the chosen metric; live bytes by default. */
 enum metric metric_chosen(const struct metric_choice *choice);
 
+/* Like metric_chosen, but allocated bytes by default, unless AT, the value of --at or NULL, is the
+ * peak: then only live blocks are known. */
+enum metric metric_of_calls(const struct metric_choice *choice, const char *at);
+
 /* --- sample_opts.c: --sample and --sample-count, for `run` and `record`. */
 
 /* Check that the recorder accepts BYTES of --sample and COUNT of --sample-count (0 = not given).

@@ -54,6 +54,14 @@ blocks       live        %  path
  5,019  999.9 KiB  100.0 %  || > main > make_red_widget > make_widget
 Paths: || is where the program begins, each > a call; the last one allocates" \
     leaks --paths widgets.heaptap
+for view in callgraph functions; do
+    for layout in --wide --json --classic; do
+        "$HEAPTAP" $view --at peak $layout widgets.heaptap >default 2>shown.err
+        same "$view --at peak $layout: exit status" 0 $?
+        check "$view --at peak $layout: live bytes" cmp default <("$HEAPTAP" $view --at peak \
+            --inuse $layout widgets.heaptap)
+    done
+done
 shows "leaks --classic" "  allocs       bytes (%)  path
 
     5019    1023876 (99)  || > main > make_red_widget > make_widget" \
