@@ -119,7 +119,7 @@ hook_run_remove(struct hook_run *h)
 }
 
 #define DIRECT                                                                                     \
-    "only patching its code would show them; wrap it when you link it (heaptap/wrap.h, "
+    "record them with heaptap attach --hook, or wrap it when you link it (heaptap/wrap.h, "
 
 /* Return why the hook of SYMBOL was never called in EXECUTABLE, from ARENA. */
 static const char *
@@ -132,12 +132,12 @@ why_never_called(const char *executable, const char *symbol, struct arena *arena
     case ELF_NAME_EXPORTED:
         return arena_printf(arena,
                             "--hook %s: never called from outside %s, which defines it; calls "
-                            "inside it are direct, and " DIRECT "-Wl,--wrap=%s)",
+                            "inside it are direct; " DIRECT "-Wl,--wrap=%s)",
                             symbol, executable, symbol);
     case ELF_NAME_HIDDEN:
         return arena_printf(arena,
                             "--hook %s: it is inside %s, but no dynamic symbol, so its calls are "
-                            "direct, and " DIRECT "-Wl,--wrap=%s), or export it from a shared "
+                            "direct; " DIRECT "-Wl,--wrap=%s), or export it from a shared "
                             "library",
                             symbol, executable, symbol);
     case ELF_NAME_IMPORTED:

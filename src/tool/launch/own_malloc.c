@@ -172,8 +172,9 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
     else if (has_malloc(path))
         own_malloc_add_line(
             lines,
-            "%s has %s inside as its malloc, which precedes the recorder's: link it with "
-            "libheaptap.a in front of %s (-Wl,-u,malloc -lheaptap), or %s",
+            "%s has %s inside as its malloc, which precedes the recorder's: record it while it "
+            "runs (heaptap attach PID), link it with libheaptap.a in front of %s (-Wl,-u,malloc "
+            "-lheaptap), or %s",
             path, a->name, a->name, a->remedy);
     else if (f->kind == ELF_NAME_NONE)
         own_malloc_add_line(
@@ -185,9 +186,9 @@ explain_inside(struct lines *lines, const struct allocator *a, const char *path,
         own_malloc_add_line(
             lines,
             "%s has %s inside and calls it directly, as %s, which preloading and --hook "
-            "cannot reach: %s, or wrap its functions when you link it (heaptap/wrap.h, "
-            "-Wl,--wrap=%s)",
-            path, a->name, f->symbol, a->remedy, f->symbol);
+            "cannot reach: record it while it runs (heaptap attach --hook %s PID), %s, or wrap its "
+            "functions when you link it (heaptap/wrap.h, -Wl,--wrap=%s)",
+            path, a->name, f->symbol, a->preset, a->remedy, f->symbol);
 }
 
 /* Add a line of advice if the file of IN contains allocator INDEX. Return true if it does so. */

@@ -12,6 +12,18 @@ export HEAPTAP PROG SRCDIR PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/test/ru
 check "malloc in the program" python3 "$area/own.py" exported
 check "malloc in a program at a fixed address" python3 "$area/own.py" fixed
 check "malloc in a program with IBT" python3 "$area/own.py" ibt
+for name in jemalloc tcmalloc_minimal mimalloc; do
+    archive=$(gcc -print-file-name="lib$name.a")
+    for form in static renamed; do
+        [ "$form" = static ] || [ "$name" = jemalloc ] || continue
+        if [ -f "$archive" ]; then
+            rm -f exact.heaptap
+            check "$name, $form" python3 "$area/exact.py" "$form" "$archive"
+        else
+            echo "skip - $name, $form: there is no lib$name.a"
+        fi
+    done
+done
 check "hidden malloc in the program" python3 "$area/own.py" hidden
 check "local functions of other names" python3 "$area/own.py" local
 check "names in a separate debug file" python3 "$area/own.py" debug

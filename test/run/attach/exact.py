@@ -1,9 +1,11 @@
 """exact.py: attach to a program whose allocations are known, and detach.
 
-    exact.py [LIBRARY]
+    exact.py [LIBRARY]           with LIBRARY, the program has that allocator
+    exact.py static ARCHIVE      the allocator is linked into the program
+    exact.py renamed ARCHIVE     the same, but its functions are called je_malloc and so on
 
-With LIBRARY, the program has that allocator. Exits with 1 if a number differs, or if the process is
-not as before."""
+Exits with 1 if a number differs, or if the process is not as before; with 2 if the program cannot
+be linked."""
 import os
 import subprocess
 import sys
@@ -22,17 +24,40 @@ def check(what, wanted, got):
         sys.exit(f"{what}: wanted {wanted}, got {got}")
 
 
+def link(archive, renamed):
+    """Link the program with the allocator in ARCHIVE. Return the path, and attach's options."""
+    flags, options = [], ()
+    if renamed:
+        names = ("malloc", "free", "calloc", "realloc", "posix_memalign", "aligned_alloc",
+                 "memalign", "valloc")
+        flags = [f"-D{name}=je_{name}" for name in names]
+        options = ("--hook", "jemalloc")
+        subprocess.check_call(("objcopy", *(f"--redefine-sym={name}=je_{name}" for name in names),
+                               archive, "renamed.a"))
+        archive = "renamed.a"
+    r = subprocess.run(("gcc", "-O1", "-g", "-fno-builtin", "-pthread", *flags, "-o", "linked",
+                        os.path.join(os.environ["SRCDIR"], "test/prog/attached.c"),
+                        archive, "-lstdc++", "-lm"), stderr=subprocess.DEVNULL)
+    if r.returncode != 0:
+        sys.exit(2)
+    return "./linked", options
+
+
 def main():
     environment = dict(os.environ)
     functions = FUNCTION_BYTES
+    command, options = (), ()
     if len(sys.argv) > 1:
         functions = functions[:-GLIBCS]
-        environment["LD_PRELOAD"] = sys.argv[1]
-    program = Program(env=environment)
+        environment["LD_PRELOAD"] = sys.argv[1] if len(sys.argv) == 2 else ""
+    if len(sys.argv) > 2:
+        path, options = link(sys.argv[2], sys.argv[1] == "renamed")
+        command = (path, "commands")
+    program = Program(*command, env=environment)
     program.tell("actt")  # Let all functions be bound and all arenas be made.
     before = state(program.pid)
 
-    heaptap("attach", "--detached", "-o", "exact.heaptap", program.pid)
+    heaptap("attach", "--detached", "-o", "exact.heaptap", *options, program.pid)
     program.tell("aactttk")
     live = report(program.pid)
     check("live blocks while it runs", 2 * BLOCKS, live["totals"]["live_blocks"])
