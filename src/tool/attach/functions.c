@@ -21,6 +21,9 @@
 
 enum { PATH_BYTES = 4096, NOTES_BYTES_MAX = 1 << 16 };
 
+/* Mark of the kernel at the end of a path. */
+#define DELETED " (deleted)"
+
 /* The search for the names of hooks. */
 struct function_search {
     struct target *t;
@@ -31,6 +34,7 @@ struct function_search {
     size_t found_count, capacity;
     const struct target_module *stripped; // A module without a symbol table; NULL = none. The
                                           // program is preferred.
+    const struct target_module *replaced; // A module whose file is gone; NULL = none.
 };
 
 /* --- Modules' files --------------------------------------------------------------------------- */
@@ -205,6 +209,8 @@ find_in_files(struct function_search *s, bool debug)
                   : !file_defines(s->t, m, names, count))
             continue;
         file = file_of(s->t, m);
+        if (s->replaced == NULL && strstr(file.path, DELETED) != NULL)
+            s->replaced = m;
         if (*file.path == '\0')
             continue;
         found_count =
@@ -226,6 +232,11 @@ static int
 report_missing(const struct function_search *s, const char *what, const char *name,
                struct err *err)
 {
+    if (s->replaced != NULL)
+        return err_set(err, HEAPTAP_BAD_INPUT,
+                       "process %u has no known %s %.100s, because %.1000s has been replaced since "
+                       "it started; start it again", s->t->pid, what, name,
+                       path_of(s->t, s->replaced));
     if (s->stripped != NULL)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u has no %s %.100s, but %.1000s is stripped; install its debug "

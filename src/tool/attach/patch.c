@@ -509,9 +509,10 @@ patch_remove(const struct target *t, const struct patch *p)
     unsigned char jump[PATCH_JUMP_BYTES], present[PATCH_JUMP_BYTES];
 
     jump_of(p, jump);
-    return replace_bytes(t, p, jump, p->original) ||
-           (target_read(t, p->at, present, sizeof present) &&
-            memcmp(present, p->original, sizeof present) == 0);
+    // The program may have unloaded the library of a hooked function.
+    return !target_read(t, p->at, present, sizeof present) ||
+           memcmp(present, p->original, sizeof present) == 0 ||
+           replace_bytes(t, p, jump, p->original);
 }
 
 uint64_t

@@ -50,7 +50,7 @@ size_t patch_branches(const struct target *t, uint64_t start, uint64_t end, cons
 
 /* Write or remove the jump of P. Return false if the process's code cannot be written, or does not
  * have the expected bytes. A jump that has been removed already is no error: an earlier detach may
- * have ended after that. */
+ * have ended after that, or the program may have unmapped the code. */
 bool patch_apply(const struct target *t, const struct patch *p);
 bool patch_remove(const struct target *t, const struct patch *p);
 

@@ -28,5 +28,6 @@ check "hidden malloc in the program" python3 "$area/own.py" hidden
 check "local functions of other names" python3 "$area/own.py" local
 check "names in a separate debug file" python3 "$area/own.py" debug
 check "refused hooks" python3 "$area/hooks_refused.py"
+check "a hooked library is unloaded" python3 "$area/unloaded.py"
 check "busy" python3 "$area/own.py" churn "${ATTACH_ROUNDS:-20}"
 finish

@@ -1,6 +1,7 @@
 """hooks_refused.py: hooks that attach refuses, each with a sentence, and leaves the process as it
 was."""
 import os
+import shutil
 import subprocess
 import sys
 
@@ -71,6 +72,11 @@ def main():
     program.tell("xx")
     if program.end() != ("ok\n", 0):
         sys.exit("the program has changed")
+    shutil.copy("program", "replaced")
+    replaced = Program("./replaced")
+    os.unlink("replaced")
+    refused(replaced, ("take=malloc",), "replaced (deleted) has been replaced since it started")
+    replaced.end()
     stripped = Program("./stripped")
     refused(stripped, ("take=malloc",), "stripped is stripped; install its debug symbols")
     if stripped.end() != ("ok\n", 0):
