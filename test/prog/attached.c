@@ -9,6 +9,8 @@
  *                                     also pvalloc and reallocarray
  *                                  t  a thread that allocates and frees 50 blocks of 32 bytes
  *                                  k  a forked child that does the same, and must exit with 7
+ *                                  w  a forked child that allocates 50 blocks of 32 bytes, keeps
+ *                                     them and waits; it ends with its parent
  *                                  e  executes itself
  *     attached churn THREADS MS  allocates in many threads, which come and go, forks, starts a
  *                                program, loads a library; checks the contents of all blocks. If
@@ -32,6 +34,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -108,6 +111,31 @@ in_child(void)
 }
 
 static void
+waiting_child(void)
+{
+    int ready[2];
+    char byte = 0;
+
+    if (pipe(ready) != 0) {
+        faults++;
+        return;
+    }
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int i = 0; i < THREAD_BLOCKS; i++)
+            opaque(malloc(32));
+        if (write(ready[1], &byte, 1) == 1)
+            for (;;)
+                pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1)
+        faults++;
+    close(ready[0]);
+}
+
+static void
 obey(char command)
 {
     switch (command) {
@@ -127,6 +155,9 @@ obey(char command)
         break;
     case 'k':
         in_child();
+        break;
+    case 'w':
+        waiting_child();
         break;
     case 'e':
         if (write(STDOUT_FILENO, &command, 1) == 1)

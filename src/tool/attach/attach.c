@@ -106,8 +106,7 @@ attach_end(uint32_t pid, struct attach_cost *ret, struct err *err)
         return r;
     region = arena_alloc(&t.arena, sizeof *region);
     base = region_find(&t, region);
-    r = base == 0 || region->pid != pid ? HEAPTAP_NOT_FOUND
-                                        : removal_remove(&t, base, region, ret, err);
+    r = base == 0 ? HEAPTAP_NOT_FOUND : removal_remove(&t, base, region, ret, err);
     target_close(&t);
     return r;
 }

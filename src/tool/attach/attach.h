@@ -11,7 +11,8 @@
 int attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret,
                  struct err *err);
 
-/* End recording in process PID and remove everything. Returns 0, or HEAPTAP_BAD_INPUT with ERR set;
+/* End recording in process PID and remove everything, also from a process that a recorded one has
+ * forked. Returns 0, or HEAPTAP_BAD_INPUT with ERR set;
  * HEAPTAP_NOT_FOUND if nothing is attached. */
 int attach_end(uint32_t pid, struct attach_cost *ret, struct err *err);
 

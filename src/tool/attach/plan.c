@@ -37,7 +37,8 @@ plan_check_process(struct target *t, struct err *err)
     if (base != 0 && region->pid != t->pid)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u was forked by process %u while that was recorded, and has an "
-                       "inactive copy of the recorder", t->pid, region->pid);
+                       "inactive copy of the recorder; `heaptap detach %u` removes it", t->pid,
+                       region->pid, t->pid);
     if (base != 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u is being recorded already, in %.1000s; `heaptap detach %u` ends "

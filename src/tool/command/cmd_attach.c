@@ -1,24 +1,21 @@
 /* cmd_attach.c: `heaptap attach` and `heaptap detach`: record a process that is already running.
  *
- * A child of this command, the guardian, does the work on the process, and blocks all signals. If
- * the user kills the command meanwhile, the guardian completes the work, so the process is never
- * left half changed. */
+ * A separate process does the work (attach/guarded.c), so this one can be killed at any time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "attach/attach.h"
 #include "attach/earlier.h"
+#include "attach/forked.h"
+#include "attach/guarded.h"
 #include "command/run_summary.h"
 #include "command/sink.h"
 #include "format/environment.h"
@@ -38,7 +35,7 @@
 #define MAX_MEMORY_LEAST (UINT64_C(1) << 20)
 #define TICK_NS 200000000
 
-enum { NAME_BYTES = 256 };
+enum { NAME_BYTES = 256, FORK_PASSES_MAX = 10 };
 
 struct attach_options {
     const char *output, *callers;
@@ -51,19 +48,6 @@ struct attach_options {
 };
 static const struct attach_options attach_defaults = {.reserve_bytes = RESERVE_BYTES_DEFAULT};
 
-/* The guardian's answer. */
-struct outcome {
-    int result;
-    struct attach_cost cost;
-    struct err err;
-};
-
-/* The guardian's work. HOW is NULL to detach. */
-struct task {
-    uint32_t pid;
-    const struct attach_how *how;
-};
-
 static volatile sig_atomic_t interrupted;
 
 static void
@@ -71,47 +55,6 @@ on_signal(int number)
 {
     (void)number;
     interrupted = 1;
-}
-
-/* Run TASK in the guardian and store its answer. */
-static void
-guard(const struct task *task, struct outcome *ret)
-{
-    int pipe_ends[2];
-    sigset_t all;
-    pid_t guardian;
-    ssize_t got;
-
-    *ret = (struct outcome){.result = HEAPTAP_BUG};
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0 || (guardian = fork()) < 0) {
-        ret->result = err_errno(&ret->err, HEAPTAP_BAD_INPUT, "cannot start a process");
-        if (task->how != NULL)
-            unlink(task->how->profile);
-        return;
-    }
-    if (guardian == 0) {
-        // On a busy machine the threads would wait for us to resume them. Needs a right.
-        sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1});
-        sigfillset(&all);
-        sigprocmask(SIG_SETMASK, &all, NULL);
-        setsid(); // A signal for our process group is not for the guardian.
-        ret->result = task->how != NULL
-                          ? attach_begin(task->pid, task->how, &ret->cost, &ret->err)
-                          : attach_end(task->pid, &ret->cost, &ret->err);
-        if (ret->result != 0 && task->how != NULL)
-            unlink(task->how->profile); // Here, because the command may have been killed.
-        got = write(pipe_ends[1], ret, sizeof *ret);
-        _exit(got == sizeof *ret ? 0 : 1);
-    }
-    close(pipe_ends[1]);
-    do
-        got = read(pipe_ends[0], ret, sizeof *ret);
-    while (got < 0 && errno == EINTR);
-    close(pipe_ends[0]);
-    while (waitpid(guardian, NULL, 0) < 0 && errno == EINTR)
-        ;
-    if (got != sizeof *ret)
-        ret->result = err_set(&ret->err, HEAPTAP_BUG, "the process that attaches has died");
 }
 
 /* --- Settings --------------------------------------------------------------------------------- */
@@ -234,7 +177,7 @@ create_profile(const struct attach_options *o, uint32_t pid, struct arena *a,
 
 /* Print WHAT happened to process PID, and for how long its threads were stopped. */
 static void
-report_stop(const char *what, uint32_t pid, const struct outcome *w, struct arena *a)
+report_stop(const char *what, uint32_t pid, const struct guarded_outcome *w, struct arena *a)
 {
     sink_print(arena_printf(a, "process %u %s; its %s stopped for %.1f ms\n", pid, what,
                             style_plural(a, (int64_t)w->cost.threads, "thread"),
@@ -247,19 +190,53 @@ is_alive(uint32_t pid)
     return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
+/* Remove the copies of the recorder from all processes that process PID or its children have forked
+ * meanwhile. PATH is the profile of PID; NULL = any. SAME_PROGRAM is as for forked_list. Return the
+ * number of processes. */
+static size_t
+end_forked(uint32_t pid, const char *path, bool same_program, struct arena *a)
+{
+    struct guarded_outcome w;
+    size_t total = 0, count = 0;
+
+    // A process that is being removed may fork.
+    for (int i = 0; i < FORK_PASSES_MAX && (i == 0 || count > 0); i++) {
+        uint32_t *pids = forked_list(pid, path, same_program, a, &count);
+        size_t done = 0;
+
+        for (size_t k = 0; k < count; k++) {
+            guarded_run(pids[k], NULL, &w);
+            done += w.result == 0;
+        }
+        total += done;
+        if (done < count)
+            message_warning("%zu of the processes that process %u has forked keep the recorder; "
+                            "`heaptap detach` with their ids removes it", count - done, pid);
+        if (done < count)
+            break;
+    }
+    if (total > 0)
+        sink_print(arena_printf(a, "%zu forked process%s left as before\n", total,
+                                total == 1 ? " is" : "es are"));
+    return total;
+}
+
 /* Detach from process PID, and pack the profile at PATH, which may be NULL, unless NO_PACK. Returns
  * the exit code. */
 static int
 detach_process(uint32_t pid, const char *path, bool no_pack, struct arena *a)
 {
-    const struct task task = {.pid = pid};
-    struct outcome w;
+    struct guarded_outcome w;
+    size_t forked;
 
-    guard(&task, &w);
+    guarded_run(pid, NULL, &w);
+    forked = end_forked(pid, path, w.result == 0, a);
     if (w.result == HEAPTAP_NOT_FOUND && path != NULL) {
         sink_print(arena_printf(a, "process %u is no longer recorded\n", pid));
         return no_pack ? 0 : pack_file(path);
     }
+    if (w.result == HEAPTAP_NOT_FOUND && forked > 0)
+        return 0;
     if (w.result == HEAPTAP_NOT_FOUND) {
         message_error("no recorder is attached to process %u", pid);
         return EXIT_BAD_INPUT;
@@ -334,6 +311,7 @@ end_finished(struct recorded *r, size_t count, bool no_pack, size_t *ret_left, s
         if (isatty(STDERR_FILENO))
             fputs("\r\033[K", stderr);
         sink_print(arena_printf(a, "process %u has ended\n", r[i].pid));
+        end_forked(r[i].pid, r[i].profile, false, a);
         its = no_pack ? 0 : pack_file(r[i].profile);
         code = its > code ? its : code;
     }
@@ -374,8 +352,7 @@ begin_process(struct recorded *r, const char *library, const struct attach_optio
     struct strbuf settings = {0};
     struct attach_how how = {.library = library, .hooks = o->attach_hooks,
                              .hook_count = o->hook_count};
-    const struct task task = {r->pid, &how};
-    struct outcome w;
+    struct guarded_outcome w;
     int created;
 
     earlier_count(r->pid, &how); // First, because a command that is killed then leaves no file.
@@ -389,7 +366,7 @@ begin_process(struct recorded *r, const char *library, const struct attach_optio
     make_settings(o, r->pid, how.profile, a, &settings);
     how.settings = settings.text;
     how.settings_bytes = settings.length;
-    guard(&task, &w);
+    guarded_run(r->pid, &how, &w);
     close(how.profile_fd);
     strbuf_release(&settings);
     if (w.result != 0) {

@@ -27,6 +27,7 @@ check "each step fails once" python3 "$area/steps.py" "$ORACLE/tool_attach_fault
 check "the command is killed" python3 "$area/killed.py" "${ATTACH_KILLS:-20}"
 check "in the foreground" python3 "$area/foreground.py"
 check "blocks from before" python3 "$area/earlier.py"
+check "forked children" python3 "$area/children.py"
 check "several processes" python3 "$area/several.py"
 check "in odd situations" python3 "$area/confined.py"
 check "refused" python3 "$area/refused.py"

@@ -4,8 +4,8 @@ a later detach must leave nothing.
     killed.py COMMANDS
 
 Kills that many commands, attach and detach in turn, at random moments of the time that an unkilled
-command takes. Commands that have ended before do not count. The seed is fixed. Prints how far the
-killed commands had come."""
+command takes. Commands that have ended before do not count. The seed is fixed. Prints how often
+each case occurred."""
 import collections
 import os
 import random

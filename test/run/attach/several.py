@@ -1,5 +1,5 @@
-"""several.py: heaptap attach and detach with several process ids. Each process has a profile of its
-own, one that fails does not affect the others, and ^C detaches from all."""
+"""several.py: heaptap attach and detach with several process ids. Each process has a separate
+profile, one that fails does not affect the others, and ^C detaches from all."""
 import os
 import signal
 import subprocess
