@@ -52,6 +52,22 @@ note_earlier(const struct attach_how *how)
         return;
 }
 
+/* Remove the copy of another process's recorder, which process T has if that process forked it. */
+static int
+remove_copy(struct target *t, struct err *err)
+{
+    struct region *region = arena_alloc(&t->arena, sizeof *region);
+    uint64_t base = region_find(t, region);
+    struct attach_cost unused = {0};
+    int r = 0;
+
+    if (base != 0 && region->pid != t->pid) {
+        r = removal_remove(t, base, region, &unused, err);
+        target_read_maps(t);
+    }
+    return r;
+}
+
 int
 attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret, struct err *err)
 {
@@ -68,7 +84,9 @@ attach_begin(uint32_t pid, const struct attach_how *how, struct attach_cost *ret
     r = target_open(pid, &t, err);
     if (r != 0)
         return r;
-    r = plan_check_process(&t, err);
+    r = remove_copy(&t, err);
+    if (r == 0)
+        r = plan_check_process(&t, err);
     // A busy process may map something where the region was to lie.
     for (int i = 0, more = 1; r == 0 && more && i < PLANS_MAX; i++) {
         target_read_maps(&t);

@@ -32,14 +32,8 @@ plan_check_process(struct target *t, struct err *err)
     static const char *const sanitizers[] = {"libasan.", "libtsan.", "liblsan.", "libhwasan."};
     struct target_symbol s;
     struct region *region = arena_alloc(&t->arena, sizeof *region);
-    uint64_t base = region_find(t, region);
 
-    if (base != 0 && region->pid != t->pid)
-        return err_set(err, HEAPTAP_BAD_INPUT,
-                       "process %u was forked by process %u while that was recorded, and has an "
-                       "inactive copy of the recorder; `heaptap detach %u` removes it", t->pid,
-                       region->pid, t->pid);
-    if (base != 0)
+    if (region_find(t, region) != 0)
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "process %u is being recorded already, in %.1000s; `heaptap detach %u` ends "
                        "that", t->pid, region->profile, t->pid);

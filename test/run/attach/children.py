@@ -34,8 +34,14 @@ def unrecorded():
     pid = waiting(program)
     program.tell("ak")
     check("jumps in the child", False, state(pid)["code"] == before["code"])
-    heaptap("attach", "-o", "children_refused.heaptap", pid, status=3)
+    # It can be recorded beside its parent, which forks another child.
+    heaptap("attach", "--detached", "-o", "children_own.heaptap", pid)
+    other = waiting(program)
     heaptap("detach", program.pid)
+    for part in "code", "maps":
+        compare({part: state(program.pid)[part]}, state(other))
+    heaptap("detach", pid)
+    check("blocks of the child", 0, report("children_own.heaptap")["totals"]["live_blocks"])
     compare(before, state(earlier))
     # It has the memory of its parent, and everything else like the child from before.
     compare(before | {"maps": state(program.pid)["maps"]}, state(pid))
