@@ -11,6 +11,7 @@
  *                                  k  a forked child that does the same, and must exit with 7
  *                                  w  a forked child that allocates 50 blocks of 32 bytes, keeps
  *                                     them and waits; it ends with its parent
+ *                                  v  a thread that waits for the child of a vfork, until V
  *                                  e  executes itself
  *     attached churn THREADS MS  allocates in many threads, which come and go, forks, starts a
  *                                program, loads a library; checks the contents of all blocks. If
@@ -135,6 +136,34 @@ waiting_child(void)
     close(ready[0]);
 }
 
+static int vfork_pipe[2];
+static pthread_t vfork_thread;
+
+/* Wait for a child that waits until the other end of the pipe is closed. */
+static void *
+in_vfork(void *unused)
+{
+    char byte;
+    pid_t child = vfork();
+
+    if (child == 0) {
+        close(vfork_pipe[1]);
+        while (read(vfork_pipe[0], &byte, 1) > 0)
+            ;
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, NULL, 0) != child)
+        faults++;
+    return unused;
+}
+
+static void
+begin_vfork(void)
+{
+    if (pipe(vfork_pipe) != 0 || pthread_create(&vfork_thread, NULL, in_vfork, NULL) != 0)
+        faults++;
+}
+
 static void
 obey(char command)
 {
@@ -158,6 +187,13 @@ obey(char command)
         break;
     case 'w':
         waiting_child();
+        break;
+    case 'v':
+        begin_vfork();
+        break;
+    case 'V':
+        close(vfork_pipe[1]);
+        pthread_join(vfork_thread, NULL);
         break;
     case 'e':
         if (write(STDOUT_FILENO, &command, 1) == 1)

@@ -19,7 +19,7 @@
 enum { WALKS_MIN = 3, WALKS_MAX = 200 };
 #define WALKED_BYTES (UINT64_C(512) << 20)
 
-/* Largest heap that is walked. The list of its blocks needs memory too. */
+/* Largest heap that is walked. The list of blocks needs memory in turn. */
 #define HEAP_BYTES_MAX (UINT64_C(2) << 30)
 
 /* Return the private memory of process PID in bytes; UINT64_MAX if it is unknown. */

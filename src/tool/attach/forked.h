@@ -1,4 +1,4 @@
-/* forked.h: processes that a recorded process has forked, which have a copy of its recorder. */
+/* forked.h: find the processes that a recorded process has forked, with copies of its recorder. */
 #ifndef ATTACH_FORKED_H
 #define ATTACH_FORKED_H
 

@@ -6,7 +6,7 @@
 
 /* The answer of the guardian. */
 struct guarded_outcome {
-    int result; // Of attach_begin or attach_end.
+    int result; // Result of attach_begin or attach_end.
     struct attach_cost cost;
     struct err err;
 };

@@ -8,15 +8,8 @@
 
 #include <errno.h>
 #include <sys/ptrace.h>
-#include <time.h>
 
 #include "attach/control_block.h"
-
-void
-patching_wait(uint64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
-}
 
 /* Return the number of words on the stacks that look like the address of an instruction which a
  * jump would overwrite, and which a signal handler interrupted. */
@@ -111,7 +104,7 @@ stop_for_patches(const struct plan *p, struct threads *s, struct attach_cost *co
             patching_move_thread(&s->v[i], p->region, false);
         threads_resume(s);
         cost->moved = 0;
-        patching_wait(PATCHING_PAUSE_NS * cost->attempts);
+        threads_pause(p->target, PATCHING_PAUSE_NS * cost->attempts);
     }
     return err_set(err, HEAPTAP_BAD_INPUT,
                    "process %u has signal handlers that interrupt its allocator all the time; try "

@@ -24,7 +24,4 @@ bool patching_restore_finder(const struct target *t, const struct region *region
  * region's is_active is 0 if no jump is left. */
 int patching_begin(const struct plan *p, struct attach_cost *cost, struct err *err);
 
-/* Sleep for NS, less than a second, until another attempt. */
-void patching_wait(uint64_t ns);
-
 #endif

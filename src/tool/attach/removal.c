@@ -74,7 +74,7 @@ await_leaving(struct target *t, uint64_t base, const struct region *region, uint
     uint64_t pause_ns = PATCHING_PAUSE_NS;
 
     while (count > 0 && threads_now_ns() < deadline_ns) {
-        patching_wait(pause_ns);
+        threads_pause(t, pause_ns);
         pause_ns = pause_ns * 2 < PAUSE_NS_MAX ? pause_ns * 2 : PAUSE_NS_MAX;
         if (pause_ns == PAUSE_NS_MAX && *ret_unwinder == NULL)
             *ret_unwinder = inside_open(t->pid);
@@ -193,6 +193,24 @@ remove_from(struct threads *s, size_t index, uint64_t base, const struct region 
     return r;
 }
 
+/* Remove the region at BASE from process T, before any jump to it was written. No thread can be
+ * inside, so it does not matter if some cannot be stopped now. */
+static int
+remove_unused(struct target *t, uint64_t base, const struct region *region,
+              struct attach_cost *cost, struct err *err)
+{
+    struct threads one;
+    int r = threads_stop_one(t, &one, err);
+
+    if (r != 0)
+        return r;
+    cost->threads = one.count;
+    r = unmap_region(&one, base, region, err);
+    cost->stopped_ns = threads_now_ns() - one.began_ns;
+    threads_resume(&one);
+    return r;
+}
+
 /* Stop all threads when none is inside the region at BASE, and remove it. */
 static int
 remove_when_outside(struct target *t, uint64_t base, const struct region *region,
@@ -213,7 +231,7 @@ remove_when_outside(struct target *t, uint64_t base, const struct region *region
         if (index < all.count && find_inside(&all, base, region, unwinder, tids) == 0)
             return remove_from(&all, index, base, region, cost, err);
         threads_resume(&all);
-        patching_wait(PATCHING_PAUSE_NS * i);
+        threads_pause(t, PATCHING_PAUSE_NS * i);
     }
     return err_set(err, HEAPTAP_BAD_INPUT, STAYS, t->pid);
 }
@@ -230,10 +248,12 @@ removal_remove(struct target *t, uint64_t base, const struct region *region,
     int r;
 
     target_read_maps(t);
+    if (region->is_active == 0)
+        return remove_unused(t, base, region, cost, err);
     r = threads_stop(t, &all, err);
     if (r != 0)
         return r;
-    ok = region->is_active == 0 || patching_write(t, region, false);
+    ok = patching_write(t, region, false);
     for (size_t i = 0; ok && i < all.count; i++)
         cost->moved += patching_move_thread(&all.v[i], region, false);
     tids = arena_array(&t->arena, all.count, sizeof *tids);

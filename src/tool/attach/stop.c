@@ -3,7 +3,8 @@
  * A thread is seized and interrupted, which sends no signal. All threads are interrupted before the
  * first is awaited, so that a stop takes little longer than the slowest thread. New threads may
  * start meanwhile, so the list is read until it has no more. A thread that waits for the child of a
- * vfork, or for a disk, does not stop. Then all others are resumed, and the caller gives up.
+ * vfork, or for a disk, does not stop. Then all others are resumed, and the stop is tried again a
+ * few times. The late thread stops when its wait ends, and is resumed in the pause.
  *
  * restart_call (image/live_memory.h) repairs the system calls that a stop would let fail. */
 #include "attach/stop.h"
@@ -28,7 +29,17 @@ enum { ERESTARTNOHAND_ = 514, ERESTART_RESTARTBLOCK_ = 516 };
 
 enum { BORROW_ATTEMPTS = 50, BORROW_WAIT_NS = 2000000 };
 enum { TRACER_ATTEMPTS = 50, TRACER_WAIT_NS = 20000000 };
-enum { WAIT_NS = 20000, YIELDS = 20, STACK_WORDS = 8192 };
+enum { WAIT_NS = 20000, YIELDS = 20, STACK_WORDS = 8192, LATE_MAX = 64, SLICE_NS = 1000000 };
+
+/* A thread in the kernel is given up early, because the others wait. The attempts together last
+ * about a second. */
+#define KERNEL_NS_MAX UINT64_C(20000000)
+#define KERNEL_WAIT_NS UINT64_C(5000000)
+enum { KERNEL_ATTEMPTS = 8 };
+
+/* Threads that did not stop in time. They are still seized, and will stop later. */
+static uint32_t late[LATE_MAX];
+static size_t late_count;
 
 uint64_t
 threads_now_ns(void)
@@ -48,11 +59,25 @@ find_stopped(const struct threads *s, uint32_t tid)
     return NULL;
 }
 
+/* Remove thread TID from the late ones. Return true if it was one. */
+static bool
+take_late(uint32_t tid)
+{
+    for (size_t i = 0; i < late_count; i++)
+        if (late[i] == tid) {
+            late[i] = late[--late_count];
+            return true;
+        }
+    return false;
+}
+
 /* Seize and interrupt thread TID, and add it to S. Return 0, or the error number. */
 static int
 begin_stop(struct threads *s, uint32_t tid)
 {
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
+    bool is_seized = take_late(tid) && ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0;
+
+    if (!is_seized && ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
         return errno;
     arena_grow(&s->target->arena, &s->v, &s->capacity, s->count, sizeof *s->v);
     s->v[s->count++] = (struct stopped){.tid = tid};
@@ -180,6 +205,15 @@ await_tracer(struct target *t)
     return true;
 }
 
+/* Return the letter of thread TID's state; 0 if it is gone. */
+static char
+state_of(struct target *t, uint32_t tid)
+{
+    const char *state = target_status(t, tid, "State:");
+
+    return state != NULL ? *state : '\0';
+}
+
 /* Like threads_stop, and fail if another process traces T. */
 static int
 stop_untraced(struct target *t, struct threads *ret, int *ret_error, struct err *err)
@@ -193,9 +227,12 @@ stop_untraced(struct target *t, struct threads *ret, int *ret_error, struct err 
         for (; done < ret->count; done++) {
             uint32_t tid = ret->v[done].tid;
 
-            if (await_stop(t, &ret->v[done], ret->began_ns + STOP_NS_MAX))
+            if (await_stop(t, &ret->v[done], ret->began_ns + KERNEL_NS_MAX) ||
+                (state_of(t, tid) != 'D' &&
+                 await_stop(t, &ret->v[done], ret->began_ns + STOP_NS_MAX)))
                 continue;
             threads_resume(ret);
+            *ret_error = EBUSY;
             return err_set(err, HEAPTAP_BAD_INPUT,
                            "thread %u of process %u does not stop: it waits for a disk or for the "
                            "child of a vfork; try again later", tid, t->pid);
@@ -213,11 +250,14 @@ stop_untraced(struct target *t, struct threads *ret, int *ret_error, struct err 
 int
 threads_stop(struct target *t, struct threads *ret, struct err *err)
 {
-    int r, error = 0;
+    int r, error = 0, busy = 0;
 
-    for (int i = 0; (r = stop_untraced(t, ret, &error, err)) != 0; i++)
-        if (error != EPERM || i == TRACER_ATTEMPTS || !await_tracer(t))
+    for (int i = 0; (r = stop_untraced(t, ret, &error, err)) != 0; i++) {
+        if (error == EBUSY && busy < KERNEL_ATTEMPTS)
+            threads_pause(t, KERNEL_WAIT_NS << busy++);
+        else if (error != EPERM || i >= TRACER_ATTEMPTS || !await_tracer(t))
             break;
+    }
     return r;
 }
 
@@ -233,15 +273,6 @@ threads_stop_this(struct target *t, uint32_t tid, struct threads *ret)
     }
     threads_resume(ret);
     return false;
-}
-
-/* Return the letter of thread TID's state; 0 if it is gone. */
-static char
-state_of(struct target *t, uint32_t tid)
-{
-    const char *state = target_status(t, tid, "State:");
-
-    return state != NULL ? *state : '\0';
 }
 
 /* Return true if thread TID may be borrowed: in pass 0 one that sleeps, in pass 1 any other. */
@@ -310,6 +341,36 @@ threads_stop_one(struct target *t, struct threads *ret, struct err *err)
                    "process %u has no thread that could be stopped; try again later", t->pid);
 }
 
+/* Resume thread T, whose stop has not been seen yet. Return false if it has not stopped. */
+static bool
+release(const struct target *target, struct stopped *t)
+{
+    if (!await_stop(target, t, 0))
+        return false;
+    if (!t->has_ended && t->is_changed)
+        ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers);
+    if (!t->has_ended)
+        ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending);
+    return true;
+}
+
+void
+threads_pause(const struct target *t, uint64_t ns)
+{
+    static const struct timespec slice = {.tv_nsec = SLICE_NS};
+    uint64_t end_ns = threads_now_ns() + ns;
+
+    do {
+        for (size_t i = late_count; i-- > 0;) {
+            struct stopped one = {.tid = late[i]};
+
+            if (release(t, &one))
+                late[i] = late[--late_count];
+        }
+        nanosleep(&slice, NULL);
+    } while (threads_now_ns() < end_ns);
+}
+
 void
 threads_resume(struct threads *s)
 {
@@ -320,11 +381,11 @@ threads_resume(struct threads *s)
             continue;
         if (t->is_changed)
             ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers);
-        // A thread that did not stop in time may have stopped now. If not, the kernel releases it
-        // when we end.
+        // A thread that did not stop in time may have stopped now. If not, threads_pause releases
+        // it, or the kernel when we end.
         if (ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending) != 0 &&
-            await_stop(s->target, t, 0) && !t->has_ended)
-            ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending);
+            !release(s->target, t) && late_count < LATE_MAX)
+            late[late_count++] = t->tid;
     }
     s->count = 0;
 }

@@ -36,6 +36,10 @@ bool threads_stop_this(struct target *t, uint32_t tid, struct threads *ret);
  * thread cannot be borrowed. */
 bool threads_has_signal(struct target *target, const struct stopped *t);
 
+/* Sleep for NS, at least a millisecond. Resume threads that stop only now, after a stop of all
+ * threads that they have prevented. */
+void threads_pause(const struct target *t, uint64_t ns);
+
 /* Write changed registers, and resume all threads of S. S is then empty. */
 void threads_resume(struct threads *s);
 

@@ -93,6 +93,34 @@ def with_files(what, directory, *command):
     expect(what, Program(*command))
 
 
+def thread_state(pid):
+    """Return the letters of the states of all threads."""
+    letters = ""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/stat") as f:
+            letters += f.read().rsplit(")", 1)[1].split()[0]
+    return letters
+
+
+def waits_in_vfork():
+    """A thread that waits for the child of a vfork cannot be stopped."""
+    program = Program()
+    program.tell("atv")
+    while "D" not in thread_state(program.pid):
+        time.sleep(0.01)
+    before = state(program.pid)
+    message = heaptap("attach", "--detached", "-o", "vfork.heaptap", program.pid, status=3)
+    compare(before, state(program.pid))
+    if "does not stop" not in message or "stays" in message or os.path.exists("vfork.heaptap"):
+        sys.exit(f"vfork: {message}")
+    program.tell("V")
+    heaptap("attach", "--detached", "-o", "vfork.heaptap", program.pid)
+    program.tell("a")
+    heaptap("detach", program.pid)
+    if program.end() != ("ok\n", 0):
+        sys.exit("vfork: the program fails")
+
+
 def limited(what, number, value, words):
     """Attach to a program with a limit that is too low. It must be as before, without a profile."""
     with open("errors", "wb") as errors:
@@ -114,6 +142,7 @@ def limited(what, number, value, words):
 def main():
     expect("alone", Program())
     stopped()
+    waits_in_vfork()
     expect("a limit on files", Program(preexec_fn=lambda: resource.setrlimit(
         resource.RLIMIT_NOFILE, (8, 8))))
     # The kernel sends SIGXFSZ for a file that exceeds the limit.
