@@ -385,6 +385,15 @@ adapters:
 	else \
 	    echo "adapters/php.c is left out: it needs php-config (php-dev)"; \
 	fi
+	$(Q)if includes=$$(ruby -rrbconfig -e 'c = RbConfig::CONFIG; d = c["rubyhdrdir"]; \
+	        exit 1 unless File.exist?(d + "/ruby.h"); \
+	        print "-I#{d} -I#{c["rubyarchhdrdir"]}"' 2>/dev/null); then \
+	    $(CC) -std=gnu11 -O2 -g -Wall -fPIC -fvisibility=hidden -ftls-model=initial-exec -shared \
+	        -Wl,-z,nodelete -Iinclude $$includes -o $(BUILD)/adapters/libheaptap_ruby.so \
+	        adapters/ruby.c; \
+	else \
+	    echo "adapters/ruby.c is left out: it needs ruby and its headers (ruby-dev)"; \
+	fi
 
 # The linkable recorder is one object in which all names are local except those that it interposes.
 # In a static executable these are __wrap_malloc and so on (--wrap). Exceptions are functions whose

@@ -11,6 +11,7 @@
  * PHP pushes a function by one store, after the function's fields, and saves the line's
  * instruction before it may allocate. So a frame is whole at each allocation. */
 #include <php.h>
+#include <zend_generators.h>
 
 #include <link.h>
 
@@ -23,8 +24,9 @@
 /* Absent in a process that is not PHP. */
 #pragma weak executor_globals
 #pragma weak get_zend_version
+#pragma weak zend_ce_generator
 
-enum { NAME_BYTES = 256, FRAMES_MAX = 1000000 };
+enum { NAME_BYTES = 256, FRAMES_MAX = 1000000, DELEGATES_MAX = 256 };
 
 static __thread struct heaptap_name_cache names;
 static __thread int is_first_thread;
@@ -87,6 +89,41 @@ is_my_version(void)
     return known == 1;
 }
 
+/* Return true if FRAME is a function. A fiber begins with an internal frame without a name. */
+static int
+is_function(const zend_execute_data *frame)
+{
+    const zend_function *f = frame->func;
+
+    return f != NULL && (f->common.function_name != NULL || ZEND_USER_CODE(f->type));
+}
+
+/* FRAME is the caller of a generator's function. If other generators delegate to this one ("yield
+ * from"), FRAME is a placeholder for their functions. Store these in TO, innermost first, MAX at
+ * most, and return their number. PHP's own function for this also links the frames, which is not
+ * allowed here. */
+static size_t
+delegating(const zend_execute_data *frame, struct heaptap_frame *to, size_t max)
+{
+    const zend_generator *g, *chain[DELEGATES_MAX];
+    size_t length = 0, count = 0;
+
+    if (frame->func != NULL || Z_TYPE(frame->This) != IS_OBJECT || &zend_ce_generator == NULL ||
+        Z_OBJCE(frame->This) != zend_ce_generator)
+        return 0;
+    // From the outermost generator towards the running one, which is in its own frame.
+    for (g = (const zend_generator *)Z_OBJ(frame->This);
+         g->node.parent != NULL && length < DELEGATES_MAX; g = g->node.parent)
+        chain[length++] = g;
+    while (length > 0 && count < max) {
+        const zend_execute_data *f = chain[--length]->execute_data;
+
+        if (f != NULL && is_function(f))
+            to[count++] = (struct heaptap_frame){.at = 0, .id = name_of(f)};
+    }
+    return count;
+}
+
 static size_t
 frames(struct heaptap_frame *to, size_t max)
 {
@@ -97,8 +134,10 @@ frames(struct heaptap_frame *to, size_t max)
         return 0;
 
     for (int i = 0; frame != NULL && count < max && i < FRAMES_MAX; i++) {
-        if (frame->func != NULL)
+        if (is_function(frame))
             to[count++] = (struct heaptap_frame){.at = 0, .id = name_of(frame)};
+        else
+            count += delegating(frame, to + count, max - count);
         frame = frame->prev_execute_data;
     }
     return count;

@@ -19,7 +19,7 @@ moments() {
     same "$dir: exit status" 0 $?
     same "$dir: output" "" "$(cat "$dir/out")"
     "$HEAPTAP" report --json --no-fold "$dir/1.heaptap" >"$dir/json" 2>"$dir/report.err"
-    check "$dir: chains" run_python "$area/moments.py" "$dir/json" "$dir/truth"
+    check "$dir: chains" run_python "$area/moments.py" "$dir/json" "$dir/truth" string.rep
 }
 
 # deep LUA: check the output and the status of deep.lua.

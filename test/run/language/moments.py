@@ -1,9 +1,11 @@
-"""moments.py: compare the chains in a profile of moments.lua with Lua's own list of calls.
+"""moments.py: compare the chains in a profile of moments.lua, .php or .rb with the language's own
+list of calls.
 
-    moments.py REPORT TRUTH
+    moments.py REPORT TRUTH FUNCTION [LEFT_OUT]
 
-REPORT is JSON. The script compares all stacks whose innermost frame of Lua is string.rep. Each call
-of string.rep makes the same blocks and no others, because the collector does not run then.
+REPORT is JSON. The script compares all stacks whose innermost named frame is FUNCTION. Each call of
+this function makes the same blocks and no others. Outer frames with the place LEFT_OUT, such as
+"[C]", are not compared.
 """
 import collections
 import json
@@ -22,8 +24,10 @@ def main():
     found, right = collections.Counter(), collections.Counter()
     for site in report["sites"]:
         named = [frame for frame in site["stack"] if frame.get("language")]
-        if named and named[0]["function"] == "string.rep":
-            found[" ".join(map(place, named))] += site["allocated_bytes"]
+        if named and named[0]["function"] == sys.argv[3]:
+            places = [place(named[0])]
+            places += [p for p in map(place, named[1:]) if p not in sys.argv[4:]]
+            found[" ".join(places)] += site["allocated_bytes"]
     with open(sys.argv[2], encoding="utf-8") as file:
         for line in file:
             count, text = line.rstrip("\n").split(" ", 1)

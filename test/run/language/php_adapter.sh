@@ -2,7 +2,7 @@
 # php_adapter.sh: adapters/php.c, which shows the functions of PHP. If it fails, blocks are charged
 # to wrong functions of a script, or a PHP of another version crashes.
 . "$SRCDIR/test/run/lib.subr"
-need gcc php php-config
+need gcc python3 php php-config
 [ -e "$(php-config --include-dir)/main/php.h" ] || skip_all "needs the headers of PHP (php-dev)"
 
 make -s -C "$SRCDIR" adapters BUILD="$PWD/built" >make.out 2>&1
@@ -57,6 +57,16 @@ END
 same "each string is charged to its functions" "$(LC_ALL=C sort expected)" "$(LC_ALL=C sort stacks)"
 "$HEAPTAP" report --full functions.heaptap >full.txt 2>/dev/null
 check "frames have file and line" grep -q 'Table::fill .*functions\.php:4' full.txt
+
+# Random calls, with generators that delegate, fibers, magic methods and exceptions.
+echo '<?php Moments::moment(); act(2);' >included.php
+"$HEAPTAP" run --quiet -o moments.heaptap --adapter $adapter -- \
+    php "$area/moments.php" 1 "${PHP_MOMENTS:-3000}" truth >moments.out 2>&1
+same "moments: output and status" "0 " "$? $(cat moments.out)"
+"$HEAPTAP" report --json --native moments.heaptap >moments.json 2>/dev/null
+run_python "$area/moments.py" moments.json truth str_repeat >compared 2>&1
+same "moments: chains are those of debug_backtrace" 0 $?
+sed 's/^/#   /' compared
 
 sed 's/" ZEND_VERSION "/9.9.9/' "$SRCDIR/adapters/php.c" >other.c
 check "build for another version" gcc -O2 -shared -fPIC "-I$SRCDIR/include" \
