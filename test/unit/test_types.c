@@ -131,6 +131,42 @@ names_of_allocators_tell_the_type(void **unused)
     }
 }
 
+/* If this fails, blocks of a Python program have types of C, or a function of another program is
+ * taken for CPython's. */
+static void
+objects_of_python_have_their_type(void **unused)
+{
+    static const struct {
+        const char *function;
+        bool is_runtime;
+        const char *type;
+    } cases[] = {
+        {"PyUnicode_New", false, "str"},  {"_PyLong_New", false, "int"},
+        {"PyDict_New", false, "dict"},    {"PyFunction_NewWithQualName", true, "function"},
+        {"dictresize", true, "dict"},     {"dictresize", false, NULL},
+        {"list_resize", false, NULL},     {"PyType_GenericAlloc", true, NULL},
+        {"PyUnicode_News", true, NULL},   {"_PyObject_GC_New", true, NULL},
+        {"", true, NULL},
+    };
+    static const struct type_fact object = {
+        .name = "str", .size = 1, .has_tail = true, .evidence = EVIDENCE_TEMPLATE};
+    const struct type_sizes one = {56, 56}, several = {50, 500};
+
+    (void)unused;
+    for (size_t i = 0; i < countof(cases); i++) {
+        const char *type = type_of_python(cases[i].function, cases[i].is_runtime);
+
+        if (type == NULL || cases[i].type == NULL ? type != cases[i].type
+                                                  : strcmp(type, cases[i].type) != 0)
+            fail_msg("%s: %s", cases[i].function, type != NULL ? type : "nothing");
+    }
+    // Objects of one type have different sizes, and are no arrays.
+    assert_int_equal(type_fit(&object, &one), FIT_TAIL);
+    assert_int_equal(type_fit(&object, &several), FIT_TAIL);
+    assert_true(type_is_python_allocator("_PyObject_GC_NewVar"));
+    assert_false(type_is_python_allocator("PyUnicode_New"));
+}
+
 static const struct type_fact widget = {.name = "widget", .size = 40, .is_aggregate = true};
 static const struct type_fact text = {.name = "char", .size = 1};
 static const struct type_fact integer = {.name = "int", .size = 4};
@@ -375,6 +411,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clues_are_found_in_the_statement),
         cmocka_unit_test(names_of_allocators_tell_the_type),
+        cmocka_unit_test(objects_of_python_have_their_type),
         cmocka_unit_test(facts_are_judged_by_the_sizes),
         cmocka_unit_test(wrappers_ask_their_callers),
         cmocka_unit_test(the_cache_gives_back_what_it_got),

@@ -41,6 +41,14 @@ size_t type_hints(const char *source, size_t size_bytes, uint32_t line, const ch
  * return text. From ARENA or static. */
 const char *type_of_allocator(const char *function, struct arena *arena);
 
+/* Return the type of the Python objects that FUNCTION of CPython allocates, or whose contents it
+ * allocates; NULL = unknown. Local functions of CPython are only recognised if IS_RUNTIME is true.
+ * The result is static. */
+const char *type_of_python(const char *function, bool is_runtime);
+
+/* Return true if FUNCTION of CPython allocates objects of any type for its callers. */
+bool type_is_python_allocator(const char *function);
+
 /* Return true if FUNCTION belongs to Rust's library of boxes and collections, which allocates for
  * its callers. */
 bool type_is_rust_library(const char *function);

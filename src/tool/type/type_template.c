@@ -4,7 +4,10 @@
  * Three forms are recognised. A member function "allocate" of a class template with "alloc" in its
  * name returns space for objects of the first argument, by the allocator requirements. Members of
  * std::basic_string allocate characters. std::make_unique allocates its first argument. A short
- * list adds C functions whose blocks contain text by definition. */
+ * list adds C functions whose blocks contain text by definition.
+ *
+ * A further list has the functions of CPython that allocate objects of one type, or the contents of
+ * such objects. Functions for several types, such as PyType_GenericAlloc, are not in it. */
 #include "type/type_hint.h"
 
 #include <string.h>
@@ -85,6 +88,77 @@ type_of_allocator(const char *function, struct arena *arena)
         if (strncmp(function, strings[i], strlen(strings[i])) == 0)
             return first_argument(function + strlen(strings[i]) - 1, arena);
     return of_allocator(function, arena);
+}
+
+const char *
+type_of_python(const char *function, bool is_runtime)
+{
+    static const struct {
+        const char *function, *type;
+    } makers[] = {
+        {"PyUnicode_New", "str"},
+        {"_PyLong_New", "int"},
+        {"_PyLong_FromMedium", "int"},
+        {"PyLong_FromLong", "int"},
+        {"PyLong_FromSsize_t", "int"},
+        {"PyLong_FromUnsignedLong", "int"},
+        {"PyFloat_FromDouble", "float"},
+        {"PyComplex_FromCComplex", "complex"},
+        {"PyTuple_New", "tuple"},
+        {"PyTuple_Pack", "tuple"},
+        {"_PyTuple_FromArray", "tuple"},
+        {"_PyTuple_FromArraySteal", "tuple"},
+        {"PyBytes_FromStringAndSize", "bytes"},
+        {"_PyBytes_FromSize", "bytes"},
+        {"PyByteArray_FromStringAndSize", "bytearray"},
+        {"PyByteArray_Resize", "bytearray"},
+        {"PyList_New", "list"},
+        {"PyDict_New", "dict"},
+        {"_PyDict_NewPresized", "dict"},
+        {"PyFunction_New", "function"},
+        {"PyFunction_NewWithQualName", "function"},
+        {"_PyFunction_FromConstructor", "function"},
+        {"PyMethod_New", "method"},
+        {"PyCell_New", "cell"},
+        {"PySlice_New", "slice"},
+        {"PyWeakref_NewRef", "weakref"},
+        {"_PyCode_New", "code"},
+        {"PyModule_NewObject", "module"},
+    };
+    static const struct {
+        const char *function, *type;
+    } locals[] = {
+        {"list_resize", "list"},
+        {"list_new_prealloc", "list"},
+        {"new_dict", "dict"},
+        {"new_keys_object", "dict"},
+        {"dictresize", "dict"},
+        {"clone_combined_dict_keys", "dict"},
+        {"set_table_resize", "set"},
+    };
+
+    if (function[0] == 'P' || function[0] == '_') {
+        for (size_t i = 0; i < countof(makers); i++)
+            if (strcmp(function, makers[i].function) == 0)
+                return makers[i].type;
+    }
+    // These names may occur in any program.
+    for (size_t i = 0; is_runtime && i < countof(locals); i++)
+        if (strcmp(function, locals[i].function) == 0)
+            return locals[i].type;
+    return NULL;
+}
+
+bool
+type_is_python_allocator(const char *function)
+{
+    static const char *const names[] = {"_PyObject_New", "_PyObject_GC_", "PyType_GenericAlloc",
+                                        "_PyType_AllocNoTrack"};
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (strncmp(function, names[i], strlen(names[i])) == 0)
+            return true;
+    return strcmp(function, "gc_alloc") == 0; // In 3.9 to 3.13, of the functions above.
 }
 
 bool

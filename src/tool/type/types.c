@@ -98,7 +98,7 @@ struct same_size {
 /* Facts from a function's name. */
 struct name_facts {
     bool known;         // The other fields are valid.
-    bool is_allocator, is_rust_library;
+    bool is_allocator, is_rust_library, is_python_allocator;
     const char *result; // Type of the allocations; NULL = unknown.
 };
 
@@ -604,8 +604,11 @@ read_name(struct typer *t, uint32_t function)
 {
     const char *name = profile_string(t->p, function);
 
-    return (struct name_facts){true, type_is_allocator_name(name), type_is_rust_library(name),
-                               type_of_allocator(name, &t->scratch)};
+    return (struct name_facts){.known = true,
+                               .is_allocator = type_is_allocator_name(name),
+                               .is_rust_library = type_is_rust_library(name),
+                               .is_python_allocator = type_is_python_allocator(name),
+                               .result = type_of_allocator(name, &t->scratch)};
 }
 
 /* Return the facts from the name FUNCTION, a string id. */
@@ -619,6 +622,16 @@ name_facts(struct typer *t, uint32_t function)
     return t->of_name[function];
 }
 
+/* Add FACT, from the name of the frame LEVEL. */
+static void
+add_name_fact(struct typer *t, struct type_facts *facts, struct type_fact fact, uint32_t level)
+{
+    fact.level = (uint8_t)level;
+    fact.evidence = EVIDENCE_TEMPLATE;
+    arena_grow(&t->scratch, &facts->v, &facts->capacity, facts->count, sizeof *facts->v);
+    facts->v[facts->count++] = fact;
+}
+
 /* Add facts from the names of L's frames. */
 static void
 add_name_facts(struct typer *t, const struct profile_location *l, struct type_facts *facts)
@@ -628,22 +641,28 @@ add_name_facts(struct typer *t, const struct profile_location *l, struct type_fa
     if (!has_scopes)
         facts->level_count = l->frame_count < SYMBOL_FRAMES_MAX ? l->frame_count : 1;
     for (uint32_t i = 0; i < l->frame_count && i < facts->level_count; i++) {
-        struct name_facts told = name_facts(t, t->p->frames[l->first_frame + i].function);
+        uint32_t function = t->p->frames[l->first_frame + i].function;
+        struct name_facts told = name_facts(t, function);
+        const char *object = type_of_python(profile_string(t->p, function), l->runtime);
         bool known = told.result == NULL;
 
         if (!has_scopes)
             facts->passes_on[i] = told.is_allocator;
-        if (told.is_rust_library)
+        if (told.is_rust_library || told.is_python_allocator)
             facts->passes_on[i] = true;
+        // It returns a PyObject, which is only the head of the caller's object.
+        if (told.is_python_allocator)
+            facts->takes_size[i] = true;
+        if (object != NULL) // Python's objects have any size.
+            add_name_fact(t, facts,
+                          (struct type_fact){.name = object, .size = 1, .has_tail = true}, i);
         for (size_t k = 0; k < facts->count; k++)
             known = known || (facts->v[k].level == i && facts->v[k].evidence == EVIDENCE_TEMPLATE);
         if (known)
             continue;
-        arena_grow(&t->scratch, &facts->v, &facts->capacity, facts->count, sizeof *facts->v);
-        facts->v[facts->count++] = (struct type_fact){.name = told.result,
-                                                      .size = size_of_name(t, told.result),
-                                                      .level = (uint8_t)i,
-                                                      .evidence = EVIDENCE_TEMPLATE};
+        add_name_fact(t, facts,
+                      (struct type_fact){.name = told.result,
+                                         .size = size_of_name(t, told.result)}, i);
     }
 }
 
