@@ -2,7 +2,8 @@
  *
  * An adapter (mixed/language_adapters.c) passes each name once and gets an id, which stays valid
  * indefinitely, even in children made by fork. So ids and texts are in memory that a child inherits
- * unchanged. This memory uses only address space until an adapter passes a name.
+ * unchanged. This memory uses only address space until an adapter passes a name, and then pages in
+ * the order of use (hash_places.h).
  *
  *     id ──► {function, file, line, language} ──► texts
  *      │                                             │
@@ -24,12 +25,12 @@
 #include "account/file.h"
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "base/hash_places.h"
 #include "platform/mem.h"
 #include "platform/selection.h"
 #include "platform/sys.h"
 
 enum {
-    WINDOW = 64,
     FRAME_PLACES = 2 * LIMIT_NAMED,
     TEXT_PLACES = 2 * LIMIT_NAMED,
     POOL_BYTES = 16 << 20,
@@ -126,15 +127,15 @@ named_id(const char *function, const char *file, uint32_t line, const char *lang
 {
     struct names *n = all_names();
     struct named f = {.line = line};
-    uint32_t made = 0;
-    uint64_t hash;
+    struct hash_places p = {.total = FRAME_PLACES};
+    uint32_t made = 0, at;
 
     if (n == NULL || !text_number(n, function, &f.function) || !text_number(n, file, &f.file) ||
         !text_number(n, language, &f.language))
         return 0;
-    hash = hash_bytes(&f, sizeof f);
-    for (uint32_t i = 0; i < WINDOW; i++) {
-        uint32_t *place = &n->places[(hash + i) % FRAME_PLACES];
+    p.hash = hash_bytes(&f, sizeof f);
+    while (hash_places_next(&p, &at)) {
+        uint32_t *place = &n->places[at];
         uint32_t current = load_acquire(place);
 
         if (current == 0) {

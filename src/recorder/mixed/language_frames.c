@@ -274,10 +274,16 @@ static void
 language_frames_keep(struct language_kept *k, const struct thread *t,
                      const struct stack_target *target, uint32_t count, uint32_t node)
 {
-    const struct language_said *only = t->language->only;
+    struct language_memo *m = t->language;
+    const struct language_said *only = m->only;
 
     if (target->stamp == 0)
         return;
+    if (unlikely(!m->kept_touched)) {
+        // An entry is read before it is written, so each page would fault twice.
+        m->kept_touched = true;
+        mem_touch(m->kept, m->kept + LANGUAGE_KEPT);
+    }
     k->serial = 0;
     keep_found(&k->found, k->frames, LANGUAGE_KEPT_FRAMES, t, target, count, node);
     k->serial = only != NULL ? only->serial : 0;

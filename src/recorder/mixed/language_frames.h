@@ -236,6 +236,7 @@ struct language_memo {
                          // `only`.
     struct language_run runs[LANGUAGE_RUNS];
     uint32_t run_same[LANGUAGE_RUNS]; // The same for the frames that have nodes in a run.
+    bool kept_touched; // True after the first use of `kept`.
     struct language_kept kept[LANGUAGE_KEPT];
     struct language_kept *latest; // The element of `kept` that was used last.
     struct language_deep deep[LANGUAGE_DEEP];

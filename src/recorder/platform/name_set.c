@@ -1,16 +1,17 @@
 /* name_set.c: see selection.h.
  *
- * The set is an open hash table of places in a pool. A text is complete in the pool before a CAS of
- * its place publishes it. So a fork, a signal or a longjmp leaves no intermediate state. A text
- * that loses the race wastes its pool space. No text is ever removed. */
+ * The set is an open hash table (hash_places.h) of places in a pool. A text is complete in the pool
+ * before a CAS publishes its place. So a fork, a signal or a longjmp leaves no intermediate state.
+ * A text that loses the race wastes its pool space. No text is ever removed. */
 #include "platform/selection.h"
 
 #include <string.h>
 
 #include "base/atomics.h"
 #include "base/hash.h"
+#include "base/hash_places.h"
 
-enum { WINDOW = 64, LENGTH_BYTES = 2 };
+enum { LENGTH_BYTES = 2 };
 
 static size_t
 length_at(const struct name_set *t, uint32_t place)
@@ -45,13 +46,12 @@ name_set_is_text(const struct name_set *t, uint32_t place, const void *text, siz
 uint32_t
 name_set_intern(struct name_set *t, const void *text, size_t size_bytes)
 {
-    uint64_t hash = hash_bytes(text, size_bytes);
-    uint32_t made = 0;
+    struct hash_places p = {.hash = hash_bytes(text, size_bytes), .total = t->place_count};
+    uint32_t made = 0, number;
 
     if (size_bytes > NAME_SET_LENGTH_MAX)
         return NAME_SET_NONE;
-    for (uint32_t i = 0; i < WINDOW; i++) {
-        uint32_t number = (uint32_t)((hash + i) % t->place_count);
+    while (hash_places_next(&p, &number)) {
         uint32_t place = load_acquire(&t->places[number]);
 
         if (place == 0) {

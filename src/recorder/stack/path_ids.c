@@ -14,8 +14,9 @@
  * cache miss creates a new id. Equal ids mean equal paths, by induction: as long as an id is in
  * use, it represents one such pair. The converse does not hold. If a path's cache entry was
  * displaced, the path may have several ids, and stacks that extend it are walked once more. So the
- * cache can be small, or even missing. An id is not reused before the thread has dropped its memo
- * and variant stacks.
+ * cache can be small, or even missing. It begins small and grows with the number of ids, so that a
+ * short process touches few pages. An id is not reused before the thread has dropped its memo and
+ * variant stacks.
  *
  * The blocks of a stack without room are counted at its innermost frames (nodes_shorten), which are
  * available after a walk. */
@@ -25,7 +26,7 @@
 #include "base/hash.h"
 #include "platform/mem.h"
 
-enum { PLACES = 1 << 14 };
+enum { PLACES = 1 << 14, PLACES_FIRST = 1 << 8 };
 
 /* When a thread's ids reach this number, the thread is marked stale, so that it drops its ids and
  * starts again. One event needs some 4,000 ids. */
@@ -49,6 +50,18 @@ path_ids_new_id(struct thread *t)
     return t->path_id_next++;
 }
 
+/* Return the number of places in use: at least twice the number of ids, if there are so many. */
+static uint32_t
+place_count(const struct thread *t)
+{
+    uint32_t ids = t->path_id_next > PATH_IDS_FIRST ? t->path_id_next - PATH_IDS_FIRST : 0;
+    uint32_t count = PLACES_FIRST;
+
+    while (count < PLACES && count < 2 * ids)
+        count *= 4;
+    return count;
+}
+
 static uint32_t
 id_of(struct thread *t, uint32_t outer, uint64_t frame)
 {
@@ -56,7 +69,7 @@ id_of(struct thread *t, uint32_t outer, uint64_t frame)
 
     if (unlikely(t->path_ids == NULL) && (t->path_ids = mem_private(sizeof *t->path_ids)) == NULL)
         return path_ids_new_id(t);
-    p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % PLACES];
+    p = &t->path_ids->places[hash_u64(frame ^ (uint64_t)outer << 32) % place_count(t)];
     if (p->frame != frame || p->outer != outer || p->id == 0) {
         // Mark the entry as unused until it is complete, because a handler may jump out of here.
         p->id = 0;
