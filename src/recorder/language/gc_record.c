@@ -264,7 +264,8 @@ gc_heap(unsigned kind)
 
     if (likely(h != NULL))
         return h;
-    h = heaptap_heap_create(gc_runtime->kinds[kind], (HEAPTAP_LASTING | HEAPTAP_COLLECTED) + 1);
+    h = heaptap_heap_create(gc_runtime->kinds[kind],
+                            (HEAPTAP_LASTING | HEAPTAP_COLLECTED | HEAPTAP_DENSE) + 1);
     if (h == NULL || cas_acq_rel(&heaps[kind], &none, h))
         return h;
     heaptap_heap_destroy(h);
