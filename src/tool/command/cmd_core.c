@@ -129,11 +129,32 @@ cmd_core_retain(struct shown *s, const struct core_command *c, struct memory_vie
 {
     struct retain_view *r = arena_array(s->text.base.arena, 1, sizeof *r);
 
-    if (c->o->block != NULL || c->o->retain_by == RETAIN_BY_TYPE)
+    if (c->o->block != NULL || c->o->retain_by == RETAIN_BY_TYPE || c->o->snapshot != NULL)
         find_members(s, c);
     retain_view_build(&s->text.base, s->p, &m->stacks, c->answer.retain,
                       (enum retain_by)c->o->retain_by, r);
     m->retain = r;
+}
+
+/* Write the graph of M to the output of C, for DevTools. */
+static int
+write_snapshot(struct shown *s, const struct core_command *c, const struct memory_view *m)
+{
+    struct sink sink = {.path = c->o->snapshot, .set = s->set};
+    int rc = sink_check(sink.path, s->set);
+    struct strbuf out;
+    struct json j;
+
+    if (rc != 0)
+        return rc;
+    out = sink_begin(&sink);
+    json_begin(&j, &out, JSON_VERSION_TABLES);
+    json_heapsnapshot(&j, &s->text.base, m->retain);
+    rc = sink_end(&out);
+    if (rc == 0)
+        message_hint("the Memory panel of Chromium's DevTools opens %s (Load profile)",
+                     sink.path);
+    return rc;
 }
 
 static int
@@ -151,6 +172,8 @@ cmd_core_show(struct shown *s)
     memory_view_build(&s->text.base, c->e, &c->answer, &m);
     if (c->o->retain)
         cmd_core_retain(s, c, &m);
+    if (c->o->snapshot != NULL)
+        return write_snapshot(s, c, &m);
     if (c->o->view.json)
         json_memory(s->j, &s->text.base, &m, limit);
     else
@@ -158,15 +181,15 @@ cmd_core_show(struct shown *s)
     return 0;
 }
 
-/* Refuse an output file that is also an input. */
+/* Refuse OUTPUT if it is also an input. */
 static int
-cmd_core_check_output(const struct examine_request *request, const struct core_command *c)
+cmd_core_check_output(const char *output, const struct examine_request *request,
+                      const struct core_command *c)
 {
-    int rc = request->core != NULL ? sink_check_input(c->o->output, request->core, "core dump") : 0;
+    int rc = request->core != NULL ? sink_check_input(output, request->core, "core dump") : 0;
 
-    return rc == 0 && c->e->profile != NULL
-               ? sink_check_input(c->o->output, c->e->profile, "profile")
-               : rc;
+    return rc == 0 && c->e->profile != NULL ? sink_check_input(output, c->e->profile, "profile")
+                                            : rc;
 }
 
 /* Write the profile at PATH, with symbols, to the output of O. LIVES is true if its process still
@@ -307,6 +330,7 @@ core_run(const struct core_options *o, int count, char **arguments)
         .check = cmd_core_check,
         .show = cmd_core_show,
     };
+    const char *output = o->output != NULL ? o->output : o->snapshot;
     struct examine_request request;
     char path[64];
     int fd, rc = request_of(c.o, count, arguments, &request);
@@ -328,7 +352,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (o->resident)
         find_backings(&e, &c.answer.resident);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    rc = c.o->output != NULL ? cmd_core_check_output(&request, &c) : 0;
+    rc = output != NULL ? cmd_core_check_output(output, &request, &c) : 0;
     if (rc == 0 && e.unrecorded && o->resident)
         rc = show_unrecorded(&r, &e);
     else if (rc == 0)

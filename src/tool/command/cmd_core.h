@@ -11,6 +11,7 @@ struct core_options {
     bool blocks, leaks, check, resident, retain;
     bool no_fork, force;
     int retain_by; // enum retain_by
+    const char *snapshot; // Path of a heap snapshot to write; NULL = none.
 };
 
 /* Options of commands that stop a process for a search. DEFAULTS is a struct core_options. */

@@ -16,8 +16,8 @@ cmd_retain_run(const void *given, int count, char **arguments)
     struct core_options o = *(const struct core_options *)given;
     bool is_pid = strspn(arguments[0], "0123456789") == strlen(arguments[0]);
 
-    if (o.block != NULL && o.retain_by >= 0) {
-        message_error("--block and --by exclude each other");
+    if ((o.block != NULL) + (o.retain_by >= 0) + (o.snapshot != NULL) > 1) {
+        message_error("--block, --by and -o exclude each other");
         return EXIT_USAGE;
     }
     o.retain_by = o.retain_by < 0 ? RETAIN_BY_ROOT : o.retain_by;
@@ -39,6 +39,9 @@ static const struct opt options[] = {
      "Show a table of the largest amounts that each root (the default), site or type keeps. Roots "
      "are variables, functions on stacks, registers and memory mapped without malloc. Bytes that "
      "several roots keep are in separate rows.", retain_by_names},
+    {OPT_STRING, 'o', "output", &defaults.snapshot, "FILE",
+     "Write all blocks, roots and pointers to FILE, as a heap snapshot for the Memory panel "
+     "of Chromium's DevTools. It opens files whose names end in .heapsnapshot.", NULL},
     {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
      "Take stacks and names from the profile FILE, as for heaptap core.", NULL},
     {OPT_COUNT, 'n', "limit", &defaults.view.limit, "N",
@@ -65,7 +68,8 @@ const struct command command_retain = {
         "process is stopped while its memory is copied.",
     .examples = "heaptap retain 4711\twhich roots keep how much\n"
                 "heaptap retain --by type core.4711\n"
-                "heaptap retain --block 0x55d0c8e012a0 4711\twhy the block is still alive\n",
+                "heaptap retain --block 0x55d0c8e012a0 4711\twhy the block is still alive\n"
+                "heaptap retain -o server.heapsnapshot 4711\tfor DevTools\n",
     .options = options,
     .defaults = &defaults,
     .defaults_bytes = sizeof defaults,

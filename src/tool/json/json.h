@@ -88,6 +88,13 @@ void json_memory_member(struct json_tables *t, const struct view *v);
  * LIMIT entries. */
 void json_memory(struct json *j, const struct view *v, const struct memory_view *m, size_t limit);
 
+/* --- json_heapsnapshot.c: the graph of blocks for DevTools. */
+
+struct retain_view;
+
+/* Write R's graph, of the profile of V, as a heap snapshot of V8. R is by root. */
+void json_heapsnapshot(struct json *j, const struct view *v, const struct retain_view *r);
+
 /* --- json_page.c: all data of a profile's page, as JSON. */
 
 struct json_page {

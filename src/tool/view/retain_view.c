@@ -43,9 +43,7 @@ struct retaining {
     struct profile *p;
     struct retain *r;
     const struct block_stacks *stacks;
-    struct root_groups groups;
-    uint32_t blocks;      // Number of blocks; nodes of groups, owners and all others follow.
-    uint32_t first_group, first_owner, lost, top;
+    uint32_t blocks; // Number of blocks, which are the first nodes.
     struct dominators tree;
     struct retain_view *out;
 };
@@ -75,7 +73,7 @@ static void
 add_groups(struct retaining *r)
 {
     const struct roots *roots = &r->r->roots;
-    const struct root_groups *g = &r->groups;
+    const struct root_groups *g = &r->out->groups;
     struct block_graph *graph = &r->r->graph;
     size_t *next = xcalloc(g->count + 1, sizeof *next), sum = 0;
     uint32_t *order = xmalloc((roots->word_count + 1) * sizeof *order);
@@ -86,7 +84,7 @@ add_groups(struct retaining *r)
     }
     for (size_t i = 0; i < roots->word_count; i++)
         order[next[g->of_word[i]]++] = (uint32_t)i;
-    r->first_group = graph->count;
+    r->out->first_group = graph->count;
     for (size_t i = 0, k = 0; i < g->count; i++) {
         block_graph_add_node(graph);
         for (; k < next[i]; k++) {
@@ -104,22 +102,22 @@ add_groups(struct retaining *r)
 static void
 add_owners(struct retaining *r)
 {
-    const struct root_groups *g = &r->groups;
+    const struct root_groups *g = &r->out->groups;
     struct block_graph *graph = &r->r->graph;
 
-    r->first_owner = graph->count;
+    r->out->first_owner = graph->count;
     for (size_t i = 0; i < g->owner_count; i++) {
         block_graph_add_node(graph);
         for (size_t k = 0; k < g->count; k++)
             if (g->v[k].owner == i)
-                block_graph_add_edge(graph, r->first_group + (uint32_t)k);
+                block_graph_add_edge(graph, r->out->first_group + (uint32_t)k);
     }
-    r->top = graph->count;
+    r->out->top = graph->count;
     block_graph_add_node(graph);
     for (size_t i = 0; i < g->owner_count; i++)
-        block_graph_add_edge(graph, r->first_owner + (uint32_t)i);
-    block_graph_add_edge(graph, r->top + 1);
-    r->lost = graph->count;
+        block_graph_add_edge(graph, r->out->first_owner + (uint32_t)i);
+    block_graph_add_edge(graph, r->out->top + 1);
+    r->out->lost_node = graph->count;
     block_graph_add_node(graph);
     for (uint32_t i = 0; i < r->blocks; i++)
         if (r->r->begins[i])
@@ -134,7 +132,7 @@ find_tree(struct retaining *r)
     block_graph_keep_ranks(&r->r->graph, r->r->ranks);
     add_groups(r);
     add_owners(r);
-    dominators_find(&r->r->graph, r->top, &r->tree);
+    dominators_find(&r->r->graph, r->out->top, &r->tree);
     for (uint32_t i = 0; i < r->blocks; i++) {
         if (!is_selected(r, i))
             continue;
@@ -208,7 +206,7 @@ several_name(const struct retaining *r, const char *owner)
 static void
 list_roots(struct retaining *r)
 {
-    const struct root_groups *g = &r->groups;
+    const struct root_groups *g = &r->out->groups;
     uint64_t *bytes = sums_of(r, false), *blocks = sums_of(r, true);
     struct block_sum all = {.blocks = blocks[0], .bytes = bytes[0]};
     struct block_sum *owners = xcalloc(g->owner_count + 1, sizeof *owners);
@@ -216,13 +214,13 @@ list_roots(struct retaining *r)
     r->out->rows =
         arena_array(r->v->arena, g->count + g->owner_count + 2, sizeof *r->out->rows);
     for (size_t i = 0; i < g->owner_count; i++)
-        owners[i] = take_sum(r, bytes, blocks, r->first_owner + (uint32_t)i, &all);
-    take_sum(r, bytes, blocks, r->lost, &all);
+        owners[i] = take_sum(r, bytes, blocks, r->out->first_owner + (uint32_t)i, &all);
+    take_sum(r, bytes, blocks, r->out->lost_node, &all);
     for (size_t i = 0; i < g->count; i++)
         add_row(r->out, (struct retain_row){
             .kind = g->v[i].kind, .name = g->v[i].name, .owner = g->owners[g->v[i].owner].name,
             .words = g->v[i].words,
-            .retained = take_sum(r, bytes, blocks, r->first_group + (uint32_t)i,
+            .retained = take_sum(r, bytes, blocks, r->out->first_group + (uint32_t)i,
                                  &owners[g->v[i].owner])});
     for (size_t i = 0; i < g->owner_count; i++)
         add_row(r->out, (struct retain_row){
@@ -426,7 +424,7 @@ describe_path(struct retaining *r)
 
     out->steps = arena_array(r->v->arena, path->count + 1, sizeof *out->steps);
     if (path->root != NULL)
-        out->root = r->groups.v[r->groups.of_word[path->root - r->r->roots.words]].kind;
+        out->root = r->out->groups.v[r->out->groups.of_word[path->root - r->r->roots.words]].kind;
     for (size_t i = 0; i < path->count; i++) {
         const struct block *b = &v[path->blocks[i]];
         const struct retain_word *word = &r->r->words[i];
@@ -436,7 +434,7 @@ describe_path(struct retaining *r)
         *s = (struct retain_step){.block = b, .within = word->value - b->address, .at = word->at};
         s->type = site != NULL ? type_of(r->p, site) : NULL;
         if (i == 0) {
-            s->holder = root_groups_word(r->v, r->r, &r->groups, path->root);
+            s->holder = root_groups_word(r->v, r->r, &r->out->groups, path->root);
         } else {
             s->at -= v[path->blocks[i - 1]].address;
             s->holder = holder_name(r, &v[path->blocks[i - 1]], s->at);
@@ -470,7 +468,7 @@ retain_view_build(const struct view *v, struct profile *p, const struct block_st
         .retain = r,
         .by = by,
         .lacks_memory = r->e->memory.missing_bytes > 0 || r->e->excluded_bytes > 0};
-    root_groups_build(v, r, &work.groups);
+    root_groups_build(v, r, &ret->groups);
     find_tree(&work);
     if (r->target != NULL)
         describe_target(&work);

@@ -37,6 +37,9 @@ struct retain_view {
     enum retain_by by;
     bool lacks_memory; // Pointers may be missing from the dump: blocks are only perhaps lost.
     struct block_sum total, lost; // Only blocks that the filters select.
+    // Nodes that the graph of `retain` has behind its blocks: groups, owners, all, lost blocks.
+    struct root_groups groups;
+    uint32_t first_group, first_owner, top, lost_node;
     struct retain_row *rows;      // Most retained bytes first.
     size_t row_count;
     // If there is a target: blocks that only it leads to, and the path; step_count 0 = lost.

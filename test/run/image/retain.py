@@ -2,6 +2,7 @@
 
     retain.py HEAPTAP PROGRAMS LIBRARY
 """
+import json
 import os
 import re
 import subprocess
@@ -134,6 +135,50 @@ def refusals(where, at):
     tell(got.returncode == 2 and "is no address" in got.stderr, "no address", got.stderr)
     got = run("retain", "--block", at["held"], "--by", "type", where)
     tell(got.returncode == 2 and "exclude each other" in got.stderr, "two questions", got.stderr)
+    with open("retained.heaptap", "rb") as profile:
+        before = profile.read(4096)
+    got = run("retain", "-o", "retained.heaptap", where)
+    with open("retained.heaptap", "rb") as profile:
+        tell(got.returncode == 2 and profile.read(4096) == before, "no profile is overwritten",
+             got.stderr)
+
+
+def snapshot(where, total):
+    """Read a heap snapshot as DevTools does. By root, it keeps the same bytes as in the table."""
+    got = run("retain", "-o", "made.heapsnapshot", where)
+    assert got.returncode == 0, got.stderr
+    with open("made.heapsnapshot") as source:
+        made = json.load(source)
+    meta, nodes, edges = made["snapshot"]["meta"], made["nodes"], made["edges"]
+    width, count = len(meta["node_fields"]), made["snapshot"]["node_count"]
+    types, names, _, sizes, edge_counts = (nodes[i::width] for i in range(5))
+    tell(len(nodes) == count * width and len(set(nodes[2::width])) == count and
+         len(edges) == made["snapshot"]["edge_count"] * len(meta["edge_fields"]) ==
+         sum(edge_counts) * len(meta["edge_fields"]), "counts of a heap snapshot", where)
+    tell(sum(sizes) == total["bytes"] and sum(kind == 3 for kind in types) == total["blocks"],
+         "a heap snapshot has all blocks", sum(sizes), total)
+    targets, follow = [to // width for to in edges[2::3]], []
+    for number in edge_counts:
+        follow.append(targets[:number])
+        del targets[:number]
+
+    def reached(without):
+        seen, left = {0}, [0]
+        while left:
+            for to in follow[left.pop()]:
+                if to not in seen and to != without:
+                    seen.add(to)
+                    left.append(to)
+        return seen
+    every = reached(None)
+    tell(len(every) == count, "every node of a heap snapshot can be reached", count, len(every))
+    strings = made["strings"]
+    for name, expected in ROOTS.items():
+        named = [i for i in range(count) if types[i] == 9 and
+                 strings[names[i]] == {"nothing: lost": "(lost)"}.get(name, name)]
+        if not name.startswith("several"):
+            kept = sum(sizes[i] for i in every - reached(named[0]))
+            tell(kept == expected[0], "a heap snapshot: " + name, kept)
 
 
 def cut_short(core, at):
@@ -173,6 +218,7 @@ def known():
     paths(pid, at)
     refusals(pid, at)
     texts(pid, at)
+    snapshot(pid, retained(pid)["total"])
     found = documents.loads(run("core", "--json", "--find-pointers", at["local"], "--pid",
                                 pid).stdout)["pointers"]
     tell([pointer["kind"] for pointer in found] == ["stack"],
@@ -183,6 +229,7 @@ def known():
         paths(core, at)
         refusals(core, at)
         cut_short(core, at)
+        snapshot(core, retained(core)["total"])
     else:
         print("ok - a dump # SKIP gdb is not installed")
     program.go_on()
