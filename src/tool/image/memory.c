@@ -222,10 +222,13 @@ memory_read_window(const struct memory *m, const struct memory_region *r, uint64
         return read_living(m, address, buffer, size_bytes);
     if (!window_has(w, address, size_bytes)) {
         uint64_t start = window_start(w, r, address, size_bytes), left = r->end - start;
+        uint64_t wanted = WINDOW_BYTES;
 
+        // A search follows pointers in any order. It needs little at each place.
+        if (start == (address & ~(uint64_t)4095) && start != w->start + w->readable_bytes)
+            wanted = ((address + size_bytes + 4095) & ~(uint64_t)4095) - start;
         w->start = start;
-        w->readable_bytes =
-            read_living(m, start, w->bytes, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES);
+        w->readable_bytes = read_living(m, start, w->bytes, (size_t)(left < wanted ? left : wanted));
     }
     if (address - w->start >= w->readable_bytes)
         return 0;

@@ -11,6 +11,7 @@ One difference is known. Until the interpreter is initialised, Python does not s
 the interpreter's lock, so a block that encodings allocates without the lock belongs to no function
 in one count.
 """
+import os
 import re
 import subprocess
 import sys
@@ -111,8 +112,10 @@ def counted(path):
     functions = {}
     for line in open(path):
         calls, size, *key = line.rstrip("\n").split("\t")
-        before = functions.get(tuple(key), (0, 0))
-        functions[tuple(key)] = before[0] + int(calls), before[1] + int(size)
+        # Templates have paths with "..".
+        key = key[0], os.path.normpath(key[1]) if key[1] else ""
+        before = functions.get(key, (0, 0))
+        functions[key] = before[0] + int(calls), before[1] + int(size)
     return functions
 
 
