@@ -228,7 +228,8 @@ memory_read_window(const struct memory *m, const struct memory_region *r, uint64
         if (start == (address & ~(uint64_t)4095) && start != w->start + w->readable_bytes)
             wanted = ((address + size_bytes + 4095) & ~(uint64_t)4095) - start;
         w->start = start;
-        w->readable_bytes = read_living(m, start, w->bytes, (size_t)(left < wanted ? left : wanted));
+        wanted = left < wanted ? left : wanted;
+        w->readable_bytes = read_living(m, start, w->bytes, (size_t)wanted);
     }
     if (address - w->start >= w->readable_bytes)
         return 0;
