@@ -312,7 +312,7 @@ by_reaper(void)
     return wait_for(pid) || wait(NULL) < 0;
 }
 
-/* Remove the child's write access to the directory of its profile; it continues unrecorded. */
+/* Remove the child's write access to the profile's directory; it continues unrecorded. */
 static int
 by_nobody(void)
 {

@@ -280,7 +280,7 @@ line_starts(const char *line, char *const *arguments, uint32_t index)
 
     for (uint32_t i = 1; i < index; i++)
         given += count_words(arguments[i], false);
-    // A user who starts the interpreter by hand may omit its arguments.
+    // On a command line, the arguments of the interpreter may be missing.
     first = index > 1 && words > given ? words - given - 1 : 0;
     last = index > 1 ? first : words;
     for (uint32_t i = 0; i <= last && next_plain_word(&line, true, &word); i++) {

@@ -7,11 +7,13 @@
  * The queue of a socket may be as short as ten datagrams, so each of them wakes `run`. */
 #include "launch/run.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,6 +46,27 @@ make_socket(struct arena *arena, const char **ret_name)
     return -1;
 }
 
+/* Set the size of FD to BYTES. The limit on file size also applies to memory, so it is raised
+ * meanwhile, and its signal ignored. Returns 0, or -1 with errno set. */
+static int
+set_size(int fd, off_t bytes)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, given;
+    struct rlimit limit, raised;
+    int r, error;
+
+    sigaction(SIGXFSZ, &ignore, &given);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &raised);
+    r = ftruncate(fd, bytes);
+    error = errno;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    sigaction(SIGXFSZ, &given, NULL);
+    errno = error;
+    return r;
+}
+
 int
 run_unrecorded_begin(struct recorded_run *r, struct err *err)
 {
@@ -52,10 +75,15 @@ run_unrecorded_begin(struct recorded_run *r, struct err *err)
     int fd = memfd_create("unrecorded", MFD_CLOEXEC);
     struct unrecorded_counts *c = MAP_FAILED;
 
-    if (fd >= 0 && ftruncate(fd, UNRECORDED_OFF + UNRECORDED_BYTES) == 0)
+    if (fd >= 0 && set_size(fd, UNRECORDED_OFF + UNRECORDED_BYTES) == 0)
         c = mmap(NULL, UNRECORDED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, UNRECORDED_OFF);
     if (c == MAP_FAILED) {
-        err_errno(err, HEAPTAP_BAD_INPUT, "cannot make the memory that --fail-on needs");
+        if (errno == EFBIG)
+            err_set(err, HEAPTAP_BAD_INPUT,
+                    "--fail-on needs a file in memory, and the limit on file size is too low; "
+                    "raise it (ulimit -f %d)", (UNRECORDED_OFF + UNRECORDED_BYTES) / 1024);
+        else
+            err_errno(err, HEAPTAP_BAD_INPUT, "cannot make the memory that --fail-on needs");
         if (fd >= 0)
             close(fd);
         return HEAPTAP_BAD_INPUT;

@@ -219,6 +219,18 @@ gate "a limit on address space: a program" 99 \
     "only_leaks: --fail-on cannot judge it: not recorded: no memory" \
     -- ./limited space ./only_leaks
 gate "no limit" 99 "leaks: 1.9 MiB, more than the 1.0 MiB" -- ./limited none ./only_leaks
+# The limit on the size of files also applies to the shared memory of the counts.
+for how in -S -SH; do
+    printf '#!/usr/bin/env bash\nulimit %s -f 20 && exec "%s" "$@"\n' $how "$HEAPTAP" >run$how
+    chmod +x run$how
+done
+HEAPTAP=$PWD/run-S gate "a limit on the size of files for all" 99 \
+    "leaks: 9.5 MiB, more than the 1.0 MiB" -- sh -c 'ulimit -f unlimited; ./leaks; :'
+HEAPTAP=$PWD/run-S gate "a limit on the size of files for all: the program keeps it" 0 "" \
+    --only quiet -- bash -c '[ "$(ulimit -f)" = 20 ] && ulimit -f unlimited && exec ./quiet'
+HEAPTAP=$PWD/run-SH gate "a limit on the size of files that nobody can raise" 3 \
+    "--fail-on needs a file in memory, and the limit on file size is too low; raise it (ulimit" \
+    -- ./leaks
 gate "two failures" 99 "limited and other programs, in all 2: --fail-on cannot judge them" \
     -- sh -c './limited size; ./limited size'
 gate "--only: a failure of another program" 0 "" --only limited -- ./limited size ./only_leaks
