@@ -846,8 +846,8 @@ stack_useful_depth(const struct profile *p, const struct stack *s)
     return depth;
 }
 
-/* Return true if FRAME belongs to code that calls static constructors: the loader or, for those of
- * the program, the C library. */
+/* Return true if FRAME belongs to code that calls static constructors: the loader, or the C library
+ * if the program has them. */
 static bool
 calls_constructors(const struct profile *p, uint32_t frame)
 {

@@ -262,8 +262,9 @@ have_same_caller(const struct text_view *v, const struct stack *s, uint32_t own,
            group_function_key(p, other->frames[k], other->locations[k]);
 }
 
-/* Return the containers through which H allocates if C has called it: the one of its largest stack,
- * and those of H's other lines: "vector::push_back and map::operator[]". NULL = none. */
+/* Return the containers through which H allocates for its caller C, such as "vector::push_back and
+ * map::operator[]". The largest stack's container is first, and determines whether there is any;
+ * other lines of H may have others. NULL = none. */
 static const char *
 text_brief_containers(const struct text_view *v, const struct top_holder *h,
                       const struct top_holder_caller *c)

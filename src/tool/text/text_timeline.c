@@ -36,7 +36,7 @@ enum {
     AMOUNTS_WIDTH = 28,
 };
 
-// Least rise of the sum, as a part of its maximum, that is stated if no stack grows.
+// Least rise of the sum to state if no stack grows, relative to its maximum.
 #define NOTABLE_RISE 0.1
 
 static const char *const blocks[STEPS + 1] = {

@@ -113,23 +113,45 @@ text_short(struct arena *arena, int64_t value, enum metric metric)
     return metric_is_bytes(metric) ? style_bytes_short(arena, value) : style_count(arena, value);
 }
 
+/* Return NAME in at most WIDTH columns. Names of scripts have no parameters, and "<module> (import
+ * json)" differs from other modules in the brackets. */
+static const char *
+text_view_script_name(struct arena *a, const char *name, size_t width)
+{
+    static const char module[] = "<module> ";
+
+    if (style_width(name) > width && strncmp(name, module, sizeof module - 1) == 0)
+        name += sizeof module - 1;
+    return style_cut_end(a, name, width);
+}
+
 const char *
 text_function(const struct text_view *v, struct functions *f, uint32_t function, size_t width)
 {
     struct arena *a = v->base.arena;
     const char *name = style_clean(a, functions_name(f, function));
     const char *place = style_clean(a, functions_place(f, function));
+    bool is_script = function >= FUNCTION_FIRST &&
+                     v->base.p->frames[f->v[function].frame].language != 0;
 
+    if (is_script && strcmp(name, "<module>") == 0 && *place != '\0' && !text_is_wide(v) &&
+        style_width(name) + strlen(" ()") + style_width(place) > width)
+        return arena_printf(a, "(%s)", style_cut_start(a, place, width > 2 ? width - 2 : 1));
     if (*place != '\0') {
         size_t room = width / 2 > strlen(" ()") ? width / 2 - strlen(" ()") : 1;
+        size_t beside = style_width(name) + strlen(" ()");
 
+        // A short name leaves more than half.
+        if (beside < width && width - beside > room)
+            room = width - beside;
         if (!text_is_wide(v) && style_width(place) > room)
             place = style_cut_start(a, place, room);
         place = arena_printf(a, " (%s)", place);
         width -= style_width(place) < width ? style_width(place) : width;
     }
     if (!text_is_wide(v) && style_width(name) > width)
-        name = style_cut_end(a, symbol_shorten(a, name, width), width);
+        name = is_script ? text_view_script_name(a, name, width)
+                         : style_cut_end(a, symbol_shorten(a, name, width), width);
     return *place != '\0' ? arena_printf(a, "%s%s", name, place) : name;
 }
 

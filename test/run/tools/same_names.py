@@ -101,6 +101,12 @@ lines = [line.split() for line in output("report", "--by", "function", "--metric
                                          "--limit", "1000").splitlines()]
 same("text of report --by function", sorted(file for name, file in WANTED if " " not in name),
      sorted(os.path.basename(words[-1]) for words in lines if NAMES & set(words)))
+if KIND == "python3": # In narrow columns a module keeps the part that distinguishes it.
+    narrow = subprocess.run([HEAPTAP, "callgraph", "--alloc", "--limit", "1000", PROFILE],
+                            env={**os.environ, "COLUMNS": "70", "LC_ALL": "C.UTF-8"},
+                            capture_output=True, check=True, text=True).stdout
+    same("narrow names of modules", [], [line for line in narrow.splitlines()
+                                         if "<module> (…)" in line or "<modul…" in line])
 if KIND in SCRIPT: # The stacks begin with functions of the script, not with an interpreter's main.
     # Libraries of the interpreter may have constructors, which are outside main.
     rows = view("callgraph", "--metric", "alloc")["callgraph"]
