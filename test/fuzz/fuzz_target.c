@@ -1,4 +1,4 @@
-/* fuzz_target.c: read any bytes as a process to attach to: the files of /proc, the tables of its
+/* fuzz_target.c: read any bytes as a process to attach to: the files of /proc, the tables of
  * modules, its threads' control blocks and stacks, and the region of a recorder. All of these are
  * under the control of the process.
  *

@@ -1,4 +1,4 @@
-/* attached.c: a program for tests of heaptap attach, in one of these ways:
+/* attached.c: a program for tests of heaptap attach, in these ways:
  *
  *     attached commands          obeys the letters on standard input, one at a time, and answers
  *                                each with the same letter. Allocates in no other way:
