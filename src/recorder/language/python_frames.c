@@ -319,12 +319,16 @@ python_frames_stop_from(enum python_chain kind, const struct python_memo *m, uin
 
 /* Move the stop so that enough frames from link number INNER outwards are compared. Return false if
  * the links do not reach that far. */
-static bool
+static INLINE bool
 python_frames_reaches(enum python_chain kind, struct walk *w, uint32_t inner)
 {
     const struct link *l = w->m->links;
-    uint32_t wanted = (uint32_t)heaptap_frames_wanted() + 1;
+    uint32_t wanted;
 
+    // Without a stop and with all links, the recorder need not be asked. That is the common case.
+    if (likely(has_marks(kind) || w->stop == 0) && likely(!w->m->is_cut))
+        return true;
+    wanted = (uint32_t)heaptap_frames_wanted() + 1;
     if (w->stop > 0 && l[inner].frames < l[w->stop].frames + wanted)
         w->stop = python_frames_stop_from(kind, w->m, inner);
     return w->stop > 0 || !w->m->is_cut || l[inner].frames >= wanted;
@@ -616,6 +620,8 @@ python_frames_next_stop(enum python_chain kind, const struct walk *w, uint32_t t
 {
     const struct link *l = w->m->links;
 
+    if (has_marks(kind))
+        return 0;
     if (l[top].frames <= l[w->stop].frames + heaptap_frames_wanted() + 2 * STOP_STEP)
         return w->stop;
     return python_frames_stop_from(kind, w->m, top);
