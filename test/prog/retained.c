@@ -5,8 +5,7 @@
  *     list        100 nodes of 32 bytes, each with text of 100 bytes
  *     tree        127 nodes of 48 bytes
  *     registry    a table of 24 bytes, an array of 64 buckets, 64 entries of 56 bytes
- *     ring        10 nodes of 32 bytes in a circle; the last one points into the middle of the
- *                 first
+ *     ring        10 nodes of 32 bytes in a circle; the last one also points into the first
  *     first_user, second_user: one block of 5000 bytes
  *     local       a thread-local variable of both threads: blocks of 7000 and 7100 bytes
  *     hold()      a block of 6000 bytes on the stack; 6100 bytes in the other thread

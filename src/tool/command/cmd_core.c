@@ -62,6 +62,8 @@ check_retain(struct shown *s, const struct core_command *c)
                       memory_place_words(a, c->e, &c->answer.place), neighbours);
         return EXIT_BAD_INPUT;
     }
+    if (c->e->unrecorded)
+        thread_frames_add_modules(s->p, c->e);
     if (c->o->block != NULL || c->o->retain_by == RETAIN_BY_ROOT)
         thread_frames_find(c->answer.retain, s->p, &c->o->view.symbols);
     return 0;

@@ -60,9 +60,9 @@ const struct command command_retain = {
     .arguments = "PID|CORE",
     .summary = "show what keeps blocks alive",
     .description =
-        "Searches the memory of a recorded process, or a core dump of one, for pointers to its "
-        "blocks. Shows which variable or stack alone keeps how much, or the path from a root to a "
-        "block with the members of structures that lead there.\n"
+        "Searches the memory of a process or a core dump for pointers to its blocks. Shows which "
+        "variable or stack alone keeps how much, or the path from a root to a block with the "
+        "members of structures that lead there.\n"
         "\n"
         "Every word that may be a pointer counts as one, as for heaptap core --leaks. A running "
         "process is stopped while its memory is copied.",

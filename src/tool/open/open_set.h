@@ -91,6 +91,10 @@ uint32_t thread_frames_module(const struct profile *p, const struct thread_frame
  * Return the index of the first one. */
 uint32_t thread_frames_append(struct profile *p, const struct thread_frame *frames, size_t count);
 
+/* Append the files that E's process has mapped to P's modules, for a process of which nothing was
+ * recorded. */
+void thread_frames_add_modules(struct profile *p, const struct examined *e);
+
 /* Find the frames that hold the words of R's roots on stacks, and append them to the locations of
  * P. If R has a path, only the stack where it begins counts. CHOICE has the places of P's files. */
 void thread_frames_find(struct retain *r, struct profile *p, const struct symbol_choice *choice);

@@ -5,8 +5,10 @@
  * its library is added first. */
 #include "open/open_set.h"
 
+#include <elf.h>
 #include <string.h>
 
+#include "image/module_end.h"
 #include "open/symbolise.h"
 #include "symbol/debug_dirs.h"
 #include "symbol/dwfl.h"
@@ -45,6 +47,48 @@ thread_frames_add_recorder(struct profile *p, const struct memory *m)
     v[p->module_count++] = library;
     p->modules = v;
     return (uint32_t)p->module_count - 1;
+}
+
+/* Return true if MAPPING of M begins an ELF file. Set *RET_BIAS to the difference between addresses
+ * in the process and in the file. */
+static bool
+begins_object(const struct memory *m, const struct memory_mapping *mapping, uint64_t *ret_bias)
+{
+    Elf64_Ehdr header;
+
+    if (mapping->file_off != 0 || mapping->path[0] != '/' ||
+        memory_read(m, mapping->start, &header, sizeof header) < sizeof header ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    *ret_bias = header.e_type == ET_EXEC ? 0 : mapping->start;
+    return true;
+}
+
+void
+thread_frames_add_modules(struct profile *p, const struct examined *e)
+{
+    const struct memory *m = &e->memory;
+    size_t capacity = m->mapping_count + p->module_count + 1, count = p->module_count;
+    struct profile_module *v = arena_array(&p->arena, capacity, sizeof *v);
+
+    if (count > 0)
+        memcpy(v, p->modules, count * sizeof *v);
+    count = count > 0 ? count : 1;
+    for (size_t i = 0; i < m->mapping_count; i++) {
+        const struct memory_mapping *mapping = &m->mappings[i];
+        uint64_t bias, end;
+
+        if (!begins_object(m, mapping, &bias))
+            continue;
+        end = module_end(e, mapping);
+        // Programs lie below their libraries.
+        v[count] = (struct profile_module){
+            .start = mapping->start, .bias = bias, .path = mapping->path,
+            .end = end != UINT64_MAX ? end : mapping->end, .is_program = count == 1};
+        count++;
+    }
+    p->modules = v;
+    p->module_count = (uint32_t)count;
 }
 
 uint32_t
@@ -101,7 +145,7 @@ holding_read_word(const void *memory, uint64_t address, uint64_t *ret)
     return retain_read_word(memory, address, ret);
 }
 
-/* Keep the COUNT FRAMES of T as far as they hold one of the words FIRST to END, which are all words
+/* Keep the COUNT FRAMES of T as far as they hold any of the words FIRST to END, which are all words
  * of a root. */
 static void
 keep_frames(struct holding *h, const struct memory_thread *t, const struct thread_frame *frames,

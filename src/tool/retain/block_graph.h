@@ -69,8 +69,7 @@ enum root_rank {
 
 enum root_rank root_rank(const struct scan_range *root);
 
-/* Store the rank of each node of G in RET: the highest rank of ROOTS from which a path leads
- * there. */
+/* Store the rank of each node of G in RET: the highest rank of the ROOTS that lead there. */
 void block_graph_rank(const struct block_graph *g, const struct roots *roots, uint8_t *ret);
 
 /* Set the Ith byte of RET to 1 if the search for lost blocks begins at node I of G: it is lost and
@@ -89,8 +88,8 @@ struct block_path {
     size_t count;
 };
 
-/* Find a shortest path to block TARGET of G from those of ROOTS that have its rank by RANKS. The
- * result is from ARENA. */
+/* Find a shortest path to block TARGET of G from ROOTS of its rank by RANKS. The result is from
+ * ARENA. */
 void block_graph_shortest(const struct block_graph *g, const struct roots *roots,
                           const uint8_t *ranks, uint32_t target, struct arena *arena,
                           struct block_path *ret);

@@ -68,7 +68,7 @@ add_to(struct block_sum *sum, uint64_t blocks, uint64_t bytes)
 
 /* --- The tree ----------------------------------------------------------------------------- */
 
-/* Append a node for each group of roots, with edges to the targets of its words. */
+/* Append a node for each group of roots, with edges to the targets of the words. */
 static void
 add_groups(struct retaining *r)
 {
@@ -241,7 +241,7 @@ list_roots(struct retaining *r)
 
 /* Rows, and the row of each block. */
 struct row_table {
-    uint32_t *of_site; // By id of a site in the file: index of its row plus 1; 0 = none.
+    uint32_t *of_site; // By id of a site in the file: index of the row plus 1; 0 = none.
     uint32_t site_count;
     struct retain_row *rows;
     size_t count;
