@@ -2,8 +2,7 @@
 # attach.sh: heaptap attach and detach. If it fails, an attach counts wrong, changes the process, or
 # leaves something in it.
 #
-# ATTACH_ROUNDS=50 attaches that often to each program that churns, ATTACH_KILLS=300 kills that many
-# commands.
+# ATTACH_ROUNDS=50 attaches that often to each program that churns.
 . "$SRCDIR/test/run/lib.subr"
 need python3
 export HEAPTAP PROG PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/test/run/attach"
@@ -22,13 +21,8 @@ check "rounds" python3 "$area/rounds.py" "${ATTACH_ROUNDS:-10}"
 check "exceptions" python3 "$area/throws.py"
 check "traps" python3 "$area/traps.py"
 check "system calls that wait" python3 "$area/waits.py" 10
-check "each step fails once" python3 "$area/steps.py" "$ORACLE/tool_attach_faults" \
-    "$BUILD/libheaptap_attach.so"
-check "the command is killed" python3 "$area/killed.py" "${ATTACH_KILLS:-20}"
 check "in the foreground" python3 "$area/foreground.py"
 check "blocks from before" python3 "$area/earlier.py"
 check "forked children" python3 "$area/children.py"
 check "several processes" python3 "$area/several.py"
-check "in odd situations" python3 "$area/confined.py"
-check "refused" python3 "$area/refused.py"
 finish
