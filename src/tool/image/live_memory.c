@@ -576,23 +576,26 @@ live_memory_has_ranges(const struct memory *m)
     return same;
 }
 
-void
-live_memory_note_written(struct memory *m)
+bool
+live_memory_note_copied(struct memory *m)
 {
     struct memory copy = {0};
+    bool whole = read_ranges(&copy, m->snapshot, "smaps") == 0;
 
-    if (read_ranges(&copy, m->snapshot, "smaps") == 0)
-        for (size_t i = 0; i < m->region_count; i++) {
-            struct memory_region *r = &m->regions[i];
-            const struct memory_region *same = memory_region_at(&copy, r->start);
+    for (size_t i = 0; whole && i < m->region_count; i++) {
+        struct memory_region *r = &m->regions[i];
+        const struct memory_region *same = memory_region_at(&copy, r->start);
 
-            // In the copy, ranges for which wiping was revoked lack the flag that excludes them.
-            if (r->clean && same != NULL && !same->clean) {
-                r->clean = false;
-                r->readable_bytes = r->end - r->start;
-            }
+        // The process may have asked for zeros in children since M's ranges were read.
+        if (r->readable_bytes > 0 && same != NULL && same->wiped)
+            whole = false;
+        if (r->clean && same != NULL && !same->clean) {
+            r->clean = false;
+            r->readable_bytes = r->end - r->start;
         }
+    }
     memory_close(&copy);
+    return whole;
 }
 
 size_t

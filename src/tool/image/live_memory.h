@@ -19,8 +19,9 @@ void live_memory_renew(struct memory *m);
 /* Return true if the process has the address ranges of M, with the same access. */
 bool live_memory_has_ranges(const struct memory *m);
 
-/* Note which ranges without write access were written, according to M's snapshot. */
-void live_memory_note_written(struct memory *m);
+/* Note which ranges without write access were written, according to M's snapshot. Return false if
+ * the snapshot has zeros in a range of M. */
+bool live_memory_note_copied(struct memory *m);
 
 enum live_stop {
     LIVE_STOP_ALL,

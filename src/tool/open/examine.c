@@ -33,6 +33,9 @@
 /* Attempts to find a thread that can make a call, and the time between them. */
 enum { BORROW_ATTEMPTS = 20, BORROW_WAIT_NS = 2000000 };
 
+/* Number of snapshots with zeros after which a search does without. */
+enum { SNAPSHOTS_MAX = 4 };
+
 /* Return true if the recorder is among the libraries of M's process. */
 static bool
 has_recorder(const struct memory *m)
@@ -509,6 +512,7 @@ struct stopped_search {
     struct snapshot snapshot;
     struct err refusal;  // Reason why there is no snapshot; "" = there is one.
     bool is_unbounded;   // The stop may take any time.
+    unsigned wiped;      // Number of snapshots with zeros instead of memory.
     struct profile_bytes profile;
 };
 
@@ -635,7 +639,11 @@ read_stopped(const struct examine_request *request, struct examined *e,
         if (copied) {
             moved = live_memory_moved(&e->memory);
             resume_threads(e, since_ns);
-            live_memory_note_written(&e->memory);
+            if (!live_memory_note_copied(&e->memory)) {
+                moved = true;
+                if (++s.wiped == SNAPSHOTS_MAX)
+                    err_set(&s.refusal, HEAPTAP_OK, "it keeps more and more memory from children");
+            }
         } else {
             r = may_stop(e, &s);
             live_memory_renew(&e->memory);
