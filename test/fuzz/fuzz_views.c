@@ -212,7 +212,7 @@ show_timeline(struct looked_at *l)
         text_timeline(&l->view, &t);
         json_begin(&j, &l->out, l->version);
         json_timeline(&j, &l->view.base, &t);
-        timeline_svg(l->p, &t, &l->arena, &l->out);
+        timeline_svg(l->p, &l->stacks, &t, &l->arena, &l->out);
         timeline_flame(l->p, &l->stacks, &options, &l->arena, &l->out);
     }
 }

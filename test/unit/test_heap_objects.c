@@ -291,7 +291,7 @@ dense_heaps_hold_what_was_put_in(void **unused)
 static void
 no_object_of_a_dense_heap_is_sparse(void **unused)
 {
-    enum { PAGES = 512, PAGE_BYTES = 16384, CLASSES = 32, CLASS_BYTES = 16 };
+    enum { PAGES = 512, DENSE_PAGE_BYTES = 16384, CLASSES = 32, CLASS_BYTES = 16 };
     struct heap_objects *o = &models[0].instance->objects;
     uintptr_t base = UINT64_C(0x7f1234500000), left = PAGES;
     uint32_t used[PAGES] = {0};
@@ -304,11 +304,11 @@ no_object_of_a_dense_heap_is_sparse(void **unused)
         for (uint32_t i = 0; i < PAGES; i++) {
             uint64_t size_bytes = (i % CLASSES + 1) * CLASS_BYTES;
 
-            if (used[i] + size_bytes > PAGE_BYTES)
+            if (used[i] + size_bytes > DENSE_PAGE_BYTES)
                 continue;
             left++;
             assert_true(heap_objects_insert(
-                o, (void *)(base + (uintptr_t)i * PAGE_BYTES + used[i]),
+                o, (void *)(base + (uintptr_t)i * DENSE_PAGE_BYTES + used[i]),
                 (struct heap_block){1, 0, 1, size_bytes}, &old));
             assert_int_equal(old.site, 0);
             used[i] += (uint32_t)size_bytes;
@@ -317,7 +317,7 @@ no_object_of_a_dense_heap_is_sparse(void **unused)
     assert_int_equal(o->sparse_used, 0);
     assert_int_equal(o->used_tiers, 7);
     assert_null(o->table.levels[0]);
-    assert_in_range(state->charged, 1, PAGES * PAGE_BYTES / 5);
+    assert_in_range(state->charged, 1, PAGES * DENSE_PAGE_BYTES / 5);
 }
 
 /* If this fails, a program with a reserve of memory has no room for its objects, or loses them. */

@@ -278,10 +278,15 @@ fake_fill(struct fake *f, uint32_t align, bool nested)
         at += next + align * test_retain_random(2);
     }
     assert_true(at + 200 < HEAP + HEAP_BYTES);
-    f->regions[0] = (struct memory_region){GLOBALS, GLOBALS + GLOBALS_BYTES, GLOBALS_BYTES,
-                                           HEAP_BYTES, MEMORY_READ | MEMORY_WRITE, false};
-    f->regions[1] = (struct memory_region){HEAP, HEAP + HEAP_BYTES, HEAP_BYTES, 0,
-                                           MEMORY_READ | MEMORY_WRITE, false};
+    f->regions[0] = (struct memory_region){.start = GLOBALS,
+                                           .end = GLOBALS + GLOBALS_BYTES,
+                                           .readable_bytes = GLOBALS_BYTES,
+                                           .file_off = HEAP_BYTES,
+                                           .access = MEMORY_READ | MEMORY_WRITE};
+    f->regions[1] = (struct memory_region){.start = HEAP,
+                                           .end = HEAP + HEAP_BYTES,
+                                           .readable_bytes = HEAP_BYTES,
+                                           .access = MEMORY_READ | MEMORY_WRITE};
     f->mapping = (struct memory_mapping){GLOBALS, GLOBALS + GLOBALS_BYTES, 0, "/bin/fake"};
     f->e = (struct examined){
         .memory = {.word_bytes = 8, .regions = f->regions, .region_count = 2,
@@ -408,8 +413,10 @@ static void
 thread_local_variables_are_searched_once(void **state)
 {
     enum { LINKER = 0x50000, LINKER_BYTES = 0x10000, POINTER = LINKER + 0xc000 };
-    struct memory_region region = {LINKER, LINKER + LINKER_BYTES, LINKER_BYTES, 0,
-                                   MEMORY_READ | MEMORY_WRITE, false};
+    struct memory_region region = {.start = LINKER,
+                                   .end = LINKER + LINKER_BYTES,
+                                   .readable_bytes = LINKER_BYTES,
+                                   .access = MEMORY_READ | MEMORY_WRITE};
     struct memory_thread thread = {.tid = 1, .pointer = POINTER};
     struct examined e = {.memory = {.word_bytes = 8, .regions = &region, .region_count = 1,
                                     .threads = &thread, .thread_count = 1, .pid = 1}};
