@@ -154,8 +154,7 @@ snapshot_prepare(const struct memory *m, struct snapshot *ret, struct err *err)
                        " MiB that %s free",
                        own >> 20, room >> 20,
                        system < groups ? "are" : "its control group has");
-    ret->call_at = injected_find_call(m);
-    return ret->call_at != 0 ? 0
+    return injected_find_code(m, &ret->code) ? 0
                              : err_set(err, HEAPTAP_BAD_INPUT,
                                        "it has no code that makes system calls");
 }
@@ -166,10 +165,12 @@ snapshot_stop_ns(const struct snapshot *s)
     return s->copied_bytes / COPY_BYTES_PER_MS * 1000000;
 }
 
-/* Borrow a thread of M for C: if possible one that is in a system call. Returns like
+/* Borrow a thread of M for C: if possible one that is in a system call. ALONE means that all others
+ * are stopped. Returns like
  * snapshot_take. */
 static int
-borrow(const struct memory *m, const struct snapshot *s, struct injected *c, struct err *err)
+borrow(const struct memory *m, const struct snapshot *s, bool alone, struct injected *c,
+       struct err *err)
 {
     int r = err_set(err, HEAPTAP_NOT_FOUND, "no thread can be borrowed");
 
@@ -180,7 +181,7 @@ borrow(const struct memory *m, const struct snapshot *s, struct injected *c, str
 
             if (t->register_count == 0 || t->pending != 0 || in_call != (pass == 0))
                 continue;
-            r = injected_take(m, t->tid, s->call_at, c, err);
+            r = injected_take(m, t->tid, &s->code, alone, c, err);
             if (r == 0)
                 return 0;
         }
@@ -260,7 +261,7 @@ reap_in(struct memory *m, const struct snapshot *s)
     struct injected c;
     bool done = false;
 
-    if (borrow(m, s, &c, NULL) == 0) {
+    if (borrow(m, s, false, &c, NULL) == 0) {
         long r = injected_call(&c, SYS_wait4, arguments);
 
         injected_give_back(&c);
@@ -274,15 +275,16 @@ reap_in(struct memory *m, const struct snapshot *s)
 int
 snapshot_take(struct memory *m, struct snapshot *s, struct err *err)
 {
-    const uint64_t arguments[6] = {CLONE_FILES};
+    uint64_t arguments[6] = {CLONE_FILES};
     struct injected c;
     long made;
-    int r = borrow(m, s, &c, err);
+    int r = borrow(m, s, true, &c, err);
 
     if (r != 0)
         return r;
     advise(m, &c, true);
     s->thread = c.tid;
+    arguments[1] = c.child_stack;
     made = injected_call(&c, SYS_clone, arguments);
     s->child = c.child;
     if (s->child != 0 && !await_child(s->child)) {
@@ -321,6 +323,7 @@ snapshot_release(struct memory *m, struct snapshot *s)
     for (int i = 0; i < REAP_ATTEMPTS && !done; i++) {
         struct memory one = {.pid = m->pid,
                              .thread = m->thread,
+                             .first_stack = m->first_stack,
                              .lives = true,
                              .word_bytes = m->word_bytes,
                              .regions = m->regions,

@@ -2,12 +2,12 @@
 #ifndef IMAGE_SNAPSHOT_H
 #define IMAGE_SNAPSHOT_H
 
-#include "image/memory.h"
+#include "image/injected_call.h"
 
 struct snapshot {
     uint32_t child;        // Process with the copy; 0 = none.
     uint32_t thread;       // Thread that has forked it.
-    uint64_t call_at;      // Address of a syscall instruction in the process.
+    struct injected_code code;
     uint64_t copied_bytes; // Memory whose page tables are copied during the stop.
 };
 

@@ -178,7 +178,7 @@ else
 fi
 LD_PRELOAD=$LIBHEAPTAP HEAPTAP_OUT=$PWD/live.heaptap "$PROG/slowleak" 10000000 10000 >/dev/null &
 pid=$!
-until "$HEAPTAP" record live.heaptap >live.out 2>&1; do
+until "$HEAPTAP" record --sample 4K --wait 60 live.heaptap >live.out 2>&1; do
     sleep 0.1
 done
 unwritten record --sample 4K --wait 60 live.heaptap

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -129,6 +130,52 @@ def busy():
     program.end()
 
 
+def killed_child():
+    """The child that does the work is killed at some moment. Only zombies of copies may remain."""
+    moments = random.Random(2)
+    for arguments in ("busy",), ():
+        program = started("child%d" % len(arguments), *arguments)
+        before = time.monotonic()
+        look(program)
+        whole = time.monotonic() - before
+        for _ in range(ROUNDS):
+            command = subprocess.Popen([heaptap, *LEAKS, str(program.pid)],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(moments.random() * whole)
+            for child in children(command):
+                try:
+                    os.kill(int(child), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            command.wait()
+        tell(program.process.poll() is None, "the process lives when the child is killed",
+             arguments, program.process.poll())
+        for _ in range(1000):
+            # The kernel kills the copies a moment later.
+            rest = [state_of(child) for child in children(program)]
+            if arguments or set(rest) <= {"Z"}:
+                break
+            time.sleep(0.01)
+        with open("/proc/%d/status" % program.pid) as status:
+            blocked = re.search(r"^SigBlk:\s*(.*)", status.read(), re.M).group(1)
+        tell(int(blocked, 16) == 0, "no signal stays blocked", blocked)
+        if not arguments:
+            tell(set(rest) <= {"Z"}, "no copy runs", rest)
+        program.go_on()
+        program.process.wait()
+        tell(program.process.returncode == 0, "and the process ends as before",
+             program.process.returncode)
+        program.end()
+
+
+def state_of(process):
+    try:
+        with open("/proc/%s/stat" % process) as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
 def killed():
     """The command is killed at some moment. Its child completes the work."""
     moments = random.Random(1)
@@ -168,4 +215,5 @@ equal()
 filtered()
 busy()
 killed()
+killed_child()
 finish()
