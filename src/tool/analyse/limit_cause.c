@@ -1,8 +1,8 @@
 /* limit_cause.c: find the function of user code that contributes most to an exceeded limit. */
 #include "analyse/limit_check.h"
 
-#include "analyse/frame_name.h"
 #include "analyse/top_holders.h"
+#include "analyse/totals.h"
 #include "util/map.h"
 
 /* Amounts by the name of a function. */
@@ -17,7 +17,9 @@ cause_add(const struct profile *p, const struct stacks *stacks, enum metric metr
           struct arena *arena, struct cause_sums *sums)
 {
     struct top_holders holders;
+    struct functions functions;
 
+    functions_init_labels(&functions, p, stacks, arena);
     top_holders_build(p, stacks, metric, arena, &holders);
     for (size_t i = 0; i < holders.count; i++) {
         const struct top_holder *h = &holders.v[i];
@@ -26,12 +28,15 @@ cause_add(const struct profile *p, const struct stacks *stacks, enum metric metr
 
         if (s->depth == 0)
             continue;
+        // Several functions of one name are distinguished by their files.
         amount = map_put(&sums->amounts,
-                         strtab_id(&sums->names, frame_name(p, s->frames[h->own],
-                                                            s->locations[h->own], arena)),
+                         strtab_id(&sums->names,
+                                   functions_frame_label(&functions, s->frames[h->own],
+                                                         s->locations[h->own])),
                          NULL);
         *amount += (uint64_t)(sign * metric_value(&h->counters, metric));
     }
+    functions_release(&functions);
 }
 
 /* Set *RET to the largest amount of SUMS, if it is above 0, and release SUMS. */

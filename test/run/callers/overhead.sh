@@ -7,8 +7,8 @@ py() {
     python3 "$area/overhead.py" "$@" || failures=$((failures + 1))
 }
 
-"$HEAPTAP" run --quiet --max-overhead 100% -o cheap.heaptap -- python3 -S -c \
-    'print(sum(len(str(i)) for i in range(2000000)))' >/dev/null
+"$HEAPTAP" run --quiet --max-overhead 100% -o cheap.heaptap -- perl -e \
+    'for my $i (1 .. 5000000) { $x ^= $i } @a = map { "x$_" } 1 .. 20000' >/dev/null
 py exact "$HEAPTAP" cheap.heaptap
 py sampled "$HEAPTAP" "$PROG/switched"
 py record "$HEAPTAP" "$PROG/switched"

@@ -50,6 +50,8 @@ done
 cc -g -O0 -c main.c m1.c m2.c
 c++ -o app main.o m1.o m2.o m3.o m4.o
 record c.heaptap ./app
+"$HEAPTAP" run --quiet --fail-on leaks=1 -o judged.heaptap -- ./app 2>judged.err
+check "a gate names one function, and the file" grep -qF "(m4.cc): 38.1 MiB" judged.err
 "$HEAPTAP" merge -o merged.heaptap c.heaptap >/dev/null 2>&1
 
 for i in 1 3; do
