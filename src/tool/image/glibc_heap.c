@@ -9,7 +9,7 @@
  *     chunk           size and three flags │ block
  *
  * 1. Find the main arena among the variables of the modules: an empty bin points to itself, twice,
- *    and the list of arenas leads back to its beginning.
+ *    the chunks of others lead back, and so does the list of arenas to its beginning.
  * 2. Walk the chunks of every heap of every arena. The chunk behind a free chunk has its lowest
  *    flag cleared.
  * 3. Chunks in fastbins and thread caches keep that flag, so follow these lists and drop their
@@ -34,7 +34,9 @@ enum {
     TOP_OFF = 96,
     BINS_OFF = 112,
     BINS = 127,
-    BINS_EMPTY_LEAST = 16,
+    BINS_CHANGING = 2, // Bins that a stopped thread may be changing.
+    FORWARD_OFF = 16,  // Links of a chunk, or of a bin, which looks like one.
+    BACKWARD_OFF = 24,
     NEXT_OFF = 2160,
     SYSTEM_OFF = 2184,
     STATE_BYTES = 2200,
@@ -92,19 +94,31 @@ is_ring(const struct walker *w, uint64_t state)
     return at == state;
 }
 
+/* Return true if FIRST and LAST are the links of a bin at SELF: they lead to itself, or to chunks
+ * that lead back. */
+static bool
+is_bin(const struct walker *w, uint64_t first, uint64_t last, uint64_t self)
+{
+    if (first == self || last == self)
+        return first == last;
+    return first != 0 && last != 0 && first % ALIGNMENT == 0 && last % ALIGNMENT == 0 &&
+           glibc_heap_word_at(w, first + BACKWARD_OFF) == self &&
+           glibc_heap_word_at(w, last + FORWARD_OFF) == self;
+}
+
 /* Return true if the words at V, read from ADDRESS, are an arena. */
 static bool
 is_arena(const struct walker *w, const uint64_t *v, uint64_t address)
 {
-    uint32_t empty = 0;
+    uint32_t wrong = 0;
 
-    for (uint32_t i = 0; i < BINS; i++) {
+    for (uint32_t i = 0; i < BINS && wrong <= BINS_CHANGING; i++) {
         size_t at = (BINS_OFF + 2 * WORD * i) / WORD;
         uint64_t self = address + BINS_OFF + 2 * WORD * (uint64_t)i - HEAD_BYTES;
 
-        empty += v[at] == self && v[at + 1] == self;
+        wrong += !is_bin(w, v[at], v[at + 1], self);
     }
-    return empty >= BINS_EMPTY_LEAST && is_ring(w, address);
+    return wrong <= BINS_CHANGING && is_ring(w, address);
 }
 
 /* Return the address of the main arena in REGION, or 0. */

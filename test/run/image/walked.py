@@ -114,6 +114,16 @@ def saved():
     process.end()
 
 
+def full_bins():
+    process = dumps.Waiting("", "none.heaptap", [os.path.join(programs, "binned")], lines=1)
+    process.asleep()
+    found = live_of(document("core", "--pid", str(process.pid)))
+    tell(found.get("[697 to 712 bytes]") == int(process.lines[0]),
+         "a heap without empty bins is walked", process.lines, found)
+    process.go_on()
+    process.end()
+
+
 def other_allocator():
     library = glob.glob("/usr/lib/x86_64-linux-gnu/libjemalloc.so.*")
     if not library:
@@ -132,5 +142,6 @@ def other_allocator():
 living()
 dead()
 saved()
+full_bins()
 other_allocator()
 finish()
