@@ -115,7 +115,7 @@ def saved():
 
 
 def full_bins():
-    process = dumps.Waiting("", "none.heaptap", [os.path.join(programs, "binned")], lines=1)
+    process = dumps.Waiting("", "none.heaptap", [os.path.join(programs, "full_bins")], lines=1)
     process.asleep()
     found = live_of(document("core", "--pid", str(process.pid)))
     tell(found.get("[697 to 712 bytes]") == int(process.lines[0]),
