@@ -299,7 +299,7 @@ request_of(const struct core_options *o, int count, char **arguments, struct exa
     return 0;
 }
 
-/* Show E, of which nothing was recorded, with R. Returns the exit code. */
+/* Show E, which is unrecorded, with R. Returns the exit code. */
 static int
 show_unrecorded(const struct runner *r, const struct examined *e)
 {

@@ -12,16 +12,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ask the kernel's out-of-memory killer to spare us. Needs a right. */
-static void
-be_spared(const char *score)
+static int score; // Of the command, for the out-of-memory killer.
+
+/* Set our score for the kernel's out-of-memory killer: -1000 = spare us. Needs a right. Return the
+ * earlier one. */
+static int
+set_score(int value)
 {
-    FILE *f = fopen("/proc/self/oom_score_adj", "we");
+    FILE *f = fopen("/proc/self/oom_score_adj", "r+e");
+    int before = 0;
 
     if (f == NULL)
-        return;
-    fputs(score, f);
+        return 0;
+    if (fscanf(f, "%d", &before) == 1) {
+        rewind(f);
+        fprintf(f, "%d", value);
+    }
     fclose(f);
+    return before;
 }
 
 static pid_t command; // Process that waits for the guardian; 0 = we are no guardian.
@@ -40,7 +48,7 @@ guardian_begin(int *ret_code)
     child = fork();
     if (child == 0) {
         command = self;
-        be_spared("-1000");
+        score = set_score(-1000);
         setsid(); // A signal for our process group is not for the guardian.
         return false;
     }
@@ -67,6 +75,6 @@ guardian_end(void)
     if (getppid() != command)
         _exit(1);
     command = 0;
-    be_spared("0");
+    set_score(score);
     sigprocmask(SIG_SETMASK, &mask, NULL);
 }

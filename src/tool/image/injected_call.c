@@ -7,8 +7,8 @@
  * If we are killed, the kernel resumes the thread in the middle of a call. So two frames lie below
  * its stack, like those that the kernel makes for signal handlers: the call returns to the end of a
  * handler, which restores all registers and the mask. A child made by the call has the second
- * frame, by which it ends at once. Floating-point registers are lost then, but a thread that waits
- * in a system call has none that matter.
+ * frame, by which it ends at once. This loses floating-point registers, but a thread that waits in
+ * a system call has none that matter.
  *
  * A thread with a signal to handle is not borrowed. The signal would stop it in between, and the
  * kernel loses some signals that a tracer passes on later.
@@ -123,7 +123,7 @@ has_code(const struct memory *m, const struct injected_code *code)
 
 /* --- Frames -------------------------------------------------------------------------------- */
 
-/* What the kernel finds on the stack when a signal handler returns. */
+/* Stack of a signal handler when it returns, as the kernel expects it. */
 struct injected_frame {
     uint64_t return_at;
     ucontext_t context;
@@ -301,7 +301,7 @@ injected_take(const struct memory *m, uint32_t tid, const struct injected_code *
 {
     uint64_t all = UINT64_MAX & ~faults();
 
-    *ret = (struct injected){.tid = tid, .code = *code};
+    *ret = (struct injected){.tid = tid, .code = *code, .policy = -1};
     if (!has_code(m, code))
         return err_set(err, HEAPTAP_BAD_INPUT, "its code has changed");
     if (is_in_sequence(m, tid))
