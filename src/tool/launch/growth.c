@@ -36,6 +36,7 @@ struct grown {
     pid_t pid;
     pid_t parent;
     int64_t anonymous_bytes; // Largest value seen.
+    uint64_t seen_unix_ns;   // Time of this value.
     int64_t listed_bytes;    // Value when its modules were last listed.
     const char *executable;  // NULL = unknown.
     const char **modules;    // Files with mapped code.
@@ -52,6 +53,7 @@ struct grown {
     const struct runtime_heap *runtime;
     bool uses_malloc; // The program is a runtime that uses malloc here.
     uint64_t start_unix_ns;
+    uint64_t first_unix_ns; // Start of its first program that was recorded.
 };
 
 /* A program and the runtime that it is; NULL = none. */
@@ -108,8 +110,10 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
     pid_t children[PROC_CHILDREN_MAX];
     size_t count;
 
-    if (known != NULL && bytes > known->anonymous_bytes)
+    if (known != NULL && bytes > known->anonymous_bytes) {
         known->anonymous_bytes = bytes;
+        known->seen_unix_ns = g->poll_unix_ns;
+    }
     if (known != NULL) // An ending process has no environment any more.
         known->variables |= runtime_heap_variables((uint32_t)pid);
     if (known != NULL && bytes >= ENOUGH_BYTES && bytes / 2 >= known->listed_bytes) {
@@ -122,8 +126,9 @@ look_at(struct growth *g, pid_t pid, pid_t parent, int depth)
 }
 
 void
-growth_poll(struct growth *g, pid_t pid)
+growth_poll(struct growth *g, pid_t pid, uint64_t unix_ns)
 {
+    g->poll_unix_ns = unix_ns;
     look_at(g, pid, 0, 0);
 }
 
@@ -170,6 +175,8 @@ growth_recorded(struct growth *g, const struct profile *p)
         known->variables = runtime_heap_variables(0);
     }
     note_runtime(g, known, p);
+    if (!known->recorded || p->process.start_unix_ns < known->first_unix_ns)
+        known->first_unix_ns = p->process.start_unix_ns;
     known->recorded = true;
     // Other users may have written to the file, so the sum must not overflow as a signed number.
     known->recorded_bytes =
@@ -183,13 +190,15 @@ growth_recorded(struct growth *g, const struct profile *p)
         known->incomplete |= p->modes[i].mode == MODE_OFF;
 }
 
-/* Return true if the process was forked without exec: its memory may be its parent's. */
+/* Return true if KNOWN's largest value is of a forked process that had not called exec: its memory
+ * may be its parent's. The programs that it ran later were all recorded. */
 static bool
 growth_is_copy(const struct growth *g, const struct grown *known)
 {
     const struct grown *parent = growth_find(g, known->parent);
 
-    return !known->recorded && known->executable != NULL && parent != NULL &&
+    return (!known->recorded || known->first_unix_ns > known->seen_unix_ns) &&
+           known->executable != NULL && parent != NULL &&
            (parent->executable == NULL || strcmp(parent->executable, known->executable) == 0);
 }
 

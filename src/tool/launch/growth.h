@@ -11,13 +11,15 @@
 struct growth {
     struct grown *processes;
     size_t count, capacity;
+    uint64_t poll_unix_ns;           // Time of the latest sample.
     struct growth_program *programs; // Programs of the profiles.
     size_t program_count, program_capacity;
     struct arena arena;
 };
 
-/* Sample the memory of PID and of the processes that it started. Never fails. */
-void growth_poll(struct growth *g, pid_t pid);
+/* Sample the memory of PID and of the processes that it started, at the time UNIX_NS. Never fails.
+ */
+void growth_poll(struct growth *g, pid_t pid, uint64_t unix_ns);
 
 /* Add the memory in P, a profile of the run, to the recorded memory of its process, and note the
  * runtime that its program is. */

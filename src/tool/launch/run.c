@@ -123,7 +123,7 @@ look_at_memory(struct recorded_run *r, pid_t pid)
         return LOOK_LAST_NS;
     if (now_ns < r->look_due_ns)
         return r->look_due_ns - now_ns;
-    growth_poll(&r->growth, pid);
+    growth_poll(&r->growth, pid, read_clock(CLOCK_REALTIME));
     // With this growth, the last sample is taken after at least four fifths of the program's life.
     r->look_ns = r->look_ns == 0 ? LOOK_FIRST_NS : r->look_ns + r->look_ns / 4;
     if (r->look_ns > LOOK_LAST_NS)

@@ -56,6 +56,30 @@ END
 gcc -O1 -fno-builtin -o forks forks.c
 ran forks.heaptap -- ./forks
 silent "children made by fork: no warning" forks.heaptap
+cat >late_exec.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char *p;
+    if (argc > 1)
+        return free(malloc(10)), 0;
+    p = malloc(48 << 20);
+    memset(p, 1, 48 << 20);
+    if (fork() == 0) {
+        usleep(300000); // Samples of its memory count its parent's.
+        return execl(argv[0], argv[0], "again", NULL);
+    }
+    wait(NULL);
+    return p[0] - 1;
+}
+END
+gcc -O1 -fno-builtin -o late_exec late_exec.c
+ran late_exec.heaptap -- ./late_exec
+check "a child that calls exec after a while is recorded" test -s late_exec.processes/*.heaptap
+silent "a child that calls exec after a while: no warning" late_exec.heaptap
 ran late.heaptap --delay 60 -- "$PROG/swollen"
 silent "recording that has not begun: no warning" late.heaptap
 
