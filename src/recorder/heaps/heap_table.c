@@ -316,6 +316,23 @@ heap_map_empty(struct heap_map *m)
         map_clear(m);
 }
 
+/* Return level I of L, created on first use. Close to the memory limit the level may be smaller
+ * than usual: the tree is nearly full then, so few sites follow. Return NULL if memory is
+ * exhausted. */
+static struct heap_live_level *
+live_level(struct heap_lives *l, uint32_t i)
+{
+    uint32_t shift = LIVE_SHIFT * i;
+
+    for (;; shift -= LIVE_SHIFT) {
+        struct heap_live_level *level =
+            level_make(&l->levels[i], (size_t)LIVE_FIRST << shift, sizeof level->places[0]);
+
+        if (level != NULL || shift == 0)
+            return level;
+    }
+}
+
 /* Add SITE in the first free slot of its windows. Search from the first level on, so that two
  * threads do not add SITE twice. A lookup starts at the last level instead, where most entries
  * are. */
@@ -325,8 +342,7 @@ live_make(struct heap_lives *l, uint32_t site)
     uint64_t hash = heap_live_hash(site);
 
     for (uint32_t i = 0; i < HEAP_LIVE_LEVELS; i++) {
-        struct heap_live_level *level = level_make(
-            &l->levels[i], (size_t)LIVE_FIRST << (LIVE_SHIFT * i), sizeof level->places[0]);
+        struct heap_live_level *level = live_level(l, i);
 
         if (level == NULL)
             return NULL;
