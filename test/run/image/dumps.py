@@ -19,6 +19,11 @@ def kernel_dumps():
     return bool(pattern) and pattern[0] not in "|/"
 
 
+def without_hints(messages):
+    """Return MESSAGES without hints, such as the one on a stripped interpreter."""
+    return "".join(line for line in messages.splitlines(True) if not line.startswith("hint: "))
+
+
 def allow_dumps():
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 

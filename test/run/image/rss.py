@@ -37,14 +37,15 @@ def near(value, truth, share):
 
 def examined(program):
     """Return the member "resident" for PROGRAM, and check what holds of every process."""
+    with open("/proc/%d/statm" % program.pid) as statm: # Reading pages of files adds them to it.
+        whole = int(statm.read().split()[1]) * 4096
     got = rss(program.pid, "--json")
-    tell(got.returncode == 0 and got.stderr == "", "rss succeeds", got.returncode, got.stderr)
+    tell(got.returncode == 0 and dumps.without_hints(got.stderr) == "", "rss succeeds",
+         got.returncode, got.stderr)
     resident = json.loads(got.stdout)["resident"]
     parts = {part["name"]: part["bytes"] for part in resident["parts"]}
     tell(sum(parts.values()) == resident["rss_bytes"], "the parts add up to the whole", resident)
     tell(parts["unknown"] == 0, "no part is unknown", parts)
-    with open("/proc/%d/statm" % program.pid) as statm:
-        whole = int(statm.read().split()[1]) * 4096
     tell(near(resident["rss_bytes"], whole, 0.01), "the whole is the kernel's", resident, whole)
     return resident, parts
 

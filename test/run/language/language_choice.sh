@@ -64,7 +64,8 @@ EOF
     same "node: no hint with the option" "100 0" "$count $(grep -c "$hint" named.err)"
     check "node: remove the file that node has written" rm "/tmp/perf-$pid.map"
     "$HEAPTAP" export -f collapsed --metric alloc named.heaptap 2>/dev/null |
-        awk '/JS:.fill [^;]*buffers.js/ && /NodeArrayBufferAllocator::Allocate/ { sum += $NF }
+        awk '/(JS|LazyCompile|Function):.fill [^;]*buffers.js/ &&
+                /NodeArrayBufferAllocator::Allocate/ { sum += $NF }
             END { print sum }' >named.sum
     same "node: the function has the bytes of its 100 buffers" 1234500 "$(cat named.sum)"
 else
