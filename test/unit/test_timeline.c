@@ -18,6 +18,7 @@
 #include "svg/svg.h"
 #include "text/text.h"
 #include "text/text_view.h"
+#include "view/phrases.h"
 
 enum { SNAPSHOTS = 32, SIZE = 10 };
 
@@ -164,6 +165,73 @@ growth_in_steps_is_stated(void **unused)
     assert_growth(rising, 2, "none grows steadily; their sum by 2.0 KiB; from ");
     assert_growth(resting, 1, "none grows steadily; from ");
     assert_growth(shapes, 3, "2 of 3 grow steadily; from ");
+}
+
+static void
+cut_at(struct profile *p, const char *when)
+{
+    struct profile_point m = {0};
+    struct err err = {""};
+
+    assert_int_equal(time_slice_find(p, when, &m, &err), 0);
+    profile_cut(p, NULL, &m);
+}
+
+/* If this fails, a view of a session counts a process that started after the moment, or the blocks
+ * of a process that had ended before. */
+static void
+a_time_of_a_session_is_a_time_of_each_process(void **unused)
+{
+    static const struct {
+        const char *when;
+        enum point_life life;
+        uint64_t unreached_ns;
+        size_t snapshots;
+        bool allocated, live;
+    } cases[] = {
+        {"5s", POINT_BEFORE_START, 0, 0, false, false},
+        {"12s", POINT_OF_LIFE, 0, 2, true, true},
+        {"3000s", POINT_AFTER_END, 0, SNAPSHOTS + 1, true, false},
+        {"-1s", POINT_AFTER_END, 0, SNAPSHOTS + 1, true, false},
+        {"4001s", POINT_AFTER_END, UINT64_C(4001000000000), SNAPSHOTS + 1, true, false},
+        {"end", POINT_OF_LIFE, 0, SNAPSHOTS + 1, true, true},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct profile *p = make_past();
+        uint64_t start_ns = UINT64_C(1000) * 1000000000;
+
+        p->process.start_unix_ns = start_ns;
+        p->process.ended = true;
+        p->clock.start_unix_ns = start_ns - UINT64_C(10) * 1000000000;
+        p->clock.end_unix_ns = p->clock.start_unix_ns + UINT64_C(4000) * 1000000000;
+        cut_at(p, cases[i].when);
+        assert_int_equal(p->to.life, cases[i].life);
+        assert_int_equal(p->to.unreached_ns, cases[i].unreached_ns);
+        assert_int_equal(p->to.snapshots, cases[i].snapshots);
+        assert_int_equal(p->totals.allocations != 0, cases[i].allocated);
+        assert_int_equal(counters_live_bytes(&p->totals) != 0, cases[i].live);
+        profile_free(p);
+    }
+}
+
+/* If this fails, a time after the end of a run silently shows the end. */
+static void
+a_time_after_the_end_is_stated(void **unused)
+{
+    struct profile *p = make_past();
+    struct arena arena = {0};
+
+    (void)unused;
+    cut_at(p, "100h");
+    assert_non_null(strstr(sampling_extent(&arena, p), "(end); the run did not reach 100 h"));
+    profile_free(p);
+    p = make_past();
+    cut_at(p, "end");
+    assert_null(strstr(sampling_extent(&arena, p), "reach"));
+    profile_free(p);
+    arena_release(&arena);
 }
 
 /* If this fails, --at and --between select another moment than was named, or accept a moment that
@@ -644,6 +712,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_in_steps_is_stated),
+        cmocka_unit_test(a_time_of_a_session_is_a_time_of_each_process),
+        cmocka_unit_test(a_time_after_the_end_is_stated),
         cmocka_unit_test(moments_are_found_by_name_and_time),
         cmocka_unit_test(names_of_snapshots_do_not_replace_reserved_words),
         cmocka_unit_test(a_printed_time_selects_its_own_snapshot),

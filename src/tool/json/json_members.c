@@ -273,9 +273,18 @@ json_snapshots(struct json *j, const struct profile *p)
 static void
 json_profile_point(struct json *j, const char *key, const struct profile_point *m)
 {
+    static const char *const lives[] = {[POINT_OF_LIFE] = "running",
+                                        [POINT_BEFORE_START] = "not started",
+                                        [POINT_AFTER_END] = "ended"};
+
     json_object_line(j, key);
     json_uint(j, "elapsed_ns", m->elapsed_ns);
     json_known(j, "name", m->name);
+    json_string(j, "process", lives[m->life]);
+    if (m->unreached_ns != 0)
+        json_uint(j, "unreached_ns", m->unreached_ns);
+    else
+        json_string(j, "unreached_ns", NULL);
     json_end(j);
 }
 

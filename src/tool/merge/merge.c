@@ -27,6 +27,7 @@
 #include "format/format.h"
 #include "merge/merger.h"
 #include "profile/profile_valid.h"
+#include "profile/time_slice.h"
 #include "util/ensure.h"
 
 enum { MODES_MAX = 511 };

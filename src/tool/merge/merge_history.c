@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+#include "profile/time_slice.h"
+
 /* Return the time of moment K of the sum. Requires K <= HISTORY_POINTS. */
 static uint64_t
 point_ns(const struct merge *m, size_t k)

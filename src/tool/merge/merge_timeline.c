@@ -18,24 +18,9 @@
 
 #include <string.h>
 
-/* Limit of times; later ones are clamped, so that sums do not overflow. Real clocks are earlier. */
-#define TIME_MAX (UINT64_C(1) << 62)
+#include "profile/time_slice.h"
 
 enum { WIDTH_BITS_MIN = 10 };
-
-uint64_t
-time_after(uint64_t start, uint64_t elapsed)
-{
-    if (start > TIME_MAX)
-        return TIME_MAX;
-    return elapsed > TIME_MAX - start ? TIME_MAX : start + elapsed;
-}
-
-uint64_t
-time_of_end(const struct profile *p)
-{
-    return time_after(p->process.start_unix_ns, p->process.elapsed_ns);
-}
 
 /* Return A - B, wrapping as counters_sum does. */
 static int64_t

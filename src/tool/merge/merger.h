@@ -32,12 +32,6 @@ void time_sum_add(struct time_sum *t, const struct profile *p);
  * END_UNIX_NS. */
 void time_sum_finish(const struct time_sum *t, uint64_t end_unix_ns, struct profile *p);
 
-/* Return START + ELAPSED, saturating. */
-uint64_t time_after(uint64_t start, uint64_t elapsed);
-
-/* Return the wall clock time when P's recording ended, saturating. */
-uint64_t time_of_end(const struct profile *p);
-
 /* Number of moments in a sum's history: the number of snapshots in a packed profile. */
 enum { HISTORY_POINTS = 256 };
 

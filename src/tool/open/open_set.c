@@ -110,13 +110,66 @@ open_set_cut(struct profile *p, const struct view_options *options, struct err *
     return rc;
 }
 
+/* Return the time from the first start to the last end of SET's processes. */
+static struct profile_clock
+open_set_clock(const struct view_set *set)
+{
+    struct profile_clock clock = {.start_unix_ns = UINT64_MAX};
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct profile *p = set->v[i];
+        uint64_t end_ns = time_of_end(p);
+
+        if (p->process.start_unix_ns < clock.start_unix_ns)
+            clock.start_unix_ns = p->process.start_unix_ns;
+        if (end_ns > clock.end_unix_ns)
+            clock.end_unix_ns = end_ns;
+    }
+    return clock;
+}
+
+/* Cut the profiles of SET to the time that OPTIONS select. One that lacks it is reported and left
+ * out. Returns 0 or the exit code of the last one left out. */
+static int
+cut_all(struct view_set *set, const struct view_options *options)
+{
+    struct profile_clock clock = open_set_clock(set);
+    size_t count = set->count;
+    int failure = 0;
+
+    if (options->at == NULL && options->between == NULL)
+        return 0;
+    set->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct profile *p = set->v[i];
+        struct err err = {""};
+        int rc;
+
+        if (count > 1)
+            p->clock = clock;
+        rc = open_set_cut(p, options, &err);
+        if (rc == 0) {
+            set->v[set->count++] = p;
+            continue;
+        }
+        if (p->damage != NULL)
+            message_warning("%s", damage_sentence(&set->arena, p));
+        message_error("%s", err.text);
+        failure = exit_code(rc);
+        set->unread = EXIT_BAD_INPUT;
+        set->without_point++;
+        profile_free(p);
+    }
+    return failure;
+}
+
 /* Load PATHS into RET. A profile of a session that cannot be read, or not at the moment of OPTIONS,
  * is reported and left out, unless it is the only one. */
 static int
 load_all(const char **paths, size_t count, const struct view_options *options, struct view_set *ret)
 {
     struct err err = {""};
-    int failure = 0;
+    int failure = 0, cut_rc;
 
     ret->v = arena_array(&ret->arena, count, sizeof *ret->v);
     for (size_t i = 0; i < count; i++) {
@@ -132,21 +185,17 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             ret->unread_count++;
         } else if (options->only && !open_set_is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
-        } else if (runtime_note_add(p), callers_spread(p, options->blocks),
-                   (rc = open_set_cut(p, options, &err)) != 0) {
-            if (p->damage != NULL)
-                message_warning("%s", damage_sentence(&ret->arena, p));
-            message_error("%s", err.text);
-            failure = exit_code(rc);
-            ret->unread = EXIT_BAD_INPUT;
-            ret->without_point++;
-            profile_free(p);
         } else {
+            runtime_note_add(p);
+            callers_spread(p, options->blocks);
             if (!profile_was_recorded(p))
                 ret->unrecorded = arena_strdup(&ret->arena, p->path);
             ret->v[ret->count++] = p;
         }
     }
+    cut_rc = cut_all(ret, options);
+    if (cut_rc != 0)
+        failure = cut_rc;
     qsort(ret->v, ret->count, sizeof(struct profile *), open_set_by_size);
     return ret->count ? 0 : failure;
 }
@@ -205,24 +254,6 @@ set_close(struct view_set *set)
     arena_release(&set->arena);
 }
 
-/* Keep histories in the sum M for the time range of SET's processes. */
-static void
-keep_history(struct merge *m, const struct view_set *set)
-{
-    uint64_t from_ns = UINT64_MAX, to_ns = 0;
-
-    for (size_t i = 0; i < set->count; i++) {
-        const struct profile_process *pr = &set->v[i]->process;
-        uint64_t end_ns = pr->start_unix_ns + pr->elapsed_ns;
-
-        if (pr->start_unix_ns < from_ns)
-            from_ns = pr->start_unix_ns;
-        if (end_ns > to_ns)
-            to_ns = end_ns;
-    }
-    merge_keep_history(m, from_ns, to_ns);
-}
-
 /* Return 0 if the processes of SET, cut under OPTIONS, can be summed, or the exit code after
  * reporting the reason. */
 static int
@@ -265,8 +296,11 @@ set_merge(struct view_set *set, const char *what, const struct view_options *opt
     if (damage != NULL)
         message_warning("%s", damage);
     set->sum = merge_new();
-    if (history == SET_WITH_HISTORY)
-        keep_history(set->sum, set);
+    if (history == SET_WITH_HISTORY) {
+        struct profile_clock clock = open_set_clock(set);
+
+        merge_keep_history(set->sum, clock.start_unix_ns, clock.end_unix_ns);
+    }
     for (size_t i = 0; i < set->count; i++) {
         const struct profile *p = set->v[i];
 

@@ -166,7 +166,8 @@ uint32_t view_json_version(const struct view_options *options);
     {OPT_STRING, 0, "at", &(of).at, "WHEN",                                                       \
      "Show the profile as it was at WHEN: a snapshot's name (the latest of that name; NAME#2 is " \
      "the second), a time such as 90s or 1h30m after the start or -5m before the end, start, "    \
-     "end, or peak, where only live blocks are known. A time means the last snapshot before it.", \
+     "end, or peak, where only live blocks are known. A time means the last snapshot before it. " \
+     "In a session, times count from the start of the first process.",                           \
      NULL},                                                                                       \
     {OPT_STRING, 0, "between", &(of).between, "A..B",                                             \
      "Show the events between two such moments; live bytes are then their growth. The name of a " \

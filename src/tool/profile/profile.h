@@ -446,6 +446,13 @@ struct profile_change {
     struct profile_amounts amounts;
 };
 
+/* A moment that the clock of a session has (struct profile_clock), as seen by one process. */
+enum point_life {
+    POINT_OF_LIFE = 0,
+    POINT_BEFORE_START,
+    POINT_AFTER_END, // The process has ended, and its blocks with it.
+};
+
 /* A moment at which counters are known: a snapshot, the peak, the start or the end. */
 struct profile_point {
     // Number of snapshots up to and including this one; snapshot_count + 1 = the end.
@@ -453,6 +460,13 @@ struct profile_point {
     uint64_t elapsed_ns;
     const char *name; // Name of the snapshot, or ""; otherwise "start", "peak" or "end".
     bool is_peak;     // The peak, which is not a snapshot.
+    enum point_life life;
+    uint64_t unreached_ns; // Requested time, if it is after the end of the run; 0 = it is not.
+};
+
+/* The time of a session, which begins with its first process and ends with its last one. */
+struct profile_clock {
+    uint64_t start_unix_ns, end_unix_ns; // 0 = the process has its own clock.
 };
 
 /* Time that the counters cover. */
@@ -718,6 +732,7 @@ struct profile {
     // `unbounded` is set.
     enum profile_extent extent;
     struct profile_point from, to; // EXTENT_AT and EXTENT_PEAK use only `to`.
+    struct profile_clock clock;    // Clock of the times that name moments.
     struct profile_type *types; // Types of the sizes that occur, by size, then most likely first.
     size_t type_count;
     bool typed; // types and the types of sites are filled in.

@@ -265,8 +265,9 @@ extent_is_valid(const struct profile *p)
     // Errors cover the whole run, so a cut profile has none.
     VALID(whole || p->errors.allocated.samples == 0);
     VALID(whole || p->to.snapshots <= p->snapshot_count + 1); // snapshot_count + 1 is the end.
-    // The period is not empty.
-    VALID(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots);
+    // The period is not empty, unless the process did not run in it.
+    VALID(p->extent != EXTENT_BETWEEN || p->from.snapshots < p->to.snapshots ||
+          p->to.life == POINT_BEFORE_START || p->from.life == POINT_AFTER_END);
     return true;
 }
 

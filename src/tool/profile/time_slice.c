@@ -8,6 +8,9 @@
  * The peak is a moment as well, although no snapshot is taken there: every site's counters have its
  * share of the peak. Only live amounts are known there.
  *
+ * The processes of a session share one clock for times. A process has nothing before its start, and
+ * no live blocks after its end. Names of snapshots are moments of each process alone.
+ *
  * A moment lies at a snapshot. A time between two means the earlier one, because later changes
  * cannot be separated. Without snapshots (a short run, a merge) the start and the end are known
  * nevertheless: nothing and everything. A time between these is refused there: the start would be a
@@ -32,15 +35,35 @@
 /* Time of the first periodic snapshot (format.md 4.11). */
 #define FIRST_SNAPSHOT_NS (UINT64_C(16) * 1000 * 1000)
 
+/* Limit of times; later ones are clamped, so that sums do not overflow. Real clocks are earlier. */
+#define TIME_MAX (UINT64_C(1) << 62)
+
+uint64_t
+time_after(uint64_t start, uint64_t elapsed)
+{
+    if (start > TIME_MAX)
+        return TIME_MAX;
+    return elapsed > TIME_MAX - start ? TIME_MAX : start + elapsed;
+}
+
+uint64_t
+time_of_end(const struct profile *p)
+{
+    return time_after(p->process.start_unix_ns, p->process.elapsed_ns);
+}
+
 struct profile_point
 point_at(const struct profile *p, size_t n)
 {
     if (n == 0)
         return (struct profile_point){.name = "start"};
     if (n > p->snapshot_count)
-        return (struct profile_point){p->snapshot_count + 1, p->process.elapsed_ns, "end", false};
-    return (struct profile_point){n, p->snapshots[n - 1].elapsed_ns, p->snapshots[n - 1].name,
-                                  false};
+        return (struct profile_point){.snapshots = p->snapshot_count + 1,
+                                      .elapsed_ns = p->process.elapsed_ns,
+                                      .name = "end"};
+    return (struct profile_point){.snapshots = n,
+                                  .elapsed_ns = p->snapshots[n - 1].elapsed_ns,
+                                  .name = p->snapshots[n - 1].name};
 }
 
 /* Return the number of snapshots up to the one whose name is the first LENGTH bytes of NAME: the
@@ -122,6 +145,34 @@ read_time(const char *text, uint64_t *ret_ns)
     return false;
 }
 
+/* Return the time by which P started after its clock. */
+static uint64_t
+time_slice_clock_delay(const struct profile *p)
+{
+    uint64_t from_ns = p->clock.start_unix_ns, start_ns = time_after(p->process.start_unix_ns, 0);
+
+    return p->clock.end_unix_ns == 0 || from_ns >= start_ns ? 0 : start_ns - from_ns;
+}
+
+/* Return the time from the start of P's clock to P's end. */
+static uint64_t
+time_slice_end(const struct profile *p)
+{
+    return time_after(time_slice_clock_delay(p), p->process.elapsed_ns);
+}
+
+/* Return the time from the start of P's clock to the clock's end. */
+static uint64_t
+time_slice_clock_length(const struct profile *p)
+{
+    const struct profile_clock *c = &p->clock;
+    uint64_t own_ns = time_slice_end(p);
+
+    if (c->end_unix_ns < c->start_unix_ns || c->end_unix_ns - c->start_unix_ns < own_ns)
+        return own_ns;
+    return c->end_unix_ns - c->start_unix_ns;
+}
+
 /* Return true if WHEN has a meaning in every profile, which no snapshot of that name changes. */
 static bool
 is_reserved_moment(const char *when)
@@ -138,12 +189,12 @@ time_slice_is_reserved(const char *name)
     return is_reserved_moment(name) || strstr(name, "..") != NULL;
 }
 
-/* WHEN as a time of P's process, "5m" from its start or "-5m" from its end. */
+/* WHEN as a time of P's clock, "5m" from its start or "-5m" from its end. */
 static bool
 read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
 {
     bool before_end = *when == '-';
-    uint64_t ns, end_ns = p->process.elapsed_ns;
+    uint64_t ns, end_ns = time_slice_clock_length(p);
 
     if (!read_time(when + before_end, &ns))
         return false;
@@ -151,20 +202,38 @@ read_elapsed(const struct profile *p, const char *when, uint64_t *ret_ns)
     return true;
 }
 
-/* Set *RET to the start or the end of P if WHEN means one of them. */
+/* Set *RET to the start or the end of P if WHEN, which is no time, means one of them. */
 static bool
 find_either_end(const struct profile *p, const char *when, struct profile_point *ret)
 {
-    uint64_t ns;
-    bool is_time = read_elapsed(p, when, &ns);
-
-    // A run without events after its first tick has lasted 0 ns, as far as is known.
-    if (strcmp(when, "start") == 0 || (is_time && ns == 0))
+    if (strcmp(when, "start") == 0)
         *ret = point_at(p, 0);
-    else if (strcmp(when, "end") == 0 || (is_time && ns >= p->process.elapsed_ns))
+    else if (strcmp(when, "end") == 0)
         *ret = point_at(p, p->snapshot_count + 1);
     else
         return false;
+    return true;
+}
+
+/* Set *RET to the start or the end of P if the time NS of its clock is not between them. */
+static bool
+find_outside(const struct profile *p, uint64_t ns, struct profile_point *ret)
+{
+    uint64_t late_ns = time_slice_clock_delay(p), end_ns = time_slice_end(p);
+
+    // A run without events after its first tick has lasted 0 ns, as far as is known.
+    if (ns <= late_ns) {
+        *ret = point_at(p, 0);
+        ret->life = ns < late_ns ? POINT_BEFORE_START : POINT_OF_LIFE;
+    } else if (ns >= end_ns) {
+        *ret = point_at(p, p->snapshot_count + 1);
+        if (p->process.ended && ns > end_ns && time_slice_clock_length(p) > end_ns)
+            ret->life = POINT_AFTER_END;
+        if (ns > time_slice_clock_length(p))
+            ret->unreached_ns = ns;
+    } else {
+        return false;
+    }
     return true;
 }
 
@@ -262,20 +331,21 @@ time_slice_find(struct profile *p, const char *when, struct profile_point *ret, 
     // A gate on "end" must not pass because the program has a snapshot of that name.
     size_t n = is_reserved_moment(when) ? 0 : find_snapshot(p, when);
     uint64_t ns;
+    bool is_time = n == 0 && read_elapsed(p, when, &ns);
 
     if (strcmp(when, "peak") == 0) {
         *ret = (struct profile_point){.elapsed_ns = p->peak_elapsed_ns, .name = "peak"};
         ret->is_peak = true;
         return 0;
     }
-    if (n == 0 && find_either_end(p, when, ret))
+    if (n == 0 && (is_time ? find_outside(p, ns, ret) : find_either_end(p, when, ret)))
         return 0;
     if (!p->has_history)
         return no_history(p, "; only its start, end and peak are known", err);
     if (n > 0)
         *ret = point_at(p, n);
-    else if (read_elapsed(p, when, &ns))
-        *ret = point_before(p, ns);
+    else if (is_time)
+        *ret = point_before(p, ns - time_slice_clock_delay(p));
     else
         return err_set(err, HEAPTAP_BAD_INPUT,
                        "%s: '%s' is no moment of it: give a snapshot's name (%s), a time such as "
@@ -319,7 +389,9 @@ span_of_pair(struct profile *p, const char *span, const char *dots, struct profi
     if (r == 0 && found[0].snapshots > found[1].snapshots)
         return err_set(err, HEAPTAP_USAGE, "%s: '%s' is after '%s'; write the earlier moment first",
                        p->path, *first ? first : "start", *last ? last : "end");
-    if (r == 0 && found[0].snapshots == found[1].snapshots)
+    // A process outside the span has no events in it, which is known.
+    if (r == 0 && found[0].snapshots == found[1].snapshots &&
+        found[1].life != POINT_BEFORE_START && found[0].life != POINT_AFTER_END)
         r = err_set(err, HEAPTAP_USAGE,
                     "%s: nothing is known between '%s' and '%s': there is no snapshot after the "
                     "first and up to the second",
@@ -471,7 +543,7 @@ cut_at_peak(struct profile *p)
 static void
 cut_at_snapshots(struct profile *p, size_t first, size_t end)
 {
-    if (!p->has_history && end > p->snapshot_count) {
+    if (!p->has_history && first <= p->snapshot_count && end > p->snapshot_count) {
         keep_part(p, counters_at_end);
         return;
     }
@@ -485,10 +557,37 @@ cut_at_snapshots(struct profile *p, size_t first, size_t end)
     }
 }
 
+/* Count the blocks that P, which is whole, holds at its end as freed there. */
+static void
+free_at_end(struct profile *p)
+{
+    struct profile_change *changes =
+        arena_array(&p->arena, p->change_count + p->thread_site_count, sizeof *changes);
+
+    if (p->change_count > 0)
+        memcpy(changes, p->changes, p->change_count * sizeof *changes);
+    p->changes = changes;
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        const struct counters *c = profile_row_counters(p, i);
+        struct counters freed = COUNTERS_ZERO;
+
+        freed.frees = counters_live_blocks(c);
+        freed.freed_bytes = counters_live_bytes(c);
+        profile_count(p, i, &freed);
+        if (p->has_history)
+            p->changes[p->change_count++] = (struct profile_change){
+                .thread_site = (uint32_t)i,
+                .interval = (uint32_t)p->snapshot_count,
+                .amounts = {.frees = freed.frees, .freed_bytes = freed.freed_bytes}};
+    }
+}
+
 void
 profile_cut(struct profile *p, const struct profile_point *from, const struct profile_point *to)
 {
     p->to = *to;
+    if (to->life == POINT_AFTER_END)
+        free_at_end(p);
     if (to->is_peak) {
         p->extent = EXTENT_PEAK;
         cut_at_peak(p);

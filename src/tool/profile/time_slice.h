@@ -7,8 +7,8 @@
 /* Set *RET to the moment called WHEN:
  *
  *     loaded, loaded#2   the snapshot or phase of that name, the latest or the second one
- *     90s 5m 1h30m       the last snapshot at or before that time after the start
- *     -5m                the last snapshot at or before that time before the end
+ *     90s 5m 1h30m       the last snapshot at or before that time after the start of P's clock
+ *     -5m                the last snapshot at or before that time before the end of that clock
  *     start, end         before the first event; after the last one so far
  *     peak               when most was live; only --at knows it
  *
@@ -40,6 +40,12 @@ void profile_cut(struct profile *p, const struct profile_point *from,
 /* Return the moment of P's snapshot number N, counted from 1; 0 is the start, and snapshot_count +
  * 1 the end. */
 struct profile_point point_at(const struct profile *p, size_t n);
+
+/* Return START + ELAPSED, saturating. */
+uint64_t time_after(uint64_t start, uint64_t elapsed);
+
+/* Return the wall clock time when P's recording ended, saturating. */
+uint64_t time_of_end(const struct profile *p);
 
 /* --- fold_runtime.c: remove an interpreter's frames from stacks with named frames. */
 

@@ -7,6 +7,33 @@
 
 enum { PROCESSES_SHOWN = 20 };
 
+/* Write the moment that SET shows, and how many of its processes did not run then. */
+static void
+text_session_put_moment(struct text_view *v, const struct view_set *set)
+{
+    const struct profile *p = set->v[0];
+    struct arena *a = v->base.arena;
+    size_t before = 0, after = 0;
+    const char *text = "";
+
+    if (p->extent != EXTENT_AT && p->extent != EXTENT_BETWEEN)
+        return;
+    for (size_t i = 0; i < set->count; i++) {
+        before += set->v[i]->to.life == POINT_BEFORE_START;
+        after += (p->extent == EXTENT_BETWEEN ? &set->v[i]->from : &set->v[i]->to)->life ==
+                 POINT_AFTER_END;
+    }
+    if (before > 0)
+        text = arena_printf(a, "%zu had not started", before);
+    if (after > 0)
+        text = arena_printf(a, "%s%s%zu had ended", text, before > 0 ? ", " : "", after);
+    if (p->to.unreached_ns != 0)
+        text = arena_printf(a, "%s%sall ended before %s", text, *text ? "; " : "",
+                            style_duration(a, p->to.unreached_ns));
+    if (*text)
+        text_wrapped(v, ATTR_PLAIN, "", arena_printf(a, "At that time: %s", text));
+}
+
 /* Write the totals of all processes of SET, and its losses, as sentences. */
 static void
 text_session_put_head(struct text_view *v, const struct view_set *set,
@@ -59,6 +86,7 @@ text_session(const struct view_set *set, const struct style *style, size_t limit
     limit = limit ? limit : PROCESSES_SHOWN;
     session_table(set, &t, &total, &errors);
     text_session_put_head(&v, set, &total, &errors);
+    text_session_put_moment(&v, set);
     strbuf_char(out, '\n');
     table_text(&t, style, limit, out);
     if (set->count > limit)

@@ -61,8 +61,18 @@ sampling_how(struct arena *arena, const struct profile *p)
 static const char *
 point_text(const struct profile_point *m, struct arena *arena)
 {
-    return arena_printf(arena, "%s%s%s%s", style_duration(arena, m->elapsed_ns),
-                        *m->name ? " (" : "", m->name, *m->name ? ")" : "");
+    const char *unreached = "";
+
+    if (m->life == POINT_BEFORE_START)
+        return "a time before the process started";
+    if (m->life == POINT_AFTER_END)
+        return arena_printf(arena, "a time after its end at %s",
+                            style_duration(arena, m->elapsed_ns));
+    if (m->unreached_ns != 0)
+        unreached = arena_printf(arena, "; the run did not reach %s",
+                                 style_duration(arena, m->unreached_ns));
+    return arena_printf(arena, "%s%s%s%s%s", style_duration(arena, m->elapsed_ns),
+                        *m->name ? " (" : "", m->name, *m->name ? ")" : "", unreached);
 }
 
 const char *

@@ -46,6 +46,34 @@ r = documents.load(open("sample.json"))
 assert 4 * 10**6 < r["totals"]["live_bytes"] < 9 * 10**6, r["totals"]
 assert "live_bytes_low" not in r["totals"] and "samples" not in r["sites"][0]'
 
+# The second process of a session starts when the first has ended. Times count from the start of the
+# first.
+mkdir one_after_another
+for n in 1 2; do
+    "$HEAPTAP" run --quiet --no-pack -o one_after_another/$n.heaptap -- \
+        "$PROG/slow_events" 0 5 1000 200
+done
+session_at() {
+    "$HEAPTAP" report --json "$@" one_after_another >session.json && jq -r \
+        '[.profiles[] | .process.profile[-9:-8] as $n | (.at // .to) as $at |
+          "\($n) \($at.process) \(.totals.allocations > 0) \(.totals.live_blocks > 0) " +
+          "\($at.unreached_ns)"] | sort | join(", ")' session.json
+}
+same "session: the second process has not started" \
+    "1 running true true null, 2 not started false false null" "$(session_at --at 500ms)"
+same "session: the first process has ended" \
+    "1 ended true false null, 2 running true true null" "$(session_at --at -300ms)"
+same "session: a time after all" \
+    "1 ended true false 3600000000000, 2 running true true 3600000000000" "$(session_at --at 1h)"
+same "session: a time between two moments of the first" \
+    "1 running true true null, 2 not started false false null" \
+    "$(session_at --between 300ms..700ms)"
+"$HEAPTAP" report --at 50s one_after_another >session.txt
+same "session: the text has both" "At that time: 1 had ended; all ended before 50.00 s" \
+    "$(grep '^At that time' session.txt)"
+same "one process: a time after the end is stated" "the run did not reach 50.00 s" "$(
+    "$HEAPTAP" report --at 50s one_after_another/1.heaptap | sed -n 's/^As it was at .*; //p')"
+
 # Users request snapshots by pid and for a session; some requests are refused.
 "$HEAPTAP" run --quiet --no-pack -o asked.heaptap -- bash -c \
     '"$0" 1000000 20000 & echo $! >one; "$0" 1000000 20000 & echo $! >two; wait' \
