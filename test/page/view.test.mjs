@@ -172,7 +172,8 @@ test('names are shortened in their templates only', () => {
         'std::ostream& operator<< <…>');
     assert.equal(briefName('<T as Trait<U>>::f'), '<…>::f');
     for (const name of ['a<b', '>x<', 'main', '', '(', ')', 'operator', '<'.repeat(2000),
-        '<module>', 'Order.__init__.<locals>.<listcomp>', 'main.<locals>.<lambda>'])
+        '<module> (import json)', '<module>',
+        'Order.__init__.<locals>.<listcomp>', 'main.<locals>.<lambda>'])
         assert.equal(briefName(name), name);
 });
 

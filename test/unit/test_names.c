@@ -64,6 +64,9 @@ static const struct {
     { 24, "Order.__init__.<locals>.<listcomp>", "Order.__init__.<locals>…" },
     { 8, "<module>", "<module>" },
     { 5, "<module>", "<mod…" },
+    { 20, "<genexpr> and 1 more function", "<genexpr> and 1 mor…" },
+    { 22, "<module> (import zipfile)", "<module> (import zipf…" },
+    { 22, "native (no Python frame)", "native (no Python fra…" },
     { 12, "<Type as Trait<U>>::f", "<…>::f" },
     // Noise is removed at any width.
     { 80, STRING "::_M_create(unsigned long&, unsigned long)",

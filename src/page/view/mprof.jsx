@@ -56,9 +56,9 @@ export function Direct() {
                 cell: (row) => <Share part={row.value} whole={total.value} />},
         {key: 'kept', title: 'live', numeric: true, width: 8, value: (row) => row.kept,
             cell: (row) => bytes(row.kept)},
-        {key: 'keptclasses', title: 'live by size', width: 13, narrow: false,
+        {key: 'keptclasses', title: 'live by size', width: 13, wide: true,
             cell: (row) => <Classes parts={row.keptByClass} whole={total.kept} />},
-        {key: 'calls', title: 'calls', numeric: true, width: 8, narrow: false,
+        {key: 'calls', title: 'calls', numeric: true, width: 8, wide: true,
             value: (row) => row.calls, cell: (row) => count(row.calls)}];
     return (
         <>
@@ -112,11 +112,11 @@ export function Calls() {
             cell: (row) => <Share part={row.total} whole={graph.total} />},
         {key: 'self', title: 'self', numeric: true, width: 8, value: (row) => row.self,
             cell: (row) => amount(row.self, metric.unit)},
-        {key: 'callers', title: 'callers', numeric: true, width: 6, narrow: false,
+        {key: 'callers', title: 'callers', numeric: true, width: 6, wide: true,
             value: (row) => row.callers.length, cell: (row) => count(row.callers.length)},
-        {key: 'callees', title: 'calls', numeric: true, width: 6, narrow: false,
+        {key: 'callees', title: 'calls', numeric: true, width: 6, wide: true,
             value: (row) => row.callees.length, cell: (row) => count(row.callees.length)},
-        {key: 'called', title: 'called', numeric: true, width: 8, narrow: false,
+        {key: 'called', title: 'called', numeric: true, width: 8, wide: true,
             tip: 'allocations with another function’s call of it on the stack',
             value: (row) => row.calls, cell: (row) => count(row.calls)}];
     return (

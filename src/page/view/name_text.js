@@ -14,7 +14,7 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u20
 const LONG = 80; // Shorter names are not shortened.
 const ASIDE = '\ue000';
 const NO_ARGUMENTS =
-    /operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)|(^|\.)<\w+>(?=\.|$)/g;
+    /operator\s*(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)|(^|\.)<\w+>(?=[. ]|$)/g;
 
 function picture(sign) {
     const code = sign.charCodeAt(0);

@@ -19,12 +19,15 @@ const TABS = [
     ['source', 'Source'], ['recording', 'Recording']];
 const PARENTS = {function: 'table', site: 'table'};
 
+/* Return the command of REPORT for the title, where the directory of the program would take the
+ * place of the arguments. */
 function commandOf(report) {
     const {process, merged} = report;
     if (merged && !process.command)
         return `${plural(merged.processes, 'process')} of ${merged.programs.map((one) =>
             baseName(one.executable || '?')).slice(0, 4).join(', ')}`;
-    return process.command || process.executable || 'a program';
+    return (process.command || process.executable || 'a program')
+        .replace(/^(?:[^ ]*\/)?([^ /]+)/, '$1');
 }
 
 /* Return the recording mode: "exact", or the method of choosing blocks. */

@@ -319,8 +319,8 @@ run_report(const void *given, int count, char **arguments)
 
 static const struct opt options[] = {
     {OPT_CHOICE_OF, 0, "by", &defaults.by, "WHAT",
-     "Add up by site, function, line, file, module, thread, size, type, heap, labels, or the value "
-     "of the label KEY.",
+     "Add up by site, function, line, file, module, thread, size, type, heap, label (each set of "
+     "labels), or the value of the label KEY.",
      by_names},
     METRIC_OPTIONS(defaults.metric,
                    "The metric to sort by and show: bytes in use, bytes at the peak, bytes "

@@ -7,6 +7,7 @@
 #include "command/runner.h"
 #include "json/json.h"
 #include "open/symbolise.h"
+#include "profile/origin.h"
 #include "text/text.h"
 #include "text/text_view.h"
 
@@ -100,6 +101,7 @@ run_source(const void *given, int count, char **arguments)
     const struct source_options *o = given;
     char language[LANGUAGE_BYTES] = "";
     struct strtab missing = {0};
+    struct disk_header header;
     const struct source_run run = {o, arguments[0], language, &missing};
     const struct runner r = {
         .options = &o->view,
@@ -116,6 +118,10 @@ run_source(const void *given, int count, char **arguments)
     strtab_release(&missing);
     if (rc != HEAPTAP_NOT_FOUND)
         return rc;
+    if (count == 1 && origin_header(run.what, &header)) {
+        message_error("'%s' is a profile; name a function or a source file before it", run.what);
+        return EXIT_USAGE;
+    }
     message_error("no function or file of the profile matches '%s'", run.what);
     if (*language != '\0')
         message_hint("only %s functions were searched; --no-language-only adds those in C",

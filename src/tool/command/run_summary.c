@@ -29,6 +29,7 @@
 #include "analyse/user_code.h"
 #include "open/pick_stacks.h"
 #include "open/symbolise.h"
+#include "profile/origin.h"
 #include "symbol/demangle.h"
 #include "util/amount.h"
 #include "util/shell_word.h"
@@ -418,6 +419,7 @@ report_others(struct summary *t, const char *const *names)
     struct counters total = COUNTERS_ZERO;
     struct arena *a = &t->arena;
     const char *list = "";
+    bool is_session;
 
     for (size_t i = 0; i < s->count; i++)
         counters_add(&total, &s->processes[i].totals);
@@ -438,12 +440,13 @@ report_others(struct summary *t, const char *const *names)
         list = arena_printf(a, "%s, and %zu more", list, s->count - OTHERS_LISTED - 1);
     run_summary_report(t, "%s in %s: %s", style_plural(a, (int64_t)s->count - 1, "other"),
                        s->directory, list);
+    // A directory that the user named may have profiles of other runs, which its sum includes.
+    is_session = strstr(s->directory, ORIGIN_OTHERS_SUFFIX) != NULL;
     run_summary_report(
-        t,
-        "together %s, %s, and %s still live at end; see them as one with: heaptap "
-        "report %s",
+        t, "together %s, %s, and %s still live at end; see %s with: heaptap report %s",
         style_plural(a, total.allocations, "allocation"), style_bytes(a, total.allocated_bytes),
-        style_bytes(a, counters_live_bytes(&total)), shell_word(a, s->directory));
+        style_bytes(a, counters_live_bytes(&total)), is_session ? "them as one" : "the first",
+        shell_word(a, is_session ? s->directory : s->processes[s->head].path));
 }
 
 static void

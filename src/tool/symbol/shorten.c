@@ -250,18 +250,22 @@ shorten_operator_length(const char *s)
     return word;
 }
 
-/* Return the length of an angle-bracketed part of a Python function's name at S, or 0: "<module>",
- * "main.<locals>.<lambda>". I is its position in the name. */
+/* Return the length of a part of a Python function's name at S whose brackets are no arguments, or
+ * 0: "<module>", "main.<locals>.<lambda>", "(import numpy)". I is its position in the name. */
 static size_t
 python_part(const char *s, size_t i)
 {
     size_t length = 1;
 
+    if (starts_with(s, "(import ") || starts_with(s, "(no Python frame)")) {
+        length = strcspn(s, ")");
+        return length + (s[length] == ')');
+    }
     if (*s != '<' || (i > 0 && s[-1] != '.'))
         return 0;
     while (shorten_is_word(s[length]))
         length++;
-    if (length == 1 || s[length] != '>' || (s[length + 1] != '\0' && s[length + 1] != '.'))
+    if (length == 1 || s[length] != '>' || strchr(". ", s[length + 1]) == NULL)
         return 0;
     return length + 1;
 }

@@ -41,6 +41,8 @@ struct diff_text {
     struct style style;
     size_t depth; // Maximum number of frames shown of a stack.
     struct strbuf *out;
+    struct strtab names; // By function: names of the rows.
+    uint32_t *uses;      // Number of rows for each name.
 };
 
 static void text_diff_put_totals(struct diff_text *v);
@@ -65,6 +67,7 @@ text_diff(const struct diff_view *d, const struct style *style, size_t depth, st
     text_diff_put_totals(&v);
     text_diff_put_truncated(&v);
     text_diff_put_rows(&v);
+    strtab_release(&v.names);
 }
 
 /* Write TEXT as a line, cut to the width. */
@@ -383,6 +386,32 @@ put_function_titles(struct diff_text *v)
     strbuf_fmt(v->out, "%s  function\n", v->d->diff->is_estimate ? "    noise" : "");
 }
 
+/* Count the rows for each name. Several functions may have the same name in different files. */
+static void
+count_names(struct diff_text *v)
+{
+    v->uses = arena_array(v->d->arena, v->d->diff->count + 1, sizeof *v->uses);
+    for (size_t i = 0; i < v->d->diff->count; i++)
+        v->uses[strtab_id(&v->names, v->d->diff->rows[i].frames[0].function)]++;
+}
+
+/* Return the name of ROW's function in WIDTH columns, with its file if other rows have the name. */
+static const char *
+text_diff_name(struct diff_text *v, const struct diff_row *row, size_t width)
+{
+    const struct diff_frame *f = row->frames;
+    const char *file = *f->file != '\0' ? f->file : f->module;
+    size_t taken;
+
+    if (v->uses[strtab_id(&v->names, f->function)] < 2 || *file == '\0')
+        return function(v, f, width);
+    file = style_clean(v->d->arena, path_basename(file));
+    taken = style_width(file) + 2;
+    if (width != STYLE_NO_LIMIT)
+        width = width > taken ? width - taken : 1;
+    return arena_printf(v->d->arena, "%s  %s", function(v, f, width), file);
+}
+
 static void
 put_function_row(struct diff_text *v, const struct diff_row *row)
 {
@@ -409,7 +438,7 @@ put_function_row(struct diff_text *v, const struct diff_row *row)
                     : inclusive_noise            ? "callees"
                                                  : "",
                     NOISE_WIDTH);
-    strbuf_fmt(v->out, "  %s\n", function(v, row->frames, left));
+    strbuf_fmt(v->out, "  %s\n", text_diff_name(v, row, left));
 }
 
 static bool
@@ -497,8 +526,10 @@ text_diff_put_rows(struct diff_text *v)
         return;
     }
     strbuf_char(v->out, '\n');
-    if (v->d->by == DIFF_BY_FUNCTION)
+    if (v->d->by == DIFF_BY_FUNCTION) {
+        count_names(v);
         put_function_titles(v);
+    }
     for (size_t i = 0; i < v->d->diff->count && shown < v->d->limit; i++) {
         if (!row_changed(v, &v->d->diff->rows[i]))
             continue;

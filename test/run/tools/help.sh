@@ -188,6 +188,33 @@ bash_completion() {
 }
 check "bash completion" bash_completion
 
+# Print each value that the help of command $1 names for an option, as "option value". The option
+# with =VALUE has further text.
+values_named() {
+    "$HEAPTAP" "$1" --help | tr '\n' ' ' | sed -E 's/ +/ /g; s/ --/\n--/g' |
+        sed -nE 's/^--([a-z-]+).* One of: ([^.]*)\..*/\1 \2/p' | while read -r option values; do
+            for value in ${values//,/}; do
+                echo "$option $value"
+            done
+        done
+}
+values_are_accepted() {
+    local command option value named=0
+    for command in $commands; do
+        while read -r option value; do
+            named=$((named + 1))
+            value=${value%%=*}${value:+$([[ $value = *=* ]] && echo =x)}
+            "$HEAPTAP" "$command" "--$option=$value" no/such/file >out 2>err
+            ! grep -q 'is not one of' err || { echo "$command --$option=$value"; return 1; }
+        done < <(values_named "$command")
+    done
+    [ "$named" -ge 40 ] || { echo "only $named values found"; return 1; }
+}
+check "all values that the help names are accepted" values_are_accepted
+# The text before the list uses the words of the list.
+check "report --by: no word but the values" sh -c \
+    '! "$1" report --help | grep -A4 -- "--by WHAT" | grep -q "heap, labels"' - "$HEAPTAP"
+
 zsh_completion() {
     "$HEAPTAP" generate completion zsh >_heaptap && zsh -n _heaptap &&
         grep -qF ":FORMAT:($formats)'" _heaptap &&

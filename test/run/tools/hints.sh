@@ -28,7 +28,9 @@ export PATH=$PWD/path:$PATH
 # line in the file MESSAGE that has both.
 executes() {
     local command
-    command=$(sed -n "s/^.*$3\(heaptap .*\)$4\$/\1/p" "$2")
+    # A command that does not fit into the line of its hint is on the next one.
+    command=$(sed ':a;N;$!ba;s/\n      heaptap/ heaptap/g' "$2" |
+        sed -n "s/^.*$3\(heaptap .*\)$4\$/\1/p")
     if [ -z "$command" ]; then
         check "$1: a command is printed" sh -c 'cat "$1"; false' - "$2"
         return
@@ -77,5 +79,22 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 heaptap run --fail-on inuse -o "${long}it's.heaptap" -- ./work 2>err
 executes "a path of 2,000 bytes" err 'hint: ' ' shows where from'
+
+# A hint fits into 80 columns. If the user names one directory for all profiles, the
+# summary names one profile, because the directory may have profiles of other runs.
+mkdir -p sources/of/this/program all
+cp work.c sources/of/this/program/moved.c
+gcc -g -O0 -w -o moved sources/of/this/program/moved.c
+rm sources/of/this/program/moved.c
+heaptap run --quiet -o moved.heaptap -- ./moved
+heaptap source main moved.heaptap >out 2>err
+check "a long hint: of several lines" test "$(grep -c . err)" -gt 1
+same "a long hint: lines of at most 80 columns" "" "$(grep -E '.{81}' err)"
+heaptap source moved.heaptap >out 2>err
+same "source: a profile without a function: exit status" 2 $?
+check "source: a profile without a function: stated" grep -q \
+    "'moved.heaptap' is a profile; name a function or a source file before it" err
+heaptap run -o all -- sh -c './work; ./work; :' 2>err
+executes "a directory for all" err 'see the first with: ' ''
 
 finish

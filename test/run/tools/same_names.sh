@@ -52,6 +52,14 @@ c++ -o app main.o m1.o m2.o m3.o m4.o
 record c.heaptap ./app
 "$HEAPTAP" run --quiet --fail-on leaks=1 -o judged.heaptap -- ./app 2>judged.err
 check "a gate names one function, and the file" grep -qF "(m4.cc): 38.1 MiB" judged.err
+echo 'void *malloc(unsigned long); void *volatile kept; int main(void) { kept = malloc(1); }' >one.c
+cc -w -o one one.c
+record one.heaptap ./one
+COLUMNS=80 "$HEAPTAP" diff --by function one.heaptap c.heaptap >diff.txt 2>diff.err
+same "diff: functions of one name have files" "fill  m1.c,fill  m2.c" \
+    "$(grep -oE 'fill +m[0-9].*' diff.txt | sort | paste -sd,)"
+same "diff: one that is alone has none" "shared" "$(grep -oE 'shared.*' diff.txt)"
+same "diff: in 80 columns" "" "$(sed 1,2d diff.txt | grep -E '.{81}')"
 "$HEAPTAP" merge -o merged.heaptap c.heaptap >/dev/null 2>&1
 
 for i in 1 3; do
