@@ -7,11 +7,8 @@
 
 #include <stdlib.h>
 
-/* Return an array from a site's id in the file to its stack's index plus 1. *RET_COUNT is its
- * length. */
-static uint32_t *
-stacks_by_id(const struct profile *p, const struct stacks *stacks, struct arena *arena,
-             uint32_t *ret_count)
+uint32_t *
+block_stacks_sites(const struct profile *p, struct arena *arena, uint32_t *ret_count)
 {
     uint32_t largest = 0;
     uint32_t *of;
@@ -21,7 +18,7 @@ stacks_by_id(const struct profile *p, const struct stacks *stacks, struct arena 
             largest = p->sites[i].id;
     of = arena_array(arena, (size_t)largest + 1, sizeof *of);
     for (size_t i = 0; i < p->site_count; i++)
-        of[p->sites[i].id] = stacks->site_stacks[i];
+        of[p->sites[i].id] = (uint32_t)i + 1;
     of[0] = 0;
     *ret_count = largest + 1;
     return of;
@@ -31,7 +28,7 @@ void
 block_stacks_build(const struct profile *p, const struct stacks *stacks, const struct blocks *b,
                    struct arena *arena, struct block_stacks *ret)
 {
-    uint32_t count, *of = stacks_by_id(p, stacks, arena, &count);
+    uint32_t count, *of = block_stacks_sites(p, arena, &count);
     size_t *next = arena_array(arena, stacks->count + 1, sizeof *next);
 
     *ret = (struct block_stacks){
@@ -41,7 +38,8 @@ block_stacks_build(const struct profile *p, const struct stacks *stacks, const s
         .order = arena_array(arena, b->count + 1, sizeof *ret->order),
     };
     for (size_t i = 0; i < b->count; i++) {
-        uint32_t stack = b->v[i].site < count ? of[b->v[i].site] : 0;
+        uint32_t site = b->v[i].site < count ? of[b->v[i].site] : 0;
+        uint32_t stack = site != 0 ? stacks->site_stacks[site - 1] : 0;
 
         ret->stack_of[i] = stack;
         if (stack != 0)

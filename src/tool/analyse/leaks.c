@@ -117,3 +117,39 @@ leaks_find(const struct profile *p, const struct stacks_options *options,
     leaks_assign(ret, arena);
     return 0;
 }
+
+struct matcher {
+    const struct profile *p;
+    struct suppressions *suppressions;
+    struct suppression **of_site;
+};
+
+static enum stacks_keep
+match_site(void *arg, const struct profile_site *site, const uint32_t *frames,
+           const uint32_t *locations, size_t depth)
+{
+    const struct matcher *m = arg;
+    size_t matched;
+
+    m->of_site[site - m->p->sites] =
+        suppress_find(m->suppressions, m->p, site, frames, locations, depth, &matched);
+    return STACKS_KEEP;
+}
+
+int
+leaks_suppress_sites(const struct profile *p, const struct stacks_options *options,
+                     struct suppressions *suppressions, struct arena *arena,
+                     struct suppression ***ret, struct err *err)
+{
+    struct matcher m = {p, suppressions, arena_array(arena, p->site_count + 1, sizeof *m.of_site)};
+    struct stacks_options with_keep = *options;
+    struct stacks unused;
+    int rc;
+
+    with_keep.keep = match_site;
+    with_keep.keep_arg = &m;
+    rc = stacks_build(p, &with_keep, arena, &unused, err);
+    if (rc == 0)
+        *ret = m.of_site;
+    return rc;
+}

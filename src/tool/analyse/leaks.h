@@ -61,6 +61,12 @@ int leaks_find(const struct profile *p, const struct stacks_options *options,
                struct suppressions *suppressions, struct arena *arena, struct leaks *ret,
                struct err *err);
 
+/* Store the suppression that matches each site of P, under OPTIONS, in an array from ARENA, by the
+ * site's index; NULL = none. Returns as leaks_find. */
+int leaks_suppress_sites(const struct profile *p, const struct stacks_options *options,
+                         struct suppressions *suppressions, struct arena *arena,
+                         struct suppression ***ret, struct err *err);
+
 /* --- glob.c: patterns of suppression files. "*" matches any text, a leading "^" and a trailing "$"
  * anchor; without them the pattern matches anywhere in the text. Every other character matches
  * itself. */
@@ -78,6 +84,10 @@ struct block_stacks {
     size_t *first;
     uint32_t *order;
 };
+
+/* Return an array from ARENA with the index plus 1 of each site of P, by its id in the file; 0 =
+ * none. *RET_COUNT is its length. */
+uint32_t *block_stacks_sites(const struct profile *p, struct arena *arena, uint32_t *ret_count);
 
 /* Assign the blocks of B to STACKS, built from P, by their site ids. From ARENA. */
 void block_stacks_build(const struct profile *p, const struct stacks *stacks,

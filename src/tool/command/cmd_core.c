@@ -15,6 +15,9 @@
 
 #include "analyse/fields.h"
 #include "command/guardian.h"
+#include "command/leak_readings.h"
+#include "command/leak_rules.h"
+#include "command/lost_gate.h"
 #include "command/runner.h"
 #include "command/sink.h"
 #include "image/elf_core.h"
@@ -31,13 +34,17 @@
 #include "view/phrases.h"
 #include "view/retain_view.h"
 
-static const struct core_options defaults;
+enum { EVERY_S = 10 };
+
+static const struct core_options defaults = {.every_s = EVERY_S};
 
 /* A running command. */
 struct core_command {
     const struct core_options *o;
     struct memory_answer answer;
     struct examined *e;
+    struct limits limits;
+    int *verdict; // Exit code of the limits, set when blocks are shown.
 };
 
 /* Return 0 if the address that C asks about is in a live block of S, or if C asks for all. Find the
@@ -159,19 +166,47 @@ write_snapshot(struct shown *s, const struct core_command *c, const struct memor
     return rc;
 }
 
+/* Find the sites of S that the user's suppressions match. Returns 0 or an exit code. */
+static int
+find_suppressed(struct shown *s, const struct core_command *c, struct lost_rules *ret)
+{
+    struct stacks_options options = pick_options(&c->o->view, false);
+    struct arena *arena = s->text.base.arena;
+    struct err err = {""};
+    int rc;
+
+    if (c->o->suppressions == NULL)
+        return 0;
+    ret->suppressions = arena_array(arena, 1, sizeof *ret->suppressions);
+    rc = leak_rules_read(c->o->suppressions, ret->suppressions, arena);
+    if (rc != 0)
+        return rc;
+    rc = leaks_suppress_sites(s->p, &options, ret->suppressions, arena, &ret->of_site, &err);
+    if (rc == 0)
+        return 0;
+    message_error("%s", err.text);
+    return exit_code(rc);
+}
+
 static int
 cmd_core_show(struct shown *s)
 {
     const struct core_command *c = s->runner->own;
     size_t limit = c->o->view.limit ? c->o->view.limit : SIZE_MAX;
+    struct lost_rules rules = {0};
     struct memory_view m;
+    int rc;
 
     s->text.base.memory = c->e;
     if (c->o->view.json && c->answer.question == MEMORY_ALL) {
         json_report(s->j, &s->text.base, METRIC_INUSE, limit);
         return 0;
     }
-    memory_view_build(&s->text.base, c->e, &c->answer, &m);
+    rc = find_suppressed(s, c, &rules);
+    if (rc != 0)
+        return rc;
+    memory_view_build(&s->text.base, c->e, &c->answer, &rules, &m);
+    *c->verdict = lost_gate_check(&c->limits, &m, s->p);
     if (c->o->retain)
         cmd_core_retain(s, c, &m);
     if (c->o->snapshot != NULL)
@@ -229,6 +264,14 @@ question_of(const struct core_options *o, struct core_command *ret)
     if (count + (o->output != NULL) > 1) {
         message_error(
             "--block, --find-pointers, --blocks, --leaks, --check and -o exclude each other");
+        return EXIT_USAGE;
+    }
+    if (!o->leaks && (o->suppressions != NULL || o->fail_over != NULL || o->again != 0)) {
+        message_error("--suppressions, --fail-over and --again need --leaks");
+        return EXIT_USAGE;
+    }
+    if (o->again != 0 && o->pid == 0) {
+        message_error("--again needs a running process; a dump never changes");
         return EXIT_USAGE;
     }
     ret->answer.question = o->retain             ? MEMORY_RETAIN
@@ -317,11 +360,36 @@ show_unrecorded(const struct runner *r, const struct examined *e)
     return rc;
 }
 
+/* Read the process of C by REQUEST, several times if its options say so. C's answer then has the
+ * results of all readings. Returns 0 or an exit code; *RET_FILE is as for examine_open. */
+static int
+read_process(const struct examine_request *request, struct core_command *c, int *ret_file)
+{
+    const struct memory_answer asked = c->answer;
+    struct leak_readings readings = {0};
+    int rc = examine_open(request, &c->answer, c->e, ret_file);
+
+    for (uint64_t i = 0; i < c->o->again && rc == 0; i++) {
+        leak_readings_add(&readings, c->e, &c->answer, NULL, NULL);
+        if (*ret_file >= 0)
+            close(*ret_file);
+        examine_close(c->e);
+        c->answer = asked;
+        guardian_rest(c->o->every_s);
+        rc = examine_open(request, &c->answer, c->e, ret_file);
+    }
+    if (rc == 0 && c->o->again != 0)
+        leak_readings_add(&readings, c->e, &c->answer, &c->e->arena, &c->answer.history);
+    leak_readings_release(&readings);
+    return rc;
+}
+
 int
 core_run(const struct core_options *o, int count, char **arguments)
 {
+    int verdict = 0;
     struct examined e;
-    struct core_command c = {.o = o, .e = &e};
+    struct core_command c = {.o = o, .e = &e, .verdict = &verdict};
     struct view_options view = o->view;
     const struct runner r = {
         .options = &view,
@@ -340,6 +408,8 @@ core_run(const struct core_options *o, int count, char **arguments)
     view.blocks = true;
     if (rc == 0)
         rc = question_of(c.o, &c);
+    if (rc == 0)
+        rc = leak_rules_limits(o->fail_over, &c.limits);
     request.all_counters = c.o->output != NULL;
     request.unrecorded = c.o->resident;
     request.no_fork = c.o->no_fork;
@@ -347,7 +417,7 @@ core_run(const struct core_options *o, int count, char **arguments)
     if (rc == 0 && request.core == NULL && guardian_begin(&rc))
         return rc;
     if (rc == 0)
-        rc = examine_open(&request, &c.answer, &e, &fd);
+        rc = read_process(&request, &c, &fd);
     guardian_end();
     if (rc != 0)
         return rc;
@@ -359,8 +429,8 @@ core_run(const struct core_options *o, int count, char **arguments)
         rc = show_unrecorded(&r, &e);
     else if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, e.memory.lives) : runner_run(&r, path);
-    if (rc == 0 && c.answer.checked.count > 0)
-        rc = EXIT_FINDINGS;
+    if (rc == 0)
+        rc = c.answer.checked.count > 0 ? EXIT_FINDINGS : verdict;
     if (fd >= 0)
         close(fd);
     retain_release(c.answer.retain);
@@ -396,6 +466,17 @@ static const struct opt options[] = {
      "Show overrun blocks, the bytes written, and the block that most likely overran. Each block "
      "is checked on its own if the program ran with --annotate; otherwise only the words that "
      "glibc keeps between blocks are checked. The exit status is 1 if there is corruption.", NULL},
+    {OPT_STRING, 0, "suppressions", &defaults.suppressions, "FILE",
+     "With --leaks, leave out blocks of the stacks that FILE names, and blocks lost with them. FILE "
+     "is as for `heaptap leaks`.", NULL},
+    {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
+     "With --leaks, exit with code 1 when more than BYTES are lost and not suppressed; 0 allows no "
+     "block. The exit code is 3 when some blocks or pointers are not known.", NULL},
+    {OPT_COUNT, 0, "again", &defaults.again, "N",
+     "With --leaks and --pid, read the process N more times, and count only blocks that two "
+     "readings found lost. Stacks that lost more blocks meanwhile come first.", NULL},
+    {OPT_COUNT, 0, "every", &defaults.every_s, "SECONDS",
+     "With --again, wait SECONDS between two readings. The default is 10.", NULL},
     CORE_STOP_OPTIONS(defaults),
     {OPT_STRING, 'o', "output", &defaults.output, "FILE",
      "Write a profile of that moment to FILE instead, which every other command reads.", NULL},
@@ -428,6 +509,7 @@ const struct command command_core = {
                 "heaptap core ./server core.4711.zst\tas for a debugger\n"
                 "heaptap core --pid 4711\ta running process\n"
                 "heaptap core --leaks core.4711\tblocks that nothing reaches any more\n"
+                "heaptap core --leaks --fail-over 0 --pid 4711\tfail if a block is lost\n"
                 "heaptap core --check core.4711\toverrun blocks\n"
                 "heaptap core --find-pointers 0x55d0c8e012a0 core.4711\tpointers that keep that "
                 "block\n"
@@ -437,5 +519,6 @@ const struct command command_core = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 2,
+    .offered = leak_rules_offered,
     .run = cmd_core_run,
 };

@@ -12,6 +12,8 @@ struct core_options {
     bool no_fork, force;
     int retain_by; // enum retain_by
     const char *snapshot; // Path of a heap snapshot to write; NULL = none.
+    const char *suppressions, *fail_over; // With `leaks`.
+    uint64_t again, every_s; // With `leaks`: further readings, and seconds between two.
 };
 
 /* Options of commands that stop a process for a search. DEFAULTS is a struct core_options. */

@@ -3,18 +3,14 @@
  * They are called "still live", not "leaked", because nobody has searched for pointers to them.
  * With --fail-over, test suites can use it as a check: the exit code is 1 if more than a limit is
  * live. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/interval.h"
 #include "analyse/stacks.h"
+#include "command/leak_rules.h"
 #include "command/report_limits.h"
 #include "command/runner.h"
 #include "json/json.h"
 #include "option/shared_opts.h"
 #include "text/text.h"
-#include "util/path.h"
 
 #define NOT_GIVEN UINT64_MAX
 
@@ -55,39 +51,13 @@ wants_paths(const struct leaks_options *o)
     return o->paths || o->call_sites || o->classic || o->callers != NOT_GIVEN;
 }
 
-static int
-cmd_leaks_read_file(const char *path, struct strbuf *ret)
-{
-    FILE *f = fopen(path, "re");
-    const char *why = f != NULL ? text_read(f, ret) : strerror(errno);
-
-    if (f != NULL)
-        fclose(f);
-    if (why == NULL)
-        return 0;
-    message_error("%s: the suppressions cannot be read: %s", path, why);
-    return EXIT_BAD_INPUT;
-}
-
 /* Read the user's suppressions. They precede the built-in ones, so that blocks matching both are
  * counted for the user's. Returns 0 or an exit code. */
 static int
 read_suppressions(const struct leaks_options *o, struct suppressions *ret, struct arena *arena)
 {
-    struct strbuf text = {0};
-    struct err err = {""};
-    int rc = 0;
+    int rc = o->suppressions ? leak_rules_read(o->suppressions, ret, arena) : 0;
 
-    if (o->suppressions)
-        rc = cmd_leaks_read_file(o->suppressions, &text);
-    if (rc == 0 && o->suppressions) {
-        rc = suppress_parse(ret, strbuf_text(&text), text.length, o->suppressions, arena, &err);
-        if (rc != 0) {
-            message_error("%s", err.text);
-            rc = exit_code(rc);
-        }
-    }
-    strbuf_release(&text);
     if (!o->no_builtin)
         suppress_add_builtin(ret, arena);
     return rc;
@@ -177,28 +147,6 @@ cmd_leaks_show(struct shown *s)
     return 0;
 }
 
-static const struct limit_rules rules = {
-    .option = "fail-over", .names = 1u << LIMIT_LEAKS, .unnamed = 1u << LIMIT_LEAKS};
-
-static const char *
-cmd_leaks_offered(const char *name, size_t i)
-{
-    return strcmp(name, "fail-over") == 0 ? limits_offered(&rules, i) : NULL;
-}
-
-/* Parse the limits of --fail-over, which has the syntax of diff's option. Returns 0 or an exit
- * code. */
-static int
-cmd_leaks_read_limits(const struct leaks_options *o, struct limits *ret)
-{
-    struct err err = {""};
-    int rc = o->fail_over ? limits_parse(o->fail_over, &rules, ret, &err) : 0;
-
-    if (rc != 0)
-        message_error("%s", err.text);
-    return rc ? exit_code(rc) : 0;
-}
-
 /* Return the exit code for recorded bytes within the limits: 0, or EXIT_BAD_INPUT if events are
  * missing. */
 static int
@@ -244,7 +192,7 @@ cmd_leaks_check_limits(const struct limits *limits, const struct live *live,
     const struct limit *l = &limits->v[LIMIT_LEAKS];
     struct arena arena = {0};
     bool exceeded = live->least_bytes > 0 && (uint64_t)live->least_bytes > l->value;
-    const char *text, *limit;
+    const char *text;
 
     if (!l->given)
         return 0;
@@ -258,15 +206,13 @@ cmd_leaks_check_limits(const struct limits *limits, const struct live *live,
     }
     text = cmd_leaks_live_text(&arena, v,
                                style_bytes_beside(&arena, live->bytes, (int64_t)l->value));
-    limit = style_bytes_beside(&arena, (int64_t)l->value, live->bytes);
-    if (exceeded && l->value == 0)
-        message_error("%s, and --fail-over allows none", text);
-    else if (exceeded)
-        message_error("%s, more than the %s that --fail-over allows", text, limit);
+    if (exceeded)
+        leak_rules_exceeded(l, text, live->bytes);
     else
         message_hint("%s, more than the %s that --fail-over allows; but the samples permit as "
                      "little as %s, so this is no failure",
-                     text, limit, style_bytes(&arena, live->least_bytes));
+                     text, style_bytes_beside(&arena, (int64_t)l->value, live->bytes),
+                     style_bytes(&arena, live->least_bytes));
     arena_release(&arena);
     return exceeded ? EXIT_FINDINGS : check_within(live);
 }
@@ -285,7 +231,7 @@ run_leaks(const void *given, int count, char **arguments)
         .show = cmd_leaks_show,
     };
     struct limits limits = {0};
-    int rc = cmd_leaks_read_limits(o, &limits);
+    int rc = leak_rules_limits(o->fail_over, &limits);
 
     if (rc == 0)
         rc = runner_run(&r, count > 0 ? arguments[0] : NULL);
@@ -350,6 +296,6 @@ const struct command command_leaks = {
     .defaults_bytes = sizeof defaults,
     .min_arguments = 0,
     .max_arguments = 1,
-    .offered = cmd_leaks_offered,
+    .offered = leak_rules_offered,
     .run = run_leaks,
 };

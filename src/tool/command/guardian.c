@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { RESTS_PER_SECOND = 10 };
 
 static int score; // Of the command, for the out-of-memory killer.
 
@@ -64,6 +67,18 @@ guardian_begin(int *ret_code)
     }
     *ret_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return true;
+}
+
+void
+guardian_rest(uint64_t seconds)
+{
+    static const struct timespec slice = {.tv_nsec = 1000000000 / RESTS_PER_SECOND};
+
+    for (uint64_t i = 0; i < seconds * RESTS_PER_SECOND; i++) {
+        nanosleep(&slice, NULL);
+        if (command != 0 && getppid() != command)
+            _exit(1);
+    }
 }
 
 void

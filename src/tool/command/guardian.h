@@ -10,6 +10,9 @@
  * guardian, that signal also ends the command. */
 bool guardian_begin(int *ret_code);
 
+/* Wait for SECONDS, with no work begun. End the guardian if its command ends meanwhile. */
+void guardian_rest(uint64_t seconds);
+
 /* The work is complete: end the guardian if its command has ended, and let the command's end and
  * signals end it from now on. Does nothing in any other process. */
 void guardian_end(void);

@@ -32,6 +32,7 @@ struct examined {
     struct arena arena;  // Owns the blocks and the profile.
     struct raw_file raw; // Profile with the blocks' sites, read after the blocks.
     const char *profile; // Path of the profile; NULL = in the memory, or gone.
+    bool part_walked;    // UNRECORDED: some blocks are not known.
     bool unrecorded;     // Nothing of the process was recorded: no record, blocks or profile.
     bool live_only;      // The profile has only live blocks, and none of the program's heaps.
     bool stacks_carried; // The profile is gone: stacks are from the annotated blocks.

@@ -14,7 +14,7 @@
 #include <elf.h>
 #include <string.h>
 
-enum { HEADERS_MAX = 64, PAGE_BYTES = 4096 };
+enum { HEADERS_MAX = 64, PAGE_BYTES = 4096, LOCAL_BYTES_MAX = 1 << 20 };
 
 /* Store the address at which MAPPING's file begins in *RET: its last mapping of file offset 0 at or
  * before MAPPING. Return false if there is none. */
@@ -39,24 +39,52 @@ is_no_object(const struct memory *m, uint64_t start)
            memcmp(magic, ELFMAG, sizeof magic) != 0;
 }
 
-/* Return the end of the module by the program headers at START; 0 if there are none. */
-static uint64_t
-end_by_headers(const struct memory *m, uint64_t start)
+/* Read the program headers of the file at START into RET, which has HEADERS_MAX elements. Return
+ * their number; 0 if there are none. */
+static size_t
+read_headers(const struct memory *m, uint64_t start, Elf64_Phdr *ret)
 {
     Elf64_Ehdr file;
-    Elf64_Phdr segments[HEADERS_MAX];
-    uint64_t first = UINT64_MAX, end = 0;
     size_t bytes;
 
     if (m->word_bytes != 8 || m->big_endian ||
         memory_read(m, start, &file, sizeof file) < sizeof file ||
-        memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof segments[0] ||
+        memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_phentsize != sizeof *ret ||
         file.e_phnum > HEADERS_MAX)
         return 0;
-    bytes = file.e_phnum * sizeof segments[0];
-    if (memory_read(m, start + file.e_phoff, segments, bytes) < bytes)
-        return 0;
-    for (size_t i = 0; i < file.e_phnum; i++) {
+    bytes = file.e_phnum * sizeof *ret;
+    return memory_read(m, start + file.e_phoff, ret, bytes) < bytes ? 0 : file.e_phnum;
+}
+
+uint64_t
+module_local_bytes(const struct memory *m)
+{
+    Elf64_Phdr segments[HEADERS_MAX];
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < m->mapping_count; i++) {
+        size_t count = m->mappings[i].file_off == 0
+                           ? read_headers(m, m->mappings[i].start, segments)
+                           : 0;
+
+        for (size_t k = 0; k < count; k++)
+            // The linker aligns each module's part.
+            if (segments[k].p_type == PT_TLS && segments[k].p_memsz < LOCAL_BYTES_MAX &&
+                segments[k].p_align <= PAGE_BYTES)
+                sum += segments[k].p_memsz + 2 * segments[k].p_align;
+    }
+    return sum < LOCAL_BYTES_MAX ? sum : LOCAL_BYTES_MAX;
+}
+
+/* Return the end of the module by the program headers at START; 0 if there are none. */
+static uint64_t
+end_by_headers(const struct memory *m, uint64_t start)
+{
+    Elf64_Phdr segments[HEADERS_MAX];
+    uint64_t first = UINT64_MAX, end = 0;
+    size_t count = read_headers(m, start, segments);
+
+    for (size_t i = 0; i < count; i++) {
         const Elf64_Phdr *s = &segments[i];
 
         if (s->p_type != PT_LOAD || s->p_vaddr + s->p_memsz < s->p_vaddr)

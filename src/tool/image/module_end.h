@@ -8,4 +8,8 @@
  * zeros; UINT64_MAX if unknown. */
 uint64_t module_end(const struct examined *e, const struct memory_mapping *mapping);
 
+/* Return the most bytes of thread-local variables that the programs and libraries in M have below
+ * a thread pointer. */
+uint64_t module_local_bytes(const struct memory *m);
+
 #endif

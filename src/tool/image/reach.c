@@ -2,9 +2,10 @@
  *
  * Every word that could point into a block, its middle included, counts as a pointer. So a block
  * called reachable may be unreachable, but a block without any pointer to it is lost. The search
- * follows blocks from the roots (scan.h). Memory that the program has mapped past malloc is
- * searched last, because a custom heap in it may contain remains. A pointer to the end of a block
- * does not count.
+ * follows blocks from the roots (scan.h) in the order of their ranks: a word on a stack or in a
+ * register may be left from a call that has returned, so variables come first. Memory that the
+ * program has mapped past malloc is searched last, because a custom heap in it may contain remains.
+ * A pointer to the end of a block does not count.
  *
  * An unreached block that another unreached block points to was lost through that block. A ring of
  * such blocks has no beginning; the block with the lowest address is then taken as its
@@ -28,6 +29,8 @@ struct search {
     uint8_t mark;
     bool in_libc; // The words being searched are libc's variables.
     size_t from;  // Index of the block being searched, plus 1; 0 = none.
+    uint32_t lost;  // Index plus 1 of the lost block with which other blocks are lost now.
+    uint32_t *with; // As in struct reached; NULL = no lost blocks are searched yet.
 };
 
 static void
@@ -46,6 +49,8 @@ reach_follow(void *arg, uint64_t at, uint64_t value)
     if (s->in_libc && scan_is_next_chunk(&s->e->blocks.v[i - 1], value))
         return;
     s->of[i - 1] = s->mark;
+    if (s->with != NULL)
+        s->with[i - 1] = s->lost;
     s->stack[s->stack_count++] = (uint32_t)(i - 1);
 }
 
@@ -93,6 +98,7 @@ part_lost(struct search *s)
                 continue;
             real[i] = REACH_KINDS; // This value means REACH_NONE until the search ends.
             s->mark = REACH_THROUGH;
+            s->lost = (uint32_t)i + 1;
             s->stack[s->stack_count++] = (uint32_t)i;
             reach_drain(s);
         }
@@ -102,22 +108,25 @@ part_lost(struct search *s)
     free(pointed);
 }
 
-/* Search from the RANGES mapped past malloc if MAPPED, else from all other ranges and the
- * registers. */
+/* Search from the RANGES of RANK and, with RANK_STACK, from the registers. */
 static void
-begin_at(struct search *s, const struct scan_range *ranges, size_t count, bool mapped,
+begin_at(struct search *s, const struct scan_range *ranges, size_t count, enum root_rank rank,
          struct reached *ret)
 {
-    s->mark = mapped ? REACH_MAPPED : REACH_YES;
+    static const uint8_t marks[] = {[RANK_VARIABLE] = REACH_YES,
+                                    [RANK_STACK] = REACH_STACK,
+                                    [RANK_MAPPED] = REACH_MAPPED};
+
+    s->mark = marks[rank];
     for (size_t i = 0; i < count; i++)
-        if ((ranges[i].kind == SCAN_MAPPED) == mapped) {
+        if (root_rank(&ranges[i]) == rank) {
             s->in_libc = ranges[i].is_libc;
             scan_words(s->e, ranges[i].start, ranges[i].end, reach_follow, s);
             s->in_libc = false;
             ret->scanned_bytes += ranges[i].end - ranges[i].start;
             reach_drain(s);
         }
-    if (mapped)
+    if (rank != RANK_STACK)
         return;
     for (size_t i = 0; i < s->e->memory.thread_count; i++)
         saved_registers_scan(&s->e->memory, &s->e->memory.threads[i], reach_follow, s);
@@ -132,7 +141,8 @@ reach_find(const struct examined *e, struct arena *arena, struct reached *ret)
     struct scan_range *ranges;
     size_t count = scan_ranges(e, arena, &ranges);
 
-    *ret = (struct reached){.of = arena_alloc(arena, b->count + 1)};
+    *ret = (struct reached){.of = arena_alloc(arena, b->count + 1),
+                            .with = arena_array(arena, b->count + 1, sizeof *ret->with)};
     if (b->count == 0)
         return;
     memset(ret->of, UNSEEN, b->count);
@@ -140,8 +150,10 @@ reach_find(const struct examined *e, struct arena *arena, struct reached *ret)
     s.stack = xmalloc(b->count * sizeof *s.stack);
     s.low = b->v[0].address;
     s.high = b->v[b->count - 1].address + s.extents[b->count - 1];
-    begin_at(&s, ranges, count, false, ret);
-    begin_at(&s, ranges, count, true, ret);
+    begin_at(&s, ranges, count, RANK_VARIABLE, ret);
+    begin_at(&s, ranges, count, RANK_STACK, ret);
+    begin_at(&s, ranges, count, RANK_MAPPED, ret);
+    s.with = ret->with;
     part_lost(&s);
     free(s.stack);
 }

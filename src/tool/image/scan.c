@@ -21,7 +21,9 @@
  * are missing from the dump. Filters of dumps that include all files cost time, but no block.
  *
  * The first thread's thread-local variables lie in memory that the dynamic linker has mapped. The
- * thread pointer leads to them. */
+ * thread pointer leads to them. Those of other threads are on the threads' stacks, outside of all
+ * frames. The program headers state their size, so that they are not taken for remains of calls
+ * that have returned. */
 #include "image/scan.h"
 
 #include <stdlib.h>
@@ -51,6 +53,7 @@ struct ranges {
     size_t count, capacity;
     bool in_libc; // The current region is libc's.
     bool in_tls;
+    uint64_t local_bytes; // Most bytes of thread-local variables below a thread pointer.
     uint64_t threads[CORE_THREADS]; // Addresses of the recorder's per-thread data; 0 = none.
 };
 
@@ -66,6 +69,22 @@ tls_within(const struct ranges *r, uint64_t start, uint64_t end)
             (lowest == NULL || r->v[i].start < lowest->start))
             lowest = &r->v[i];
     return lowest;
+}
+
+enum root_rank
+root_rank(const struct scan_range *root)
+{
+    switch (root->kind) {
+    case SCAN_VARIABLE:
+        return RANK_VARIABLE;
+    case SCAN_STACK:
+        return root->is_tls ? RANK_VARIABLE : RANK_STACK;
+    case SCAN_REGISTER:
+        return RANK_STACK;
+    case SCAN_MAPPED:
+        break;
+    }
+    return RANK_MAPPED;
 }
 
 static void
@@ -87,6 +106,36 @@ scan_add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
         return;
     arena_grow(r->arena, &r->v, &r->capacity, r->count, sizeof *r->v);
     r->v[r->count++] = (struct scan_range){kind, start, end, thread, r->in_libc, r->in_tls};
+}
+
+/* Add the stack [START, END) of THREAD. Thread-local variables on it are separate ranges. */
+static void
+add_stack(struct ranges *r, uint64_t start, uint64_t end, const struct memory_thread *thread)
+{
+    const struct memory *m = &r->e->memory;
+
+    while (start < end) {
+        const struct memory_thread *next = NULL;
+        uint64_t from = end, until = end;
+
+        for (size_t i = 0; i < m->thread_count; i++) {
+            const struct memory_thread *t = &m->threads[i];
+
+            if (t->pointer > start && t->pointer < from) {
+                next = t;
+                from = t->pointer;
+            }
+        }
+        if (next != NULL) {
+            until = end - from > SCAN_CONTROL_BYTES ? from + SCAN_CONTROL_BYTES : end;
+            from = from - start > r->local_bytes ? from - r->local_bytes : start;
+        }
+        scan_add(r, SCAN_STACK, start, from, thread);
+        r->in_tls = true;
+        scan_add(r, SCAN_STACK, from, until, next);
+        r->in_tls = false;
+        start = until;
+    }
 }
 
 /* Return true if REGION has memory of the recorder. */
@@ -190,9 +239,8 @@ add_stack_blocks(struct ranges *r)
         const struct block *b = stack_block(r->e, t);
 
         if (b != NULL)
-            scan_add(r, SCAN_STACK,
-                     t->sp - b->address > RED_ZONE_BYTES ? t->sp - RED_ZONE_BYTES : b->address,
-                     b->address + block_extent(b), t);
+            add_stack(r, t->sp - b->address > RED_ZONE_BYTES ? t->sp - RED_ZONE_BYTES : b->address,
+                      b->address + block_extent(b), t);
     }
 }
 
@@ -312,15 +360,15 @@ add_region(struct ranges *r, const struct memory_region *region, enum scan_kind 
         return;
     if (left) {
         if (kind == SCAN_STACK)
-            scan_add(r, kind, region->start, region->end, thread);
+            add_stack(r, region->start, region->end, thread);
         return;
     }
     if (thread != NULL) {
         if (kind == SCAN_STACK)
-            scan_add(r, kind,
-                     thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
-                                                                 : region->start,
-                     region->end, thread);
+            add_stack(r,
+                      thread->sp - RED_ZONE_BYTES > region->start ? thread->sp - RED_ZONE_BYTES
+                                                                  : region->start,
+                      region->end, thread);
         return;
     }
     if (is_recorders(r, region))
@@ -355,7 +403,8 @@ size_t
 scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **ret)
 {
     static const enum scan_kind kinds[] = {SCAN_VARIABLE, SCAN_STACK, SCAN_MAPPED};
-    struct ranges r = {.e = e, .arena = arena};
+    struct ranges r = {
+        .e = e, .arena = arena, .local_bytes = module_local_bytes(&e->memory)};
 
     if (e->record.threads != 0)
         memory_read(&e->memory, e->record.threads, r.threads, sizeof r.threads);

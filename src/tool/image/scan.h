@@ -10,7 +10,7 @@ enum { SCAN_CONTROL_BYTES = 0x900 };
 /* Kind of memory that keeps a block alive. */
 enum scan_kind {
     SCAN_VARIABLE, // A variable of a program or library.
-    SCAN_STACK,    // A stack, from the stack pointer outwards; also thread-local variables.
+    SCAN_STACK,    // A stack, from the stack pointer outwards, or thread-local variables.
     SCAN_REGISTER,
     SCAN_MAPPED, // Memory that the program has mapped itself, past malloc.
 };
@@ -21,8 +21,19 @@ struct scan_range {
     uint64_t start, end;
     const struct memory_thread *thread; // STACK
     bool is_libc; // The range has the variables of libc's allocator.
-    bool is_tls;  // STACK: thread-local variables that are on no stack.
+    bool is_tls;  // STACK: thread-local variables, and libc's record of the thread.
 };
+
+/* Certainty that the program still uses the pointers in a root, highest first. A stack may contain
+ * remains of functions that have returned, and mapped memory remains of another heap. */
+enum root_rank {
+    RANK_VARIABLE, // Thread-local variables as well.
+    RANK_STACK,    // And registers.
+    RANK_MAPPED,   // Memory that the program has mapped past malloc.
+    RANK_LOST,     // No root.
+};
+
+enum root_rank root_rank(const struct scan_range *root);
 
 /* List all roots of E in an array from ARENA, in the order of enum scan_kind. Return their number.
  * Registers are not included; memory_thread has them. The recorder's memory is left out. */

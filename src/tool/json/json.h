@@ -74,8 +74,8 @@ void json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
  * have fewer live blocks or bytes than before. */
 void json_shrunk(struct json *j, const struct view *v, const struct leaks *leaks);
 
-/* Write "suppressed": the blocks that each suppression hid. */
-void json_suppressions(struct json *j, const struct leaks *leaks,
+/* Write "suppressed": BLOCKS with BYTES, and those that each suppression hid. */
+void json_suppressions(struct json *j, int64_t blocks, int64_t bytes,
                        const struct suppressions *suppressions);
 
 /* --- json_memory.c: facts that only a process's memory has, as JSON. */

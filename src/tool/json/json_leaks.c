@@ -4,12 +4,12 @@
 #include "json/json_tables.h"
 
 void
-json_suppressions(struct json *j, const struct leaks *leaks,
+json_suppressions(struct json *j, int64_t blocks, int64_t bytes,
                   const struct suppressions *suppressions)
 {
     json_object(j, "suppressed");
-    json_int(j, "live_blocks", leaks->suppressed_blocks);
-    json_int(j, "live_bytes", leaks->suppressed_bytes);
+    json_int(j, "live_blocks", blocks);
+    json_int(j, "live_bytes", bytes);
     json_array(j, "by");
     for (size_t i = 0; i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->v[i];
@@ -57,7 +57,7 @@ json_leaks(struct json *j, const struct view *v, const struct leaks *leaks,
         json_errors(j, "", &leaks->stacks.total, &leaks->stacks.errors);
     json_end(j);
     json_shrunk(j, v, leaks);
-    json_suppressions(j, leaks, suppressions);
+    json_suppressions(j, leaks->suppressed_blocks, leaks->suppressed_bytes, suppressions);
     json_sites(&t, "leaks", leaks->v, leaks->count < limit ? leaks->count : limit);
     json_tables_end(&t);
     json_end(j);

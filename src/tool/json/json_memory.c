@@ -317,6 +317,7 @@ json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t
     static const char *const keys[REACH_KINDS] = {[REACH_NONE] = "lost",
                                                   [REACH_THROUGH] = "lost_through_others",
                                                   [REACH_MAPPED] = "reached_from_mapped_memory",
+                                                  [REACH_STACK] = "reached_from_stacks",
                                                   [REACH_YES] = "reached"};
     struct json *j = t->j;
 
@@ -325,6 +326,14 @@ json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t
         json_memory_put_sum(j, keys[i], &m->reached[i]);
     json_memory_put_sum(j, "others", &m->others);
     json_uint(j, "scanned_bytes", m->answer->reached.scanned_bytes);
+    if (m->answer->history.readings > 0) {
+        json_uint(j, "readings", m->answer->history.readings);
+        json_memory_put_sum(j, "lost_in_last_reading", &m->fresh);
+        json_uint(j, "recovered_blocks", m->answer->history.recovered);
+    }
+    if (m->suppressions != NULL)
+        json_suppressions(j, (int64_t)m->suppressed.blocks, (int64_t)m->suppressed.bytes,
+                          m->suppressions);
     json_array(j, "stacks");
     for (size_t i = 0; i < m->lost_count && i < limit; i++) {
         const struct lost *l = &m->lost[i];
@@ -332,6 +341,10 @@ json_memory_put_leaks(struct json_tables *t, const struct memory_view *m, size_t
         json_object(j, NULL);
         json_memory_put_sum(j, "lost", &l->none);
         json_memory_put_sum(j, "lost_through_others", &l->through);
+        if (m->answer->history.readings > 0) {
+            json_memory_put_sum(j, "grown", &l->grown);
+            json_uint(j, "growths", l->growths);
+        }
         json_address(j, "first_address", l->first);
         json_stack(t, "stack", l->stack);
         json_end(j);

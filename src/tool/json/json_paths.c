@@ -43,7 +43,8 @@ json_paths(struct json *j, const struct view *v, const struct leak_paths *l, siz
     json_int(j, "paths", (int64_t)l->paths->count);
     json_end(j);
     json_shrunk(j, v, l->leaks);
-    json_suppressions(j, l->leaks, l->suppressions);
+    json_suppressions(j, l->leaks->suppressed_blocks, l->leaks->suppressed_bytes,
+                      l->suppressions);
     json_array(j, "leaks");
     for (size_t i = 0; i < l->paths->count && i < limit; i++) {
         const struct counters *c = &l->paths->v[i].counters;

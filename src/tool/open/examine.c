@@ -422,8 +422,8 @@ warn_of_excluded(struct examined *e, enum memory_question question)
                         e->memory.name, style_bytes(&e->arena, (int64_t)e->excluded_bytes));
 }
 
-/* Warn if a library of E, which is unrecorded, has another allocator. */
-static void
+/* Warn if a library of E, which is unrecorded, has another allocator. Return true if one has. */
+static bool
 warn_of_allocator(const struct examined *e)
 {
     static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
@@ -436,9 +436,10 @@ warn_of_allocator(const struct examined *e)
             if (strncmp(name, names[k], strlen(names[k])) == 0) {
                 message_warning("%s uses %s, whose blocks are known only if it is recorded",
                                 e->memory.name, name);
-                return;
+                return true;
             }
         }
+    return false;
 }
 
 /* Fill in ANSWER for E, which is unrecorded. Return 0, or an exit code after printing an error. */
@@ -465,8 +466,9 @@ read_unrecorded(struct examined *e, struct memory_answer *answer)
     if (!whole)
         message_warning("a heap of %s could not be walked to its end, so some blocks are missing",
                         e->memory.name);
-    if (answer->question != MEMORY_RESIDENT)
-        warn_of_allocator(e);
+    e->part_walked = !whole;
+    if (answer->question != MEMORY_RESIDENT && warn_of_allocator(e))
+        e->part_walked = true;
     warn_of_excluded(e, answer->question);
     memory_view_search(e, &e->arena, answer);
     return 0;

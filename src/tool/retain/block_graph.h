@@ -58,17 +58,6 @@ void roots_release(struct roots *r);
 
 /* --- block_paths.c: the graph without the memory. */
 
-/* Certainty that the program still uses the pointers in a root, highest first. A stack may contain
- * remains of functions that have returned, and mapped memory remains of another heap. */
-enum root_rank {
-    RANK_VARIABLE, // Thread-local variables outside of stacks as well.
-    RANK_STACK,    // And registers.
-    RANK_MAPPED,   // Memory that the program has mapped past malloc.
-    RANK_LOST,     // No root.
-};
-
-enum root_rank root_rank(const struct scan_range *root);
-
 /* Store the rank of each node of G in RET: the highest rank of the ROOTS that lead there. */
 void block_graph_rank(const struct block_graph *g, const struct roots *roots, uint8_t *ret);
 

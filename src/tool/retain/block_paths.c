@@ -8,22 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum root_rank
-root_rank(const struct scan_range *root)
-{
-    switch (root->kind) {
-    case SCAN_VARIABLE:
-        return RANK_VARIABLE;
-    case SCAN_STACK:
-        return root->is_tls ? RANK_VARIABLE : RANK_STACK;
-    case SCAN_REGISTER:
-        return RANK_STACK;
-    case SCAN_MAPPED:
-        break;
-    }
-    return RANK_MAPPED;
-}
-
 /* --- Ranks and lost blocks ---------------------------------------------------------------- */
 
 /* A walk that sets the mark of each node that it finds and that has the mark UNSEEN. */

@@ -93,11 +93,12 @@ void text_leaks(struct text_view *v, const struct leaks *leaks,
                 const struct suppressions *suppressions);
 
 /* Write the lines above the live blocks, of which there are COUNT, called NOUN; then the bytes that
- * shrinking stacks have lost, if there are any, and the bytes that suppressions hide. */
+ * shrinking stacks have lost, if there are any; and the BLOCKS with BYTES that suppressions
+ * hide. */
 void text_leaks_head(struct text_view *v, const struct leaks *leaks, size_t count,
                      const char *noun);
 void text_leaks_shrunk(struct text_view *v, const struct leaks *leaks);
-void text_suppressions(struct text_view *v, const struct leaks *leaks,
+void text_suppressions(struct text_view *v, int64_t blocks, int64_t bytes,
                        const struct suppressions *suppressions);
 
 /* --- text_memory.c: facts that only a process's memory has, as text. */

@@ -6,16 +6,16 @@
 #include "view/phrases.h"
 
 void
-text_suppressions(struct text_view *v, const struct leaks *leaks,
+text_suppressions(struct text_view *v, int64_t blocks, int64_t bytes,
                   const struct suppressions *suppressions)
 {
     struct arena *a = v->base.arena;
 
-    if (leaks->suppressed_blocks == 0)
+    if (blocks == 0)
         return;
     text_title(v, "Suppressed",
-               arena_printf(a, "%s in %s", style_bytes(a, leaks->suppressed_bytes),
-                            style_plural(a, leaks->suppressed_blocks, "block")));
+               arena_printf(a, "%s in %s", style_bytes(a, bytes),
+                            style_plural(a, blocks, "block")));
     strbuf_char(v->out, '\n');
     for (size_t i = 0; i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->v[i];
@@ -77,5 +77,5 @@ text_leaks(struct text_view *v, const struct leaks *leaks, const struct suppress
                                style_plural(a, (int64_t)(leaks->count - shown), "more site")));
     }
     text_leaks_shrunk(v, leaks);
-    text_suppressions(v, leaks, suppressions);
+    text_suppressions(v, leaks->suppressed_blocks, leaks->suppressed_bytes, suppressions);
 }

@@ -191,6 +191,10 @@ put_lost(struct text_view *v, const struct lost *l)
     const char *note = arena_printf(a, "the first at 0x%" PRIx64, l->first);
 
     strbuf_char(v->out, '\n');
+    if (l->grown.blocks > 0)
+        note = arena_printf(a, "%s; %s more since the first reading, in %s", note,
+                            style_bytes(a, (int64_t)l->grown.bytes),
+                            style_plural(a, l->growths, "step"));
     text_line(v, ATTR_PLAIN,
               arena_printf(a, "#%-3" PRIu32 " %12s   %s that nothing points to%s",
                            l->stack->number,
@@ -202,6 +206,29 @@ put_lost(struct text_view *v, const struct lost *l)
                                : ""));
     text_stack(v, l->stack, v->depth, 0);
     text_note(v, note);
+}
+
+/* Write what several readings have shown about M's unreachable blocks. */
+static void
+put_history(struct text_view *v, const struct memory_view *m)
+{
+    const struct lost_history *history = &m->answer->history;
+    struct arena *a = v->base.arena;
+
+    if (history->readings == 0)
+        return;
+    if (m->fresh.blocks > 0)
+        text_line(v, ATTR_DIM,
+                  arena_printf(a, "  %12s in %s only in the last of %" PRIu32 " readings",
+                               style_bytes(a, (int64_t)m->fresh.bytes),
+                               style_plural(a, (int64_t)m->fresh.blocks, "block"),
+                               history->readings));
+    if (history->recovered > 0)
+        text_prose(v, ATTR_DIM,
+                   arena_printf(a,
+                                "  %s seemed lost in an earlier reading, and were freed or reached "
+                                "later: their pointers are hidden",
+                                style_plural(a, (int64_t)history->recovered, "block")));
 }
 
 static void
@@ -216,6 +243,8 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
     text_memory_put_sum(v, m, REACH_THROUGH, ATTR_WARNING, "lost with these: only they lead there");
     text_memory_put_sum(v, m, REACH_MAPPED, ATTR_PLAIN,
                         "kept only by memory that the program mapped without malloc");
+    text_memory_put_sum(v, m, REACH_STACK, ATTR_PLAIN,
+                        "kept only by words on stacks or in registers");
     text_memory_put_sum(v, m, REACH_YES, ATTR_PLAIN, "can be reached");
     if (m->others.blocks > 0 && v->base.filter == NULL &&
         v->base.tags.heap == NULL && v->base.tags.label == NULL)
@@ -223,11 +252,15 @@ text_memory_put_leaks(struct text_view *v, const struct memory_view *m)
                   arena_printf(v->base.arena, "  %12s in %s in which the program's heaps are",
                                style_bytes(v->base.arena, (int64_t)m->others.bytes),
                                style_plural(v->base.arena, (int64_t)m->others.blocks, "chunk")));
+    put_history(v, m);
     for (; shown < m->lost_count && shown < limit_of(v); shown++)
         put_lost(v, &m->lost[shown]);
     if (shown < m->lost_count)
         strbuf_char(v->out, '\n');
     text_more(v, shown, m->lost_count, "stack");
+    if (m->suppressions != NULL)
+        text_suppressions(v, (int64_t)m->suppressed.blocks, (int64_t)m->suppressed.bytes,
+                          m->suppressions);
 }
 
 void

@@ -318,7 +318,8 @@ text_paths(struct text_view *v, const struct leak_paths *l)
         text_prose(v, ATTR_DIM,
                    "Paths: || is where the program begins, each > a call; the last one allocates");
     text_leaks_shrunk(v, l->leaks);
-    text_suppressions(v, l->leaks, l->suppressions);
+    text_suppressions(v, l->leaks->suppressed_blocks, l->leaks->suppressed_bytes,
+                      l->suppressions);
     text_losses(v, loss_stack_field_count);
 }
 

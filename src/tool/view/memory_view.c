@@ -65,63 +65,17 @@ memory_view_search(const struct examined *e, struct arena *arena, struct memory_
     }
 }
 
-static int
-by_lost_bytes(const void *a, const void *b)
-{
-    const struct lost *x = a, *y = b;
-    uint64_t of_x = x->none.bytes + x->through.bytes, of_y = y->none.bytes + y->through.bytes;
-
-    if (of_x != of_y)
-        return of_x > of_y ? -1 : 1;
-    return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
-static void
-add_block(struct block_sum *sum, const struct block *b)
-{
-    sum->blocks++;
-    sum->bytes += b->size_bytes;
-}
-
-static void
-list_lost(const struct view *v, struct memory_view *m)
-{
-    const struct blocks *b = &m->e->blocks;
-    size_t kept = 0;
-
-    m->lost = arena_array(v->arena, v->stacks->count + 1, sizeof *m->lost);
-    for (size_t i = 0; i < b->count; i++)
-        add_block(m->stacks.stack_of[i] != 0 ? &m->reached[m->answer->reached.of[i]] : &m->others,
-                  &b->v[i]);
-    for (size_t i = 0; i < b->count; i++) {
-        struct lost *l = &m->lost[m->stacks.stack_of[i] ? m->stacks.stack_of[i] - 1 : 0];
-        uint8_t how = m->answer->reached.of[i];
-
-        if (m->stacks.stack_of[i] == 0 || (how != REACH_NONE && how != REACH_THROUGH))
-            continue;
-        if (l->in_all++ == 0)
-            l->first = b->v[i].address;
-        l->stack = &v->stacks->v[m->stacks.stack_of[i] - 1];
-        add_block(how == REACH_NONE ? &l->none : &l->through, &b->v[i]);
-    }
-    for (size_t i = 0; i < v->stacks->count; i++)
-        if (m->lost[i].in_all > 0)
-            m->lost[kept++] = m->lost[i];
-    m->lost_count = kept;
-    if (kept > 1)
-        qsort(m->lost, kept, sizeof *m->lost, by_lost_bytes);
-}
-
 void
 memory_view_build(const struct view *v, const struct examined *e,
-                  const struct memory_answer *answer, struct memory_view *ret)
+                  const struct memory_answer *answer, const struct lost_rules *rules,
+                  struct memory_view *ret)
 {
     *ret = (struct memory_view){.e = e, .answer = answer};
     block_stacks_build(v->p, v->stacks, &e->blocks, v->arena, &ret->stacks);
     if (answer->question == MEMORY_LARGEST)
         list_largest(v, ret);
     else if (answer->question == MEMORY_LEAKS)
-        list_lost(v, ret);
+        memory_view_list_lost(v, rules, ret);
 }
 
 bool

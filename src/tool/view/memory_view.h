@@ -24,6 +24,14 @@ enum memory_question {
     MEMORY_RETAIN,   // Find what keeps blocks alive.
 };
 
+/* Blocks that were unreachable in earlier readings of the process. */
+struct lost_history {
+    uint32_t readings; // Number of readings, with the last; 0 = there was only one.
+    // By block: the reading, from 0 on, since which it has been unreachable.
+    const uint32_t *since;
+    uint64_t recovered; // Number of blocks that were unreachable, but ended or were reached later.
+};
+
 /* Results of the questions that read all memory; they run first, while the process is stopped. */
 struct memory_answer {
     enum memory_question question;
@@ -32,6 +40,7 @@ struct memory_answer {
     struct birth birth; // Origin of the block at the address, if there is one.
     struct pointers pointers;
     struct reached reached;
+    struct lost_history history; // LEAKS
     struct checked checked;
     struct resident resident;
     struct retain *retain; // The caller calls retain_release.
@@ -44,8 +53,17 @@ struct block_sum {
 /* Unreachable blocks of a stack. */
 struct lost {
     const struct stack *stack;
-    struct block_sum none, through; // By enum reach.
+    struct block_sum none, through; // By enum reach. Several readings: those that stayed.
+    struct block_sum grown; // Several readings: those that the first reading lacked.
+    uint32_t growths;       // Number of readings in which such blocks were new.
     uint64_t first, in_all;  // Address of the first lost block, and number of lost blocks.
+};
+
+/* Rules for the unreachable blocks of a view. */
+struct lost_rules {
+    // By site: the suppression that matches it, or NULL. NULL = there are none.
+    struct suppression **of_site;
+    struct suppressions *suppressions; // NULL = none.
 };
 
 struct memory_view {
@@ -59,15 +77,26 @@ struct memory_view {
     // LEAKS: sums over the blocks that the view shows, and over all others. Without filters, the
     // others are chunks of the program's heaps.
     struct block_sum reached[REACH_KINDS], others;
+    const struct suppressions *suppressions; // LEAKS; NULL = none.
+    struct block_sum fresh; // LEAKS: blocks that only the last of several readings found.
+    struct block_sum suppressed; // LEAKS: unreachable blocks that suppressions hide.
     const struct retain_view *retain; // RETAIN (view/retain_view.h); the command sets it.
 };
 
 /* Answer RET->question about RET->address in E. Memory is from ARENA. */
 void memory_view_search(const struct examined *e, struct arena *arena, struct memory_answer *ret);
 
-/* Make a view of ANSWER, the result of a search in E, for the stacks of V. From V's arena. */
+/* Make a view of ANSWER, the result of a search in E, for the stacks of V. Unreachable blocks are
+ * counted under RULES, and added to the counters of suppressions. From V's arena. */
 void memory_view_build(const struct view *v, const struct examined *e,
-                       const struct memory_answer *answer, struct memory_view *ret);
+                       const struct memory_answer *answer, const struct lost_rules *rules,
+                       struct memory_view *ret);
+
+/* --- lost_view.c: unreachable blocks, by stack. */
+
+/* Fill in the members of M for MEMORY_LEAKS, under RULES. */
+void memory_view_list_lost(const struct view *v, const struct lost_rules *rules,
+                           struct memory_view *m);
 
 /* Set *RET to the stack of the thread that died in E's memory; its depth is 0 if it is unknown. */
 void memory_view_crash(const struct view *v, const struct examined *e, struct stack *ret);

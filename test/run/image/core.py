@@ -533,14 +533,15 @@ def sum_of(leaks, kind):
     return leaks[kind]["blocks"], leaks[kind]["bytes"]
 
 
-def check_leaks(what, where, reached=13):
+def check_leaks(what, where, reached=13, on_stack=0):
     leaks = memory("--leaks", *where)["reachability"]
     got = {kind: sum_of(leaks, kind) for kind in leaks if isinstance(leaks[kind], dict)}
     # A list of 5, a ring of 2, and a block of 1000 bytes are lost. Reachable are a list of 10, a
     # block by a thread-local variable, a block by an interior pointer, and main's block.
     tell(got["lost"] == (3, 32 + 32 + 1000), what + ": nothing points to them", got)
     tell(got["lost_through_others"] == (5, 4 * 32 + 32), what + ": lost with others", got)
-    tell(got["reached"][0] == reached, what + ": reached", got)
+    tell(got["reached"][0] == reached and got["reached_from_stacks"][0] == on_stack,
+         what + ": reached", got)
     by_function = {}
     for one in leaks["stacks"]:
         name = one["stack"][1 if one["stack"][0]["function"] == "add_node" else 0]["function"]
@@ -556,10 +557,10 @@ def coroutine():
     program = dumps.Waiting(library, "coroutine.heaptap", [BLOCKS, "coroutine"])
     program.asleep()
     where = ["--pid", str(program.pid)]
-    check_leaks("a coroutine", where, reached=15)
+    check_leaks("a coroutine", where, reached=14, on_stack=1)
     if dumps.have_gcore():
         where = [dumps.gcore(program.pid, "coroutine")]
-        check_leaks("a coroutine's dump", where, reached=15)
+        check_leaks("a coroutine's dump", where, reached=14, on_stack=1)
     own = [b["address"] for b in memory("--blocks", *where)["blocks"] if b["size"] == 72]
     kinds = [p["kind"] for p in memory("--find-pointers", own[0], *where)["pointers"]]
     tell("stack" in kinds, "a coroutine: the pointer to main's block", kinds)

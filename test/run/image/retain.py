@@ -71,7 +71,7 @@ def agrees_with_leaks(where, rows, total):
          rows.get("memory that the program has mapped itself", (0, 0))[0] == mapped and
          total["bytes"] == sum(sums[key]["bytes"] for key in
                                ("lost", "lost_through_others", "reached_from_mapped_memory",
-                                "reached", "others")),
+                                "reached_from_stacks", "reached", "others")),
          "lost, mapped and all bytes are those of core --leaks", rows, sums)
 
 
