@@ -208,6 +208,35 @@ a_heap_that_was_overwritten_is_not_whole(void **unused)
     arena_release(&arena);
 }
 
+/* If this fails, blocks behind memory that the program took by sbrk are missing, and blocks that
+ * only they reference seem lost; or words of that memory are taken for chunks. */
+static void
+a_heap_goes_on_behind_memory_that_the_program_took(void **unused)
+{
+    struct heap *h = glibc_heap_new_heap();
+    struct arena arena = {0};
+    struct glibc_heap found;
+    uint64_t before, behind;
+
+    (void)unused;
+    before = put_chunk(h, 64, USED);
+    put_chunk(h, 16, USED);
+    put_chunk(h, 16, USED);
+    // The program's memory begins like chunks, which lead nowhere.
+    put_chunk(h, 48, USED);
+    put_chunk(h, 48, USED);
+    h->at += 160;
+    behind = put_chunk(h, 96, USED);
+    h->chunks[h->at / 8 + 1] = USED;
+    found = test_glibc_heap_walk(h, &arena);
+    assert_true(found.whole);
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.v[0].address, before);
+    assert_int_equal(found.v[1].address, behind);
+    assert_int_equal(found.extent_count, 2);
+    arena_release(&arena);
+}
+
 /* If this fails, arbitrary memory is taken for the allocator's, and a heap is invented. */
 static void
 without_an_arena_there_is_no_heap(void **unused)
@@ -231,6 +260,7 @@ main(void)
         cmocka_unit_test(blocks_in_use_are_those_that_no_list_of_free_ones_has),
         cmocka_unit_test(an_aligned_block_with_its_own_mapping_begins_where_it_says),
         cmocka_unit_test(a_heap_that_was_overwritten_is_not_whole),
+        cmocka_unit_test(a_heap_goes_on_behind_memory_that_the_program_took),
         cmocka_unit_test(without_an_arena_there_is_no_heap),
     };
 

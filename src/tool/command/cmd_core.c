@@ -467,7 +467,7 @@ static const struct opt options[] = {
      "is checked on its own if the program ran with --annotate; otherwise only the words that "
      "glibc keeps between blocks are checked. The exit status is 1 if there is corruption.", NULL},
     {OPT_STRING, 0, "suppressions", &defaults.suppressions, "FILE",
-     "With --leaks, leave out blocks of the stacks that FILE names, and blocks lost with them. FILE "
+     "With --leaks, leave out blocks of the stacks that FILE names, and blocks lost with them. It "
      "is as for `heaptap leaks`.", NULL},
     {OPT_STRING, 0, "fail-over", &defaults.fail_over, "BYTES",
      "With --leaks, exit with code 1 when more than BYTES are lost and not suppressed; 0 allows no "

@@ -16,6 +16,9 @@
  *    chunks. A thread cache is itself a chunk, recognised by its size and its lists; an empty one
  *    is recognised by the thread's pointer to it.
  * 4. Large blocks have separate mappings, which begin at a page.
+ * 5. If the program has called sbrk itself, the main heap has a gap: two chunks of the size of a
+ *    head end the part in front of it. The next part begins at the first chunk from which chunks
+ *    lead to the top, or to another such end.
  *
  * The layouts of glibc 2.26 to 2.41 with 8-byte words are supported. Any other layout, and a heap
  * that was overwritten, ends the walk: then `whole` is false. Every address is checked before use,
@@ -41,6 +44,8 @@ enum {
     SYSTEM_OFF = 2184,
     STATE_BYTES = 2200,
     ARENAS_MAX = 4096,
+    PART_WORDS = 4096,
+    PART_STEPS = 1 << 20, // Most chunks that are visited to find a part of the main heap.
     /* heap_info */
     HEAP_PREVIOUS_OFF = 8,
     HEAP_SIZE_OFF = 16,
@@ -154,6 +159,18 @@ find_main(const struct walker *w)
             found = glibc_heap_find_in(w, r);
     }
     return found;
+}
+
+bool
+glibc_heap_main_arena(const struct memory *m, uint64_t *ret_start, uint64_t *ret_end)
+{
+    const struct walker w = {.m = m};
+
+    if (m->word_bytes != WORD || m->big_endian)
+        return false;
+    *ret_start = find_main(&w);
+    *ret_end = *ret_start + STATE_BYTES;
+    return *ret_start != 0;
 }
 
 /* --- Lists of free chunks ----------------------------------------------------------------- */
@@ -319,19 +336,23 @@ heap_end(const struct walker *w, uint64_t at)
 }
 
 /* Walk the chunks of [CHUNK, END). They end at TOP if it lies in this range, else at a chunk
- * smaller than any real one. Return false if the walk leaves the heap. */
+ * smaller than any real one. Return false if the walk leaves the heap; *RET_STOP is then the chunk
+ * where it ended. */
 static bool
-glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top, bool is_main)
+glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top, bool is_main,
+                uint64_t *ret_stop)
 {
     const uint64_t first = chunk;
     uint64_t size;
 
+    *ret_stop = chunk;
     if (heap_end(w, chunk) != chunk) // The list of heaps leads back to itself.
         return false;
     add_extent(w, chunk, end, is_main);
     for (; chunk != top && end - chunk > HEAD_BYTES; chunk += size) {
         enum glibc_chunk_kind kind = GLIBC_USED;
 
+        *ret_stop = chunk;
         size = glibc_heap_size_of(w, chunk);
         if (size < CHUNK_LEAST)
             return top < first || top >= end;
@@ -350,19 +371,79 @@ glibc_heap_walk(struct walker *w, uint64_t chunk, uint64_t end, uint64_t top, bo
     return true;
 }
 
+/* Return true if CHUNK is the end of a part of the main heap, in front of memory that the program
+ * has taken by sbrk. */
+static bool
+is_fence(const struct walker *w, uint64_t chunk)
+{
+    return glibc_heap_size_of(w, chunk) == HEAD_BYTES &&
+           glibc_heap_size_of(w, chunk + HEAD_BYTES) == HEAD_BYTES;
+}
+
+/* Return true if chunks lead from CHUNK to TOP or to the end of a part. *STEPS bounds the work. */
+static bool
+leads_on(const struct walker *w, uint64_t chunk, uint64_t top, uint64_t *steps)
+{
+    const uint64_t first = chunk;
+
+    while (chunk < top && *steps > 0) {
+        uint64_t size = glibc_heap_size_of(w, chunk);
+
+        --*steps;
+        if (size == HEAD_BYTES && chunk > first)
+            return is_fence(w, chunk);
+        if (size < CHUNK_LEAST || size % ALIGNMENT != 0 || size > top - chunk)
+            return false;
+        chunk += size;
+    }
+    return chunk == top;
+}
+
+/* Return the first chunk of the main heap's next part, which begins between FROM and TOP; 0 if
+ * there is none. */
+static uint64_t
+find_part(const struct walker *w, uint64_t from, uint64_t top)
+{
+    uint64_t words[PART_WORDS], steps = PART_STEPS + (top - from) / ALIGNMENT;
+
+    while (from <= top) {
+        size_t count = memory_read(w->m, from, words, sizeof words) / WORD;
+
+        if (count < 2)
+            return 0;
+        for (size_t i = 0; i + 1 < count && from + i * WORD <= top; i += ALIGNMENT / WORD)
+            // The memory in front is not free for glibc.
+            if (from + i * WORD == top ||
+                (words[i + 1] & FLAG_BEFORE_USED && words[i + 1] < top &&
+                 leads_on(w, from + i * WORD, top, &steps)))
+                return steps > 0 ? from + i * WORD : 0;
+        from += count / 2 * ALIGNMENT;
+    }
+    return 0;
+}
+
 /* Walk the heap that grows by brk. Return false if it is not whole. */
 static bool
 walk_main(struct walker *w, uint64_t state)
 {
     uint64_t top = glibc_heap_word_at(w, state + TOP_OFF),
              bytes = glibc_heap_word_at(w, state + SYSTEM_OFF);
-    uint64_t end = top + glibc_heap_size_of(w, top);
+    uint64_t end = top + glibc_heap_size_of(w, top), at, stop;
 
     if (bytes == 0) // Nothing was allocated there yet.
         return true;
     if (top >= ADDRESS_LIMIT || end < top || bytes > end)
         return false;
-    return glibc_heap_walk(w, (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT, end, top, true);
+    at = (end - bytes + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
+    while (!glibc_heap_walk(w, at, end, top, true, &stop)) {
+        at = stop > at && stop < top && is_fence(w, stop)
+                 ? find_part(w, stop + 2 * (uint64_t)HEAD_BYTES, top)
+                 : 0;
+        if (at == 0)
+            return false;
+        w->out->extents[w->out->extent_count - 1].end = stop;
+    }
+    return true;
 }
 
 /* Walk the heaps of an arena other than the main one, latest first. Return false if they are not
@@ -379,12 +460,12 @@ walk_other(struct walker *w, uint64_t state)
         return false;
     for (uint32_t i = 0; heap != 0 && i < w->m->region_count + 1; i++) {
         uint64_t size = glibc_heap_word_at(w, heap + HEAP_SIZE_OFF);
-        uint64_t first = heap + info + (heap == state - info ? STATE_BYTES : 0);
+        uint64_t first = heap + info + (heap == state - info ? STATE_BYTES : 0), stop;
 
         if (glibc_heap_word_at(w, heap) != state || size > HEAP_BYTES || heap % HEAP_BYTES != 0)
             return false;
         first = (first + ALIGNMENT - 1) & -(uint64_t)ALIGNMENT;
-        whole &= first < heap + size && glibc_heap_walk(w, first, heap + size, top, false);
+        whole &= first < heap + size && glibc_heap_walk(w, first, heap + size, top, false, &stop);
         heap = glibc_heap_word_at(w, heap + HEAP_PREVIOUS_OFF);
     }
     return whole && heap == 0;

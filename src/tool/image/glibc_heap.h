@@ -56,6 +56,10 @@ void glibc_heap_read(const struct memory *m, struct arena *arena, struct glibc_h
 /* Like glibc_heap_read, and list all chunks as well. */
 void glibc_heap_read_chunks(const struct memory *m, struct arena *arena, struct glibc_heap *ret);
 
+/* Store the addresses of the main arena's record among libc's variables in [*RET_START, *RET_END).
+ * Return false if M has none. */
+bool glibc_heap_main_arena(const struct memory *m, uint64_t *ret_start, uint64_t *ret_end);
+
 /* Layout of a chunk of glibc's malloc on 64-bit systems. */
 
 enum {

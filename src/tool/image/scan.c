@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/glibc_heap.h"
 #include "image/module_end.h"
 #include "util/path.h"
 
@@ -36,7 +37,6 @@ enum {
     PIECE_BYTES = 1 << 16,
     RED_ZONE_BYTES = 128,  // Bytes below the stack pointer that may hold variables.
     TLS_BYTES = 32 << 10,  // Bytes below the thread pointer that may hold thread-local variables.
-    PAGE_BYTES = 4096,
     GUESS_BYTES = 64,
     FIRST_CHUNK_BYTES = 0x2a0, // Offset of the first block in glibc's main heap.
 };
@@ -53,6 +53,7 @@ struct ranges {
     size_t count, capacity;
     bool in_libc; // The current region is libc's.
     bool in_tls;
+    uint64_t arena_start, arena_end; // The record of glibc's main arena; 0 = unknown.
     uint64_t local_bytes; // Most bytes of thread-local variables below a thread pointer.
     uint64_t threads[CORE_THREADS]; // Addresses of the recorder's per-thread data; 0 = none.
 };
@@ -100,6 +101,12 @@ scan_add(struct ranges *r, enum scan_kind kind, uint64_t start, uint64_t end,
         scan_add(r, kind, start, until, thread);
         scan_add(r, kind, from, end, thread);
         return;
+    }
+    // The arena's record has pointers to chunks that have become a part of a block meanwhile.
+    if (kind == SCAN_VARIABLE && r->arena_start >= start && r->arena_end <= end &&
+        r->arena_start < r->arena_end) {
+        scan_add(r, kind, start, r->arena_start, thread);
+        start = r->arena_end;
     }
     start = (start + 7) & ~UINT64_C(7);
     if (start >= end)
@@ -406,6 +413,8 @@ scan_ranges(const struct examined *e, struct arena *arena, struct scan_range **r
     struct ranges r = {
         .e = e, .arena = arena, .local_bytes = module_local_bytes(&e->memory)};
 
+    if (!glibc_heap_main_arena(&e->memory, &r.arena_start, &r.arena_end))
+        r.arena_start = r.arena_end = 0;
     if (e->record.threads != 0)
         memory_read(&e->memory, e->record.threads, r.threads, sizeof r.threads);
     for (size_t k = 0; k < countof(kinds); k++) {

@@ -114,6 +114,24 @@ def saved():
     process.end()
 
 
+def foreign_sbrk():
+    """The parts of a heap on both sides of memory that the program took by sbrk are walked."""
+    process = dumps.Waiting("", "none.heaptap", [os.path.join(programs, "foreign_sbrk")])
+    process.asleep()
+    where = ["--pid", str(process.pid)]
+    found = live_of(document("core", *where))
+    tell(found.get("[697 to 712 bytes]") == 300, "the blocks of all parts are found", found)
+    got = run("core", "--leaks", "--json", *where)
+    tell(got.returncode == 0 and got.stderr == "", "the heap is whole", got.stderr)
+    found = json.loads(got.stdout)
+    tell(lost_of(found) == {"[889 to 904 bytes]": 7}, "lost blocks behind the gap are found",
+         lost_of(found))
+    tell(run("core", "--leaks", "--fail-over", "20000", *where).returncode == 0,
+         "a whole walk is judged")
+    process.go_on()
+    process.end()
+
+
 def full_bins():
     process = dumps.Waiting("", "none.heaptap", [os.path.join(programs, "full_bins")], lines=1)
     process.asleep()
@@ -143,5 +161,6 @@ living()
 dead()
 saved()
 full_bins()
+foreign_sbrk()
 other_allocator()
 finish()
