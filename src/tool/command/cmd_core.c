@@ -188,6 +188,20 @@ find_suppressed(struct shown *s, const struct core_command *c, struct lost_rules
     return exit_code(rc);
 }
 
+/* List the live blocks in M by resident memory. */
+static void
+list_resident(struct shown *s, const struct core_command *c, struct memory_view *m)
+{
+    uint32_t *types = arena_array(s->text.base.arena, s->p->site_count + 1, sizeof *types);
+
+    if (c->o->resident_by == RESIDENT_BY_TYPE) {
+        symbolise_types(s->p, &c->o->view.symbols);
+        for (size_t i = 0; i < s->p->site_count; i++)
+            types[i] = fields_type_name(s->p, &s->p->sites[i]);
+    }
+    memory_view_list_resident(&s->text.base, (enum resident_by)c->o->resident_by, types, m);
+}
+
 static int
 cmd_core_show(struct shown *s)
 {
@@ -206,6 +220,8 @@ cmd_core_show(struct shown *s)
     if (rc != 0)
         return rc;
     memory_view_build(&s->text.base, c->e, &c->answer, &rules, &m);
+    if (c->o->resident_by != RESIDENT_BY_NONE)
+        list_resident(s, c, &m);
     *c->verdict = lost_gate_check(&c->limits, &m, s->p);
     if (c->o->retain)
         cmd_core_retain(s, c, &m);
@@ -425,7 +441,12 @@ core_run(const struct core_options *o, int count, char **arguments)
         find_backings(&e, &c.answer.resident);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     rc = output != NULL ? cmd_core_check_output(output, &request, &c) : 0;
-    if (rc == 0 && e.unrecorded && o->resident)
+    if (rc == 0 && e.unrecorded && o->resident_by != RESIDENT_BY_NONE) {
+        message_error("%s is not recorded, so its blocks are not known; `heaptap attach` records "
+                      "from now on",
+                      e.memory.name);
+        rc = EXIT_USAGE;
+    } else if (rc == 0 && e.unrecorded && o->resident)
         rc = show_unrecorded(&r, &e);
     else if (rc == 0)
         rc = c.o->output != NULL ? save(path, c.o, e.memory.lives) : runner_run(&r, path);

@@ -11,6 +11,7 @@ struct core_options {
     bool blocks, leaks, check, resident, retain;
     bool no_fork, force;
     int retain_by; // enum retain_by
+    int resident_by; // enum resident_by
     const char *snapshot; // Path of a heap snapshot to write; NULL = none.
     const char *suppressions, *fail_over; // With `leaks`.
     uint64_t again, every_s; // With `leaks`: further readings, and seconds between two.

@@ -6,6 +6,7 @@
 #include "view/messages.h"
 
 static const struct core_options defaults = {.resident = true};
+static const char *const by_names[] = {"all", "site", "type", NULL};
 
 static int
 cmd_rss_run(const void *given, int count, char **arguments)
@@ -23,6 +24,9 @@ cmd_rss_run(const void *given, int count, char **arguments)
 }
 
 static const struct opt options[] = {
+    {OPT_CHOICE, 0, "by", &defaults.resident_by, "BY",
+     "Also show the live blocks with most resident memory, by site or by type. Needs a recorded "
+     "process. The default is all: the parts, the arenas and the heaps of the program.", by_names},
     {OPT_STRING, 0, "profile", &defaults.profile, "FILE",
      "Take stacks and names from the profile FILE, not from the one being recorded.",
      NULL},
@@ -45,6 +49,7 @@ const struct command command_rss = {
         "parts add up to the RSS. Shows how much malloc_trim(0) would return and, if the process "
         "is recorded, which blocks keep more from going back. The process is stopped meanwhile.",
     .examples = "heaptap rss 4711\n"
+                "heaptap rss --by site 4711\tthe stacks whose blocks are resident\n"
                 "heaptap rss --json 4711\n",
     .options = options,
     .defaults = &defaults,

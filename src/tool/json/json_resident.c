@@ -71,6 +71,27 @@ json_resident_put_pins(struct json_tables *t, const struct view *v, const struct
     json_end(j);
 }
 
+static void
+json_resident_put_rows(struct json_tables *t, const struct memory_view *m, size_t limit)
+{
+    struct json *j = t->j;
+
+    if (m->resident == NULL)
+        return;
+    json_array(j, "rows");
+    for (size_t i = 0; i < m->resident_count && i < limit; i++) {
+        json_object(j, NULL);
+        json_string(j, "name", m->resident[i].name);
+        json_uint(j, "blocks", m->resident[i].blocks.blocks);
+        json_uint(j, "bytes", m->resident[i].blocks.bytes);
+        json_uint(j, "resident_bytes", m->resident[i].resident_bytes);
+        if (m->resident[i].stack != NULL)
+            json_stack(t, "stack", m->resident[i].stack);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 void
 json_resident(struct json_tables *t, const struct view *v, const struct memory_view *m,
               size_t limit)
@@ -100,5 +121,6 @@ json_resident(struct json_tables *t, const struct view *v, const struct memory_v
     json_resident_put_heaps(j, r);
     json_resident_put_mappings(j, r, limit);
     json_resident_put_pins(t, v, m, limit);
+    json_resident_put_rows(t, m, limit);
     json_end(j);
 }

@@ -30,14 +30,18 @@ struct finder {
     bool *has_blocks; // By area: live blocks of another allocator are there.
     size_t block;    // Index of the block that follows the last one taken.
     bool *is_taken;  // By block.
+    bool has_main;   // A part of the main heap was taken.
     struct resident *out;
 };
 
-static void
+/* Count the resident bytes of [START, END) in PART. Return their number. */
+static uint64_t
 resident_take(struct finder *f, enum resident_part part, uint64_t start, uint64_t end)
 {
-    if (start < end)
-        f->out->parts[part] += page_map_take(&f->pages, start, end);
+    uint64_t bytes = start < end ? page_map_take(&f->pages, start, end) : 0;
+
+    f->out->parts[part] += bytes;
+    return bytes;
 }
 
 /* --- Blocks ------------------------------------------------------------------------------- */
@@ -69,7 +73,7 @@ take_used(struct finder *f, uint64_t start, uint64_t end)
             continue;
         resident_take(f, RESIDENT_ROUNDING, at, b->address);
         at = until < end ? until : end;
-        resident_take(f, part_of(b), b->address, at);
+        f->out->block_bytes[f->block] = resident_take(f, part_of(b), b->address, at);
     }
     resident_take(f, site != 0 ? RESIDENT_ROUNDING : RESIDENT_UNRECORDED, at, end);
     return site;
@@ -123,8 +127,12 @@ take_extent(struct finder *f, const struct glibc_extent *extent)
     struct resident_heap *h = &f->out->heaps[f->out->heap_count++];
     uint64_t free_before = f->out->parts[RESIDENT_FREE] + f->out->parts[RESIDENT_TOP];
 
-    if (area != NULL && extent->is_main)
+    // The program's own memory may lie between two parts of the main heap.
+    if (extent->is_main && f->has_main)
+        base = extent->start;
+    else if (area != NULL && extent->is_main)
         base = area->start;
+    f->has_main |= extent->is_main;
     *h = (struct resident_heap){.start = base, .end = extent->end, .is_main = extent->is_main};
     h->resident_bytes = page_map_resident(&f->pages, base, extent->end);
     resident_take(f, RESIDENT_HEADERS, base, extent->start + WORD);
@@ -150,6 +158,8 @@ take_glibc(struct finder *f)
     size_t first_mapped = 0;
 
     f->is_taken = arena_array(f->arena, f->e->blocks.count + 1, sizeof *f->is_taken);
+    f->out->block_bytes =
+        arena_array(f->arena, f->e->blocks.count + 1, sizeof *f->out->block_bytes);
     glibc_heap_read_chunks(&f->e->memory, f->arena, heap);
     f->out->has_glibc = heap->found;
     f->sites = arena_array(f->arena, heap->chunk_count + 1, sizeof *f->sites);
@@ -184,7 +194,7 @@ take_other_blocks(struct finder *f)
         if (area == NULL || end <= start || f->is_taken[i])
             continue;
         f->has_blocks[area - f->pages.areas] = true;
-        resident_take(f, part_of(b), start, end);
+        f->out->block_bytes[i] = resident_take(f, part_of(b), start, end);
         at = end;
     }
 }

@@ -50,6 +50,7 @@ struct resident {
     uint64_t rss_bytes; // Sum of the parts.
     uint64_t proportional_bytes, swapped_bytes, huge_bytes;
     uint64_t parts[RESIDENT_PARTS];
+    uint64_t *block_bytes; // By block: its resident bytes.
     // Memory of the process's control group, and its limit (UINT64_MAX = none); 0 = unknown.
     uint64_t group_bytes, group_max_bytes;
     bool has_glibc;  // glibc's heaps were walked.

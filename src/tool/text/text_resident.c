@@ -122,6 +122,36 @@ put_backings(struct text_view *v, const struct resident *r)
                                              r->backings[i].backing_bytes)));
 }
 
+/* Write the table of live blocks. */
+static void
+put_rows(struct text_view *v, const struct memory_view *m)
+{
+    size_t limit = v->base.limit ? v->base.limit : TEXT_LIMIT, shown = 0;
+    struct arena *a = v->base.arena;
+
+    text_title(v, "Live blocks", "resident, and requested");
+    for (; shown < m->resident_count && shown < limit; shown++) {
+        const struct resident_row *row = &m->resident[shown];
+
+        if (row->stack != NULL || shown == 0)
+            strbuf_char(v->out, '\n');
+        text_line(v, ATTR_PLAIN,
+                  arena_printf(a, "%-4s %12s of %s in %s%s",
+                               row->stack != NULL
+                                   ? arena_printf(a, "#%" PRIu32, row->stack->number) : "",
+                               style_bytes(a, (int64_t)row->resident_bytes),
+                               style_bytes(a, (int64_t)row->blocks.bytes),
+                               style_plural(a, (int64_t)row->blocks.blocks, "block"),
+                               row->stack == NULL
+                                   ? arena_printf(a, "  %s", style_clean(a, row->name)) : ""));
+        if (row->stack != NULL)
+            text_stack(v, row->stack, v->depth, 0);
+    }
+    if (shown < m->resident_count)
+        strbuf_char(v->out, '\n');
+    text_more(v, shown, m->resident_count, m->resident[0].stack != NULL ? "stack" : "type");
+}
+
 static void
 put_pin(struct text_view *v, const struct memory_view *m, const struct trim_pin *p)
 {
@@ -170,6 +200,10 @@ text_resident(struct text_view *v, const struct memory_view *m)
     put_beside(v, r);
     if (advice != NULL)
         text_prose(v, ATTR_PLAIN, arena_printf(a, "  %s", advice));
+    if (m->resident_count > 0) {
+        put_rows(v, m);
+        return;
+    }
     put_backings(v, r);
     put_heaps(v, r);
     put_mappings(v, r);

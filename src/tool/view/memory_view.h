@@ -80,6 +80,8 @@ struct memory_view {
     const struct suppressions *suppressions; // LEAKS; NULL = none.
     struct block_sum fresh; // LEAKS: blocks that only the last of several readings found.
     struct block_sum suppressed; // LEAKS: unreachable blocks that suppressions hide.
+    const struct resident_row *resident; // RESIDENT, with a table of live blocks; else NULL.
+    size_t resident_count;
     const struct retain_view *retain; // RETAIN (view/retain_view.h); the command sets it.
 };
 
@@ -91,6 +93,23 @@ void memory_view_search(const struct examined *e, struct arena *arena, struct me
 void memory_view_build(const struct view *v, const struct examined *e,
                        const struct memory_answer *answer, const struct lost_rules *rules,
                        struct memory_view *ret);
+
+/* --- resident_rows.c: the resident memory of live blocks. */
+
+enum resident_by { RESIDENT_BY_NONE, RESIDENT_BY_SITE, RESIDENT_BY_TYPE };
+
+/* Live blocks of a stack or of a type. */
+struct resident_row {
+    const char *name;          // Type, or function that allocates.
+    const struct stack *stack; // BY_SITE
+    struct block_sum blocks;
+    uint64_t resident_bytes;
+};
+
+/* Fill in the table of M, whose question is MEMORY_RESIDENT, from the stacks of V: most resident
+ * bytes first. BY_TYPE, TYPES has the type's name of each site, as an id of a string; 0 = none. */
+void memory_view_list_resident(const struct view *v, enum resident_by by, const uint32_t *types,
+                               struct memory_view *m);
 
 /* --- lost_view.c: unreachable blocks, by stack. */
 

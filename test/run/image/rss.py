@@ -54,6 +54,24 @@ def of_arenas(resident):
     return sum(arena["resident_bytes"] for arena in resident["arenas"])
 
 
+def by_rows(process, parts):
+    """Rows of live blocks add up to their part."""
+    for by, key in ("site", "stack"), ("type", "name"):
+        got = json.loads(rss(process, "--by", by, "--json").stdout)
+        rows = got["resident"]["rows"]
+        tell(near(sum(row["resident_bytes"] for row in rows), parts["live"] + parts["heaps"], 0.01)
+             and all(row["resident_bytes"] <= row["bytes"] for row in rows),
+             "rows by %s add up to the live blocks" % by, rows, parts)
+        tell(len({str(row[key]) for row in rows}) == len(rows), "each %s has one row" % by, rows)
+        # The threads' blocks and main's are from two stacks.
+        kept = [row for row in rows if row["bytes"] == row["blocks"] * 1200]
+        tell(sum(row["blocks"] for row in kept) == (THREADS + 1) * 40, "the kept blocks are rows",
+             rows)
+        text = rss(process, "--by", by).stdout
+        tell("Live blocks" in text and all(len(line) <= 80 for line in text.splitlines()),
+             "rows by %s in text" % by, text)
+
+
 def fragmented():
     program = dumps.Waiting(library, "fragmented.heaptap",
                             [os.path.join(programs, "fragmented"), str(THREADS)], lines=1)
@@ -75,6 +93,7 @@ def fragmented():
     tell("Resident memory" in text.stdout and "malloc_trim(0) would return" in text.stdout and
          all(len(line) <= 80 for line in text.stdout.splitlines()), "text has the parts and advice",
          text.stdout, text.stderr)
+    by_rows(program.pid, parts)
     program.go_on()
     returned = int(program.process.stdout.readline())
     program.asleep()
