@@ -10,8 +10,6 @@
  * purpose. They are computed here; every other value is a stored total. */
 #include "analyse/limit_check.h"
 
-#include "analyse/leaks.h"
-
 /* Names and metrics, by enum limit_of. */
 static const struct {
     const char *name;
@@ -24,12 +22,6 @@ static const struct {
     [LIMIT_COUNT] = {"allocations", METRIC_COUNT},
     [LIMIT_TEMPORARY] = {"temporary", METRIC_TEMPORARY},
     [LIMIT_CORRUPTION] = {"corruption", METRIC_PEAK},
-};
-
-/* Totals of one profile, to compare with a limit. */
-struct totals {
-    struct counters counters;
-    struct errors errors;
 };
 
 bool
@@ -68,10 +60,9 @@ limit_metric(enum limit_of what)
     return kinds[what].metric;
 }
 
-/* Set *RET to P's unsuppressed live blocks. Returns 0, or HEAPTAP_USAGE as stacks_build. */
-static int
-find_leaks(const struct profile *p, const struct stacks_options *options, struct arena *arena,
-           struct leaks *ret, struct err *err)
+int
+limit_find_leaks(const struct profile *p, const struct stacks_options *options,
+                 struct arena *arena, struct leaks *ret, struct err *err)
 {
     struct suppressions suppressions = {0};
 
@@ -79,45 +70,66 @@ find_leaks(const struct profile *p, const struct stacks_options *options, struct
     return leaks_find(p, options, &suppressions, arena, ret, err);
 }
 
-static struct totals
-totals_of(const struct leaks *leaks)
+static struct limit_totals
+totals_of(const struct profile *p, const struct leaks *leaks)
 {
-    return (struct totals){leaks->stacks.total, leaks->stacks.errors};
+    return (struct limit_totals){p, leaks->stacks.total, leaks->stacks.errors};
 }
 
-/* Return the amount of WHAT in the totals T of P. */
+/* Return the amount of WHAT in the totals T. */
 static int64_t
-limit_check_value_of(enum limit_of what, const struct totals *t, const struct profile *p)
+limit_check_value_of(enum limit_of what, const struct limit_totals *t)
 {
     if (what == LIMIT_CORRUPTION)
-        return (int64_t)(profile_corruptions(&p->losses) & INT64_MAX);
+        return (int64_t)(profile_corruptions(&t->p->losses) & INT64_MAX);
     return metric_value(&t->counters, kinds[what].metric);
+}
+
+void
+limit_measure(struct limit_result *j, const struct limit_totals *t)
+{
+    j->value = j->least = j->most = limit_check_value_of(j->of, t);
+    if (profile_has_errors(t->p) && j->of != LIMIT_CORRUPTION) {
+        struct interval range =
+            interval_of_metric(&t->counters, &t->errors, kinds[j->of].metric);
+
+        j->least = interval_rounded(range.low);
+        j->most = interval_rounded(range.high);
+    }
+}
+
+int64_t
+limit_allowed(int64_t base, uint64_t percent, uint64_t amount)
+{
+    unsigned __int128 sum = amount;
+
+    if (base > 0)
+        sum += (unsigned __int128)base * percent / ((uint64_t)100 * PERCENT_SCALE);
+    return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
 }
 
 static int64_t
 allowed_by(const struct limit *l, int64_t before)
 {
-    unsigned __int128 part;
+    return limit_allowed(before, l->is_percent ? l->value : 0, l->is_percent ? 0 : l->value);
+}
 
-    if (!l->is_percent)
-        return l->value > INT64_MAX ? INT64_MAX : (int64_t)l->value;
-    if (before <= 0)
-        return 0;
-    part = (unsigned __int128)before * l->value / ((uint64_t)100 * PERCENT_SCALE);
-    return part > INT64_MAX ? INT64_MAX : (int64_t)part;
+void
+limit_judge(struct limit_result *j)
+{
+    j->exceeded = j->least > j->allowed;
 }
 
 static void
 limit_check_add(struct limit_results *ret, struct limit_result j)
 {
-    j.exceeded = j.least > j.allowed;
+    limit_judge(&j);
     ret->v[ret->count++] = j;
 }
 
-/* Return HEAPTAP_USAGE if WHAT is estimated in P and has no interval, else 0. With sampled callers,
- * only a filter makes a total an estimate. */
-static int
-check_range(enum limit_of what, const struct profile *p, bool is_filtered, struct err *err)
+/* With sampled callers, only a filter makes a total an estimate. */
+int
+limit_check_range(enum limit_of what, const struct profile *p, bool is_filtered, struct err *err)
 {
     bool is_sample = profile_is_estimate(p);
 
@@ -146,8 +158,8 @@ check_known(const struct limit *l, enum limit_of what, const struct diff *d, boo
 
 /* Set the bounds of the growth in J. */
 static void
-set_bounds(struct limit_result *j, const struct totals *before, const struct totals *after,
-           const struct profile *of_before)
+set_bounds(struct limit_result *j, const struct limit_totals *before,
+           const struct limit_totals *after)
 {
     enum metric metric = kinds[j->of].metric;
     struct interval i = diff_interval(&before->counters, &before->errors, &after->counters,
@@ -159,7 +171,7 @@ set_bounds(struct limit_result *j, const struct totals *before, const struct tot
         j->most = interval_rounded(i.high);
     }
     if (j->of == LIMIT_PEAK)
-        j->least = counters_difference(j->least, of_before->peak_error_bytes);
+        j->least = counters_difference(j->least, before->p->peak_error_bytes);
 }
 
 int
@@ -169,7 +181,8 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
 {
     *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
-        struct totals a = {d->before, d->before_errors}, b = {d->after, d->after_errors};
+        struct limit_totals a = {before->p, d->before, d->before_errors};
+        struct limit_totals b = {after->p, d->after, d->after_errors};
         struct diff_side from = *before, to = *after;
         struct leaks leaks_a, leaks_b;
         struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
@@ -180,27 +193,27 @@ limit_check_growth(const struct limits *l, const struct diff *d, const struct di
             continue;
         rc = check_known(&j.limit, j.of, d, &known, err);
         if (rc == 0 && known)
-            rc = check_range(j.of, before->p, options->filter != NULL, err);
+            rc = limit_check_range(j.of, before->p, options->filter != NULL, err);
         if (rc == 0 && known)
-            rc = check_range(j.of, after->p, options->filter != NULL, err);
+            rc = limit_check_range(j.of, after->p, options->filter != NULL, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(before->p, options, arena, &leaks_a, err);
+            rc = limit_find_leaks(before->p, options, arena, &leaks_a, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(after->p, options, arena, &leaks_b, err);
+            rc = limit_find_leaks(after->p, options, arena, &leaks_b, err);
         if (rc != 0)
             return rc;
         if (!known)
             continue;
         if (i == LIMIT_LEAKS) {
-            a = totals_of(&leaks_a);
-            b = totals_of(&leaks_b);
+            a = totals_of(before->p, &leaks_a);
+            b = totals_of(after->p, &leaks_b);
             from.stacks = &leaks_a.stacks;
             to.stacks = &leaks_b.stacks;
         }
-        j.before = limit_check_value_of(j.of, &a, before->p);
-        j.value = limit_check_value_of(j.of, &b, after->p);
+        j.before = limit_check_value_of(j.of, &a);
+        j.value = limit_check_value_of(j.of, &b);
         j.allowed = allowed_by(&j.limit, j.before);
-        set_bounds(&j, &a, &b, before->p);
+        set_bounds(&j, &a, &b);
         limit_check_add(ret, j);
         if (ret->v[ret->count - 1].exceeded && i != LIMIT_CORRUPTION)
             limit_cause_of_growth(kinds[i].metric, &from, &to, arena,
@@ -217,29 +230,22 @@ limit_check_profile(const struct limits *l, const struct profile *p, struct aren
 
     *ret = (struct limit_results){0};
     for (int i = 0; i < LIMIT_KINDS; i++) {
-        struct totals t = {p->totals, p->errors};
+        struct limit_totals t = {p, p->totals, p->errors};
         struct leaks leaks;
         struct limit_result j = {.of = (enum limit_of)i, .limit = l->v[i]};
         int rc;
 
         if (!j.limit.given)
             continue;
-        rc = check_range(j.of, p, false, err);
+        rc = limit_check_range(j.of, p, false, err);
         if (rc == 0 && i == LIMIT_LEAKS)
-            rc = find_leaks(p, &all, arena, &leaks, err);
+            rc = limit_find_leaks(p, &all, arena, &leaks, err);
         if (rc != 0)
             return rc;
         if (i == LIMIT_LEAKS)
-            t = totals_of(&leaks);
-        j.value = limit_check_value_of(j.of, &t, p);
+            t = totals_of(p, &leaks);
         j.allowed = allowed_by(&j.limit, 0);
-        j.least = j.most = j.value;
-        if (profile_has_errors(p) && i != LIMIT_CORRUPTION) {
-            struct interval range = interval_of_metric(&t.counters, &t.errors, kinds[i].metric);
-
-            j.least = interval_rounded(range.low);
-            j.most = interval_rounded(range.high);
-        }
+        limit_measure(&j, &t);
         limit_check_add(ret, j);
     }
     return 0;
@@ -260,7 +266,7 @@ limit_check_causes(const struct profile *p, struct arena *arena, struct limit_re
 
         if (!j->exceeded || j->of == LIMIT_CORRUPTION)
             continue;
-        rc = is_leaks ? find_leaks(p, &all, arena, &leaks, &err)
+        rc = is_leaks ? limit_find_leaks(p, &all, arena, &leaks, &err)
                       : stacks_build(p, &all, arena, &stacks, &err);
         if (rc == 0)
             limit_cause_of_value(kinds[j->of].metric,

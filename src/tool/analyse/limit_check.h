@@ -4,6 +4,7 @@
 #define ANALYSE_LIMIT_CHECK_H
 
 #include "analyse/diff.h"
+#include "analyse/leaks.h"
 
 /* Quantities that a limit can bound. */
 enum limit_of {
@@ -69,6 +70,31 @@ struct limit_results {
     struct limit_result v[LIMIT_KINDS];
     size_t count;
 };
+
+/* Totals of some stacks of P, to compare with a limit. */
+struct limit_totals {
+    const struct profile *p;
+    struct counters counters;
+    struct errors errors;
+};
+
+/* Set the value of J, whose quantity is set, and its bounds to those of T. */
+void limit_measure(struct limit_result *j, const struct limit_totals *t);
+
+/* Return the growth that PERCENT (in 1 / PERCENT_SCALE percent) of BASE and AMOUNT allow. */
+int64_t limit_allowed(int64_t base, uint64_t percent, uint64_t amount);
+
+/* Judge J by its bounds: every verdict on a limit is made here. */
+void limit_judge(struct limit_result *j);
+
+/* Find the live blocks of P that count as leaks, under OPTIONS. Returns as leaks_find. */
+int limit_find_leaks(const struct profile *p, const struct stacks_options *options,
+                     struct arena *arena, struct leaks *ret, struct err *err);
+
+/* Return 0, or HEAPTAP_USAGE with ERR set if WHAT is an estimate without bounds in P. IS_FILTERED:
+ * the amount depends on callers. */
+int limit_check_range(enum limit_of what, const struct profile *p, bool is_filtered,
+                      struct err *err);
 
 /* Return true if a limit in RESULTS is exceeded. */
 bool limits_exceeded(const struct limit_results *results);

@@ -68,10 +68,9 @@ parse_digits(const char **text, int max, uint64_t *ret)
     return digits;
 }
 
-/* Parse TEXT, "5%" or "0.25%", into PERCENT_SCALE parts of a percent. Digits after the eighth of
- * the fraction are dropped: for 10 GB they are less than a byte. */
-static bool
-parse_percent(const char *text, uint64_t *ret)
+/* Digits after the eighth of the fraction are dropped: for 10 GB they are less than a byte. */
+bool
+limits_parse_percent(const char *text, uint64_t *ret)
 {
     uint64_t whole, fraction = 0;
     int digits = parse_digits(&text, PERCENT_DIGITS_MAX, &whole);
@@ -97,7 +96,7 @@ parse_limit(const char *word, const struct limit_rules *rules, struct limit *ret
     if (strchr(word, '%') == NULL && opts_parse_size(word, &ret->value))
         return 0;
     ret->is_percent = true;
-    if (!parse_percent(word, &ret->value))
+    if (!limits_parse_percent(word, &ret->value))
         return err_set(err, HEAPTAP_USAGE,
                        "option '--%s': '%s' is no limit; write a number or a size such as 0 or "
                        "64K%s",

@@ -28,6 +28,10 @@ struct limit_rules {
 int limits_parse(const char *text, const struct limit_rules *rules, struct limits *ret,
                  struct err *err);
 
+/* Parse TEXT, "5%" or "0.25%", into *RET, in 1 / PERCENT_SCALE percent. Return false for other
+ * texts. */
+bool limits_parse_percent(const char *text, uint64_t *ret);
+
 /* Return the Ith name that RULES permits; NULL after the last one. */
 const char *limits_offered(const struct limit_rules *rules, size_t i);
 
