@@ -102,6 +102,7 @@ set_limit(const struct judging *g, const struct budget_rule *rule, const struct 
     int64_t base = 0;
 
     limit_measure(j, &m->totals);
+    r->is_measured = true;
     if (rule->of == LIMIT_PEAK)
         j->most = counters_sum(j->most, s->p->peak_error_bytes);
     if (s->baseline != NULL)
@@ -204,9 +205,11 @@ judge_rule(const struct judging *g, const struct budget_rule *rule)
     } else if (budget_meter_read(g->meter, rule, &m, &err) != 0) {
         r.reason = arena_strdup(g->keep, err.text);
     } else {
+        bool is_limited = set_limit(g, rule, &m, &r);
+
         if (!m.is_found)
             r.outcome = rule->maybe ? BUDGET_LEFT_OUT : BUDGET_ABSENT;
-        else if (set_limit(g, rule, &m, &r))
+        else if (is_limited)
             r.outcome = outcome_of(g, &m, &r);
         if (r.outcome == BUDGET_ABSENT)
             r.reason = "nothing in the process matches the name: misspelt, inlined or not "
@@ -236,7 +239,7 @@ judge_test(struct judging *g, const char *test)
         if (!budget_is_for(rule, g->subject->program) || (rule->test == NULL) != (test == NULL) ||
             (test != NULL && fnmatch(rule->test, test, 0) != 0))
             continue;
-        if (!picked)
+        if (!picked && g->meter != NULL)
             budget_meter_pick(g->meter, test);
         picked = true;
         judge_rule(g, rule);
@@ -247,7 +250,9 @@ void
 budget_judge(const struct budget *b, const struct budget_subject *s, struct arena *scratch,
              struct arena *keep, struct budget_report *ret)
 {
-    struct judging g = {b, s, budget_meter_new(s, scratch), scratch, keep, ret, NULL};
+    // A damaged profile may lack the names that a meter needs.
+    struct judging g = {b, s, s->untrue == NULL ? budget_meter_new(s, scratch) : NULL,
+                        scratch, keep, ret, NULL};
     struct strtab tests = {0};
 
     ret->budget = b;
@@ -261,7 +266,8 @@ budget_judge(const struct budget *b, const struct budget_subject *s, struct aren
         judge_test(&g, test);
     }
     strtab_release(&tests);
-    budget_meter_free(g.meter);
+    if (g.meter != NULL)
+        budget_meter_free(g.meter);
 }
 
 void
@@ -271,7 +277,7 @@ budget_judge_rest(const struct budget *b, struct arena *keep, struct budget_repo
 
     ret->budget = b;
     for (size_t i = 0; i < ret->count; i++)
-        map_put(&judged, (uint64_t)(ret->v[i].rule - b->v), NULL);
+        map_put(&judged, (uintptr_t)ret->v[i].rule, NULL);
     for (size_t i = 0; i < b->count; i++) {
         const struct budget_rule *rule = &b->v[i];
         struct budget_result r = {.rule = rule,
@@ -283,7 +289,7 @@ budget_judge_rest(const struct budget *b, struct arena *keep, struct budget_repo
                                   .reason = rule->test ? "no test of this name was recorded"
                                                        : "no process of this name was recorded"};
 
-        if (map_get(&judged, i) == NULL)
+        if (map_get(&judged, (uintptr_t)rule) == NULL)
             budget_report_add(ret, &r, keep);
     }
     map_release(&judged);

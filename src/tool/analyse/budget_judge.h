@@ -96,6 +96,7 @@ struct budget_result {
     const char *profile; // Path of the profile; "" if the process left none.
     const char *test;    // NULL = the rule is not by test.
     enum budget_outcome outcome;
+    bool is_measured;          // `limit` has the amount.
     struct limit_result limit; // `before` and `allowed` as for growth.
     bool has_values;           // The baseline has the amount.
     struct budget_values values;

@@ -1,9 +1,9 @@
 /* budget_measure.c: sum the stacks that a rule is about.
  *
  * Each stack counts once, however often a function repeats on it, so recursion inflates nothing.
- * The call graph reads the functions of a stack in the same way (functions_of_stack). Inclusive sums read
- * stacks without folding, so that a rule can name a wrapper such as operator new. Self sums and
- * paths read folded stacks, so that a wrapper's blocks belong to its caller.
+ * The call graph reads the functions of a stack in the same way (functions_of_stack). Inclusive
+ * sums read stacks without folding, so that a rule can name a wrapper such as operator new. Self
+ * sums and paths read folded stacks, so that a wrapper's blocks belong to its caller.
  *
  * A stack that lost its outer frames may have contained the function. Its amount is counted as
  * missing, and the caller decides whether the limit holds with it. */

@@ -45,6 +45,7 @@ struct cmd_run_options {
     uint64_t guard_bytes; // OPT_ALONE: the option was not given.
     struct opt_list hooks, languages, adapters;
     const char *callers, *max_overhead, *fail_on;
+    struct budget_options budget;
     const char *delay, *duration, *snapshot_every, *snapshot_signal;
 };
 
@@ -70,6 +71,10 @@ static const struct opt options[] = {
      "as by env -i, also gives 99, because it is not recorded. So does a process that cannot start "
      "recording, or whose profile is gone when the run ends.",
      NULL},
+    {OPT_STRING, 0, "budget", &defaults.budget.budget, "FILE",
+     "Like --fail-on, with the rules in FILE (heaptap budget --help), and print the findings.",
+     NULL},
+    BUDGET_OPTIONS(defaults.budget),
     {OPT_STRING, 0, "only", &defaults.run.recording.only, "PROGRAM",
      "Record only processes of PROGRAM: the name of an executable or script, with * and ? as in "
      "file names. Separate several by commas. All other processes run unrecorded.",
@@ -565,6 +570,7 @@ cmd_run_finish(struct outcome *o, const char *program)
                              given->run.recording.sample_count == 0;
     run_limits_unrecorded(&o->limits, o->run.unrecorded, o->processes, o->count);
     run_limits_lost(&o->limits, &profiles->lost);
+    run_limits_finish_budget(&o->limits);
     conclude(o);
     if (o->most != o->first)
         profile_free(o->most);
@@ -583,11 +589,36 @@ explain_hooks(void)
     return sink_end(&out);
 }
 
+/* Open the budget that O names into GATE, for the processes of RUN, and set *RET_JUDGED to the
+ * quantities that the limits or the budget judge. Returns 0, or the exit code after printing an
+ * error. */
+static int
+open_budget(const struct budget_options *o, struct run_limits *limits, struct budget_gate *gate,
+            struct limits *ret_judged)
+{
+    int rc;
+
+    *ret_judged = limits->limits;
+    if (o->budget == NULL && (o->baseline != NULL || o->formats.count > 0)) {
+        message_error("run: --baseline and --format need --budget, the file with the rules");
+        return EXIT_USAGE;
+    }
+    if (o->budget == NULL)
+        return 0;
+    rc = budget_gate_open(o, gate);
+    limits->budget = gate;
+    for (size_t i = 0; i < gate->budget.count; i++)
+        ret_judged->v[gate->budget.v[i].of].given = true;
+    return rc;
+}
+
 static int
 cmd_run(const void *values, int count, char **arguments)
 {
     struct cmd_run_options given = *(const struct cmd_run_options *)values;
     struct outcome o = {.options = &given};
+    struct budget_gate gate = {.options = &given.budget};
+    struct limits judged;
     struct arena arena = {0};
     struct err err = {""};
     int r, status, over = 0;
@@ -600,14 +631,19 @@ cmd_run(const void *values, int count, char **arguments)
         message_hint("heaptap run --help explains the command");
         return EXIT_USAGE;
     }
-    given.run.counts_unrecorded = given.fail_on != NULL;
+    given.run.counts_unrecorded = given.fail_on != NULL || given.budget.budget != NULL;
     given.run.adapters.names = given.languages.items;
     given.run.adapters.count = given.languages.count;
     given.run.adapters.files = given.adapters.items;
     given.run.adapters.file_count = given.adapters.count;
     if ((r = run_limits_parse(&o.limits, given.fail_on, &err)) == 0 &&
+        (r = open_budget(&given.budget, &o.limits, &gate, &judged)) != 0) {
+        budget_gate_close(&gate);
+        return r;
+    }
+    if (r == 0 &&
         (r = parse_hooks(&given, &arena, &err)) == 0 &&
-        (r = check_recording(&given, &o.limits.limits, &err)) == 0 &&
+        (r = check_recording(&given, &judged, &err)) == 0 &&
         (r = run_prepare(&o.run, &given.run, count, arguments, &err)) == 0 &&
         (r = run_wait(&o.run, &err)) == 0) {
         cmd_run_finish(&o, arguments[0]);
@@ -624,6 +660,7 @@ cmd_run(const void *values, int count, char **arguments)
     }
     status = o.run.status;
     run_release(&o.run);
+    budget_gate_close(&gate);
     arena_release(&arena);
     if (r < 0)
         return r == HEAPTAP_NOT_FOUND    ? 127 // As shells do.

@@ -3,6 +3,7 @@
 #define COMMAND_REPORT_LIMITS_H
 
 #include "analyse/limit_check.h"
+#include "command/budget_gate.h"
 #include "format/unrecorded_counts.h"
 #include "launch/run.h"
 
@@ -26,10 +27,12 @@ void report_unrecorded(const char *option, const char *path);
  * annotations. */
 void report_unannotated(const char *option, const char *path);
 
-/* --- run_limits.c: `run --fail-on`, limits for the processes of a run. */
+/* --- run_limits.c: `run --fail-on` and `run --budget`, limits for the processes of a run. */
 
 struct run_limits {
     struct limits limits;
+    struct budget_gate *budget; // NULL = none.
+    const char *option;         // Option that messages name: "fail-on" or "budget".
     bool has_hooks;    // The run has --hook, so it records other functions than malloc.
     bool starts_early; // Recording starts without an event, so a profile does not prove an event.
     size_t checked;    // Number of processes checked.
@@ -62,6 +65,10 @@ void run_limits_lost(struct run_limits *r, const struct run_lost *l);
 /* Print the command that shows the cause in process R->first, whose profile is at PATH. Prints
  * nothing if no limit was exceeded. */
 void run_limits_hint(const struct run_limits *r, const char *path);
+
+/* Complete the results of the budget, write them, and print its findings. Call after all processes
+ * were checked. */
+void run_limits_finish_budget(struct run_limits *r);
 
 /* Return the exit status to use instead of the program's 0; 0 if no limit was exceeded. Call after
  * all processes were checked. */

@@ -8,10 +8,13 @@
 #include "command/report_limits.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "budget/budget_reports.h"
 #include "open/symbolise.h"
 #include "option/opts.h"
 #include "option/shared_opts.h"
+#include "util/amount.h"
 #include "util/path.h"
 #include "util/shell_word.h"
 #include "view/messages.h"
@@ -29,7 +32,15 @@ run_limits_offered(size_t i)
 int
 run_limits_parse(struct run_limits *r, const char *text, struct err *err)
 {
+    r->option = text == NULL ? "budget" : "fail-on";
     return text ? limits_parse(text, &rules, &r->limits, err) : 0;
+}
+
+/* Return true if R judges processes. */
+static bool
+run_limits_judge(const struct run_limits *r)
+{
+    return limits_are_given(&r->limits) || r->budget != NULL;
 }
 
 static const char *
@@ -67,13 +78,13 @@ run_limits_apply(struct run_limits *r, struct profile *p, size_t number,
     bool exceeded;
 
     if (p->damage != NULL) {
-        message_error("%s: --fail-on cannot judge it: its profile %s", name, p->damage);
+        message_error("%s: --%s cannot judge it: its profile %s", name, r->option, p->damage);
         r->unknown = true;
         return;
     }
     if (!profile_was_recorded(p)) {
-        message_error("%s: --fail-on cannot judge it: recording was off from its start to its end",
-                      name);
+        message_error("%s: --%s cannot judge it: recording was off from its start to its end",
+                      name, r->option);
         r->unknown = true;
         return;
     }
@@ -85,7 +96,7 @@ run_limits_apply(struct run_limits *r, struct profile *p, size_t number,
         r->view = view_of(j);
         r->first = number;
     } else if (!exceeded && gap != NULL) {
-        message_error("%s: --fail-on cannot judge it: its profile %s", name, gap);
+        message_error("%s: --%s cannot judge it: its profile %s", name, r->option, gap);
         r->unknown = true;
     } else if (!exceeded && r->limits.v[LIMIT_CORRUPTION].given && !p->annotated) {
         message_error("%s: --fail-on cannot judge corruption: its blocks could not be annotated, "
@@ -103,28 +114,31 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
     struct err err = {""};
     const char *name;
 
-    if (!limits_are_given(&r->limits))
+    if (!run_limits_judge(r))
         return;
     name = run_limits_name_of(p, &arena);
     if (!p->process.ended) {
-        message_warning("%s still runs, so --fail-on does not judge it", name);
+        message_warning("%s still runs, so --%s does not judge it", name, r->option);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
                 symbolise_quietly(p, NULL) != 0) ||
                limit_check_profile(&r->limits, p, &arena, &checked, &err) != 0) {
-        message_error("%s: --fail-on cannot judge it: %s", name, err.text);
+        message_error("%s: --%s cannot judge it: %s", name, r->option, err.text);
         r->unknown = true;
     } else {
         r->checked++;
-        run_limits_apply(r, p, number, &checked, name, &arena);
+        if (limits_are_given(&r->limits))
+            run_limits_apply(r, p, number, &checked, name, &arena);
     }
+    if (r->budget != NULL && p->process.ended)
+        budget_gate_check(r->budget, p, NULL);
     arena_release(&arena);
 }
 
 /* Report COUNT programs that were not recorded, because of CAUSE. NAME is the first program's, of
  * at most SIZE bytes. */
 static void
-report_not_recorded(int64_t count, const char *name, size_t size, const char *cause,
-                    struct arena *arena)
+report_not_recorded(const struct run_limits *r, int64_t count, const char *name, size_t size,
+                    const char *cause, struct arena *arena)
 {
     name = style_clean(arena, arena_strndup(arena, name, strnlen(name, size)));
     if (*name == '\0')
@@ -132,18 +146,19 @@ report_not_recorded(int64_t count, const char *name, size_t size, const char *ca
     else if (count > 1)
         name = arena_printf(arena, "%s and other programs, in all %s", name,
                             style_count(arena, count));
-    message_error("%s: --fail-on cannot judge %s: %s", name, count > 1 ? "them" : "it", cause);
+    message_error("%s: --%s cannot judge %s: %s", name, r->option, count > 1 ? "them" : "it",
+                  cause);
 }
 
 /* Report the programs that C counts as executed without the recorder's variables. Returns true if
  * there are any. */
 static bool
-report_executed(const struct unrecorded_counts *c, struct arena *arena)
+report_executed(const struct run_limits *r, const struct unrecorded_counts *c, struct arena *arena)
 {
     int64_t count = (int64_t)(__atomic_load_n(&c->executed, __ATOMIC_RELAXED) & INT64_MAX);
 
     if (count != 0)
-        report_not_recorded(count, c->first, sizeof c->first,
+        report_not_recorded(r, count, c->first, sizeof c->first,
                             "started without LD_PRELOAD and HEAPTAP_SESSION in the environment (as "
                             "by env -i), so not recorded; pass both on, or choose the programs to "
                             "judge by --only",
@@ -153,7 +168,7 @@ report_executed(const struct unrecorded_counts *c, struct arena *arena)
 
 /* Report the processes that C counts as failed. Returns true if there are any. */
 static bool
-report_failed(const struct unrecorded_counts *c, struct arena *arena)
+report_failed(const struct run_limits *r, const struct unrecorded_counts *c, struct arena *arena)
 {
     int64_t count = (int64_t)(__atomic_load_n(&c->failed, __ATOMIC_RELAXED) & INT64_MAX);
     const struct unrecorded_failure *f = &c->first_failure;
@@ -161,7 +176,7 @@ report_failed(const struct unrecorded_counts *c, struct arena *arena)
         arena, arena_strndup(arena, f->cause, strnlen(f->cause, sizeof f->cause)));
 
     if (count != 0)
-        report_not_recorded(count, f->name, sizeof f->name,
+        report_not_recorded(r, count, f->name, sizeof f->name,
                             *cause ? arena_printf(arena, "not recorded: %s", cause)
                                    : "not recorded",
                             arena);
@@ -170,7 +185,7 @@ report_failed(const struct unrecorded_counts *c, struct arena *arena)
 
 /* Report the programs that C counts as executed by nested runs. */
 static void
-report_nested(const struct unrecorded_counts *c, struct arena *arena)
+report_nested(const struct run_limits *r, const struct unrecorded_counts *c, struct arena *arena)
 {
     int64_t count = (int64_t)(__atomic_load_n(&c->nested, __ATOMIC_RELAXED) & INT64_MAX);
     const char *first = style_clean(
@@ -178,19 +193,20 @@ report_nested(const struct unrecorded_counts *c, struct arena *arena)
                              strnlen(c->first_nested, sizeof c->first_nested)));
 
     if (count != 0)
-        message_warning("a nested heaptap run recorded %s%s, so --fail-on does not judge %s; give "
-                        "the nested run its own --fail-on",
+        message_warning("a nested heaptap run recorded %s%s, so --%s does not judge %s; give "
+                        "the nested run its own --%s",
                         *first ? first : style_plural(arena, count, "program"),
                         *first && count > 1
                             ? arena_printf(arena, " and other programs, in all %s",
                                            style_count(arena, count))
                             : "",
-                        count > 1 ? "them" : "it");
+                        r->option, count > 1 ? "them" : "it", r->option);
 }
 
 /* Report the programs that C counts as impossible to record. */
 static void
-report_unrecordable(const struct unrecorded_counts *c, struct arena *arena)
+report_unrecordable(const struct run_limits *r, const struct unrecorded_counts *c,
+                    struct arena *arena)
 {
     static const char *const causes[] = {
         [UNRECORDABLE_NO] = "has an unknown format; choose the programs to judge by --only",
@@ -207,24 +223,24 @@ report_unrecordable(const struct unrecorded_counts *c, struct arena *arena)
                              strnlen(c->first_unrecordable, sizeof c->first_unrecordable)));
 
     if (count != 0)
-        message_warning("%s%s cannot be recorded, so --fail-on does not judge %s: %s %s",
+        message_warning("%s%s cannot be recorded, so --%s does not judge %s: %s %s",
                         *first ? first : style_plural(arena, count, "program"),
                         *first && count > 1
                             ? arena_printf(arena, " and other programs, in all %s,",
                                            style_count(arena, count))
                             : "",
-                        count > 1 ? "them" : "it", count > 1 ? "the first" : "it",
+                        r->option, count > 1 ? "them" : "it", count > 1 ? "the first" : "it",
                         causes[c->first_why < countof(causes) ? c->first_why : 0]);
 }
 
 static void
-report_forked(int64_t count, struct arena *arena)
+report_forked(const struct run_limits *r, int64_t count, struct arena *arena)
 {
-    message_warning("%s not recorded, because --reserve excludes forked processes, so --fail-on "
+    message_warning("%s not recorded, because --reserve excludes forked processes, so --%s "
                     "does not judge %s",
                     count > 1 ? arena_printf(arena, "%s processes were", style_count(arena, count))
                               : "1 process was",
-                    count > 1 ? "them" : "it");
+                    r->option, count > 1 ? "them" : "it");
 }
 
 /* Return true if OWN, a process of program NAME in which another malloc precedes the recorder's, is
@@ -287,7 +303,7 @@ report_own_malloc(const struct run_limits *r, const struct unrecorded_counts *c,
         }
     }
     if (missing != 0)
-        report_not_recorded(missing, first, strlen(first), cause, arena);
+        report_not_recorded(r, missing, first, strlen(first), cause, arena);
     return missing != 0;
 }
 
@@ -303,11 +319,11 @@ run_limits_unrecorded(struct run_limits *r, const struct unrecorded_counts *c,
     // Any process of the run may have written to this memory.
     forked = (int64_t)(__atomic_load_n(&c->forked, __ATOMIC_RELAXED) & INT64_MAX);
     if (forked != 0)
-        report_forked(forked, &arena);
-    report_nested(c, &arena);
-    report_unrecordable(c, &arena);
-    r->unknown |= report_executed(c, &arena);
-    r->unknown |= report_failed(c, &arena);
+        report_forked(r, forked, &arena);
+    report_nested(r, c, &arena);
+    report_unrecordable(r, c, &arena);
+    r->unknown |= report_executed(r, c, &arena);
+    r->unknown |= report_failed(r, c, &arena);
     r->unknown |= report_own_malloc(r, c, false, processes, count, &arena);
     r->unknown |= report_own_malloc(r, c, true, processes, count, &arena);
     arena_release(&arena);
@@ -320,17 +336,17 @@ run_limits_lost(struct run_limits *r, const struct run_lost *l)
 
     if (l->running != 0)
         message_warning(
-            "%s, so --fail-on does not judge %s",
+            "%s, so --%s does not judge %s",
             l->running > 1
                 ? arena_printf(&arena, "%s and other processes, in all %s, still run",
                                style_clean(&arena, l->first_running),
                                style_count(&arena, (int64_t)l->running))
                 : arena_printf(&arena, "%s still runs", style_clean(&arena, l->first_running)),
-            l->running > 1 ? "them" : "it");
+            r->option, l->running > 1 ? "them" : "it");
     if (l->ended != 0) {
         const char *first = l->first_ended != NULL ? l->first_ended : "";
 
-        report_not_recorded((int64_t)l->ended, first, strlen(first),
+        report_not_recorded(r, (int64_t)l->ended, first, strlen(first),
                             "no profile was found, although recording began: removed, moved or "
                             "overwritten, or written in another mount namespace or root "
                             "directory; choose the programs to judge by --only",
@@ -345,18 +361,38 @@ run_limits_hint(const struct run_limits *r, const char *path)
 {
     struct arena arena = {0};
 
-    if (r->exceeded)
+    if (r->view != NULL)
         message_hint("heaptap %s %s shows where from", r->view, shell_word(&arena, path));
     arena_release(&arena);
+}
+
+void
+run_limits_finish_budget(struct run_limits *r)
+{
+    struct style style = style_for(STDERR_FILENO, false);
+    struct strbuf out = {0};
+
+    if (r->budget == NULL)
+        return;
+    if (r->unknown)
+        budget_gate_add_unknown(r->budget, "a process could not be judged");
+    else if (r->checked == 0)
+        budget_gate_add_unknown(r->budget, "no process that has ended left a profile");
+    r->unknown |= budget_gate_write(r->budget) != 0;
+    r->exceeded |= budget_exit(&r->budget->report) != 0;
+    budget_text(&r->budget->report, &style, true, &out);
+    ascii_strbuf(&out);
+    fputs(strbuf_text(&out), stderr);
+    strbuf_release(&out);
 }
 
 int
 run_limits_status(const struct run_limits *r)
 {
-    if (!limits_are_given(&r->limits))
+    if (!run_limits_judge(r))
         return 0;
     if (r->checked == 0 && !r->unknown)
-        message_error(
-            "--fail-on: no process that has ended left a profile: nothing could be judged");
+        message_error("--%s: no process that has ended left a profile: nothing could be judged",
+                      r->option);
     return r->exceeded || r->unknown || r->checked == 0 ? EXIT_OVER_LIMIT : 0;
 }

@@ -9,6 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <string.h>
 
+#include "symbol/demangle.h"
 #include "symbol/dwfl.h"
 
 struct definition_search {
@@ -93,6 +94,48 @@ definitions_find(const struct profile_module *m, uint32_t pid, const char *const
     object_close(o);
     *ret = s.found;
     return s.found_count;
+}
+
+/* Return true if MATCHES is true for a function of M. */
+static bool
+module_has(const struct profile_module *m, const struct symbol_paths *paths,
+           bool (*matches)(void *arg, const char *function), void *arg)
+{
+    struct object_failure ignored;
+    struct object *o = object_open(m, paths, &ignored);
+    int symbols = o != NULL ? dwfl_module_getsymtab(object_module(o)) : 0;
+    bool found = false;
+
+    for (int i = 1; i < symbols && !found; i++) {
+        struct arena scratch = {0};
+        GElf_Word section = SHN_UNDEF;
+        GElf_Addr address = 0;
+        GElf_Sym symbol = {0};
+        const char *name = dwfl_module_getsym_info(object_module(o), i, &symbol, &address,
+                                                   &section, NULL, NULL);
+
+        found = name != NULL && section != SHN_UNDEF &&
+                (GELF_ST_TYPE(symbol.st_info) == STT_FUNC ||
+                 GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) &&
+                matches(arg, demangle(&scratch, demangle_strip_clone(&scratch, name)));
+        arena_release(&scratch);
+    }
+    object_close(o);
+    return found;
+}
+
+bool
+definitions_any(const struct profile *p, bool (*matches)(void *arg, const char *function),
+                void *arg)
+{
+    const struct symbol_options options = {.no_cache = true};
+    struct symbol_paths paths = object_paths(p, &options);
+
+    for (size_t i = 1; i < p->module_count; i++)
+        if (p->modules[i].path[0] == '/' && !profile_is_recorder(p->modules[i].path) &&
+            module_has(&p->modules[i], &paths, matches, arg))
+            return true;
+    return false;
 }
 
 bool

@@ -21,6 +21,11 @@ struct definition {
 size_t definitions_find(const struct profile_module *m, uint32_t pid, const char *const *names,
                         size_t count, struct arena *arena, struct definition **ret);
 
+/* Return true if MATCHES is true for ARG and a function that code of P defines, by its source name.
+ * The recorder's own code does not count. */
+bool definitions_any(const struct profile *p, bool (*matches)(void *arg, const char *function),
+                     void *arg);
+
 /* Return true if the file of module M of process PID has no symbol table, and there is no debug
  * file for it. */
 bool definitions_are_stripped(const struct profile_module *m, uint32_t pid);
