@@ -42,3 +42,11 @@ open_process(const char *what, struct profile **ret, struct err *err)
     memory_close(&memory);
     return r;
 }
+
+int
+open_one(const char *what, struct profile **ret, struct err *err)
+{
+    int r = open_process(what, ret, err);
+
+    return r == HEAPTAP_NOT_FOUND ? profile_open(what, ret, err) : r;
+}

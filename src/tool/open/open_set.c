@@ -174,10 +174,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
     ret->v = arena_array(&ret->arena, count, sizeof *ret->v);
     for (size_t i = 0; i < count; i++) {
         struct profile *p;
-        int rc = open_process(paths[i], &p, &err);
-
-        if (rc == HEAPTAP_NOT_FOUND)
-            rc = profile_open(paths[i], &p, &err);
+        int rc = open_one(paths[i], &p, &err);
 
         if (rc != 0) {
             message_error("%s", err.text);

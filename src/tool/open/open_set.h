@@ -31,6 +31,9 @@ int set_merge(struct view_set *set, const char *what, const struct view_options 
  * any, is a file. */
 int open_process(const char *what, struct profile **ret, struct err *err);
 
+/* Load the profile called WHAT, as profile_open does, or the one in the memory of a process. */
+int open_one(const char *what, struct profile **ret, struct err *err);
+
 /* --- runtime_note.c: the note on a runtime's own heap. */
 
 /* Add the note on the runtime that P's program is to P, if there is one. Notes from the time of

@@ -64,8 +64,8 @@ symbolise_is_directory(const char *option, const char *path)
     return false;
 }
 
-static bool
-is_valid(const struct symbol_choice *choice)
+bool
+symbolise_can_use(const struct symbol_choice *choice)
 {
     if (choice->sysroot != NULL && !symbolise_is_directory("sysroot", choice->sysroot))
         return false;
@@ -137,11 +137,13 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     struct err err = {""};
     int rc;
 
-    if (choice != NULL && !is_valid(choice))
+    if (choice != NULL && !symbolise_can_use(choice))
         return EXIT_USAGE;
     if (choice != NULL && choice->sysroot != NULL)
         p->sysroot = arena_strdup(&p->arena, choice->sysroot);
-    if (style_shows_progress())
+    if (choice != NULL && choice->silent)
+        options.server = NULL;
+    else if (style_shows_progress())
         options.progress = symbolise_show_progress;
     options.debug_dirs = symbolise_dirs(choice);
     options.module_cache = choice != NULL ? choice->module_cache : NULL;
@@ -151,10 +153,9 @@ symbolise_quietly(struct profile *p, const struct symbol_choice *choice)
     debug_dirs_free(options.debug_dirs);
     if (shown)
         fputs("\r\x1b[K", stderr);
-    if (rc == 0)
-        return 0;
-    message_error("%s", err.text);
-    return exit_code(rc);
+    if (rc != 0 && (choice == NULL || !choice->silent))
+        message_error("%s", err.text);
+    return rc == 0 ? 0 : exit_code(rc);
 }
 
 void

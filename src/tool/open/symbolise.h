@@ -15,6 +15,9 @@ int symbolise(struct profile *p, const struct symbol_choice *choice);
 /* Like symbolise, without messages about unreadable files. */
 int symbolise_quietly(struct profile *p, const struct symbol_choice *choice);
 
+/* Return true if the directories of CHOICE exist; otherwise print an error. */
+bool symbolise_can_use(const struct symbol_choice *choice);
+
 /* Find the types of a symbolised P. */
 void symbolise_types(struct profile *p, const struct symbol_choice *choice);
 

@@ -91,6 +91,7 @@ struct symbol_choice {
     struct opt_list debug_dirs;
     // This is not an option: commands that open many profiles set it (symbol/module_cache.h).
     struct module_cache *module_cache;
+    bool silent; // Not an option either: print nothing, because a screen is shown.
 };
 
 /* Rows for a command's table; CHOICE is the struct symbol_choice in its defaults. */
