@@ -159,14 +159,17 @@ has_zydis := $(shell printf '\043include <Zydis/Zydis.h>\nint n[ZYDIS_STACK_WIDT
 base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings) \
               $(if $(has_zydis),-DHEAPTAP_ZYDIS)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
-tool_flags := $(base_flags) -Isrc/tool $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN))) \
+# heaptap top draws with ncurses; without it, only its screen is unavailable.
+has_curses := $(shell pkg-config --exists ncursesw 2>/dev/null && echo y)
+tool_base := $(base_flags) $(if $(has_curses),-DHEAPTAP_CURSES) -Isrc/tool
+tool_flags := $(tool_base) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN))) \
               $(if $(SAN)$(DEVELOPER),$(ensure_tables))
 
 comma := ,
 memory_flags := $(call san_flags,address$(comma)undefined)
-replay_flags := $(base_flags) -Isrc/tool -O1 -g $(memory_flags) $(ensure_tables)
+replay_flags := $(tool_base) -O1 -g $(memory_flags) $(ensure_tables)
 fuzz_flags := $(replay_flags) -fsanitize=fuzzer-no-link
-cover_flags := $(base_flags) -Isrc/tool -O1 -g -fprofile-instr-generate -fcoverage-mapping
+cover_flags := $(tool_base) -O1 -g -fprofile-instr-generate -fcoverage-mapping
 
 # The recorder calls the host's malloc by its real name, so the compiler must not make assumptions
 # about it.
@@ -202,7 +205,7 @@ harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
                  -DBASE_STACK_UNCHECKED $(ensure_tables)
 
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
-packages := libdw libelf zlib libzstd
+packages := libdw libelf zlib libzstd $(if $(has_curses),ncursesw)
 tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) $(if $(has_zydis),-lZydis) \
                                 -liberty -lm)$(tool_libs)
 

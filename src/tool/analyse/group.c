@@ -68,22 +68,22 @@ group_function_key(const struct profile *p, uint32_t frame, uint32_t location)
                        : group_make_key(KEY_ADDRESS, 0, same != 0 ? same : location);
 }
 
-static uint64_t
-frame_key(const struct grouper *g, uint32_t frame, uint32_t location)
+uint64_t
+group_frame_key(const struct profile *p, enum group_by by, uint32_t frame, uint32_t location)
 {
-    const struct profile_frame *f = &g->p->frames[frame];
+    const struct profile_frame *f = &p->frames[frame];
 
-    if (g->by == BY_MODULE)
+    if (by == BY_MODULE)
         return group_make_key(KEY_NAMED, f->language, f->module);
-    if (g->by == BY_FILE)
+    if (by == BY_FILE)
         return f->file ? group_make_key(KEY_NAMED, f->file, 0)
                        : group_make_key(KEY_ADDRESS, 0, f->module);
-    if (g->by == BY_LINE && f->file && f->line != 0)
+    if (by == BY_LINE && f->file && f->line != 0)
         return group_make_key(KEY_NAMED, f->file, f->line);
     // Without a function, calls at different places are different lines.
-    if (g->by == BY_LINE && f->function == 0)
+    if (by == BY_LINE && f->function == 0)
         return group_make_key(KEY_ADDRESS, 0, location);
-    return group_function_key(g->p, frame, location);
+    return group_function_key(p, frame, location);
 }
 
 static size_t
@@ -240,8 +240,8 @@ group_add_stack(struct grouper *g, const struct stacks *stacks, size_t index)
         add_self(g, row, stacks, s);
     }
     for (uint32_t i = 0; i < s->depth; i++) {
-        row = group_find_row(g, frame_key(g, s->frames[i], s->locations[i]), s->frames[i],
-                             s->locations[i]);
+        row = group_find_row(g, group_frame_key(g->p, g->by, s->frames[i], s->locations[i]),
+                             s->frames[i], s->locations[i]);
         if (i == 0)
             add_self(g, row, stacks, s);
         if (g->last_stack[row] != index + 1)

@@ -69,6 +69,10 @@ size_t group_positive(const struct stacks *stacks, const struct stack *const *so
  * name and module, others by address. */
 uint64_t group_function_key(const struct profile *p, uint32_t frame, uint32_t location);
 
+/* Return a number that is equal for frames of one row by function, line, file or module. */
+uint64_t group_frame_key(const struct profile *p, enum group_by by, uint32_t frame,
+                         uint32_t location);
+
 /* Return the sum over all sizes: malloc's blocks, those that back heaps included. */
 struct counters group_all_sizes(const struct profile *p);
 

@@ -41,12 +41,12 @@
 
 enum { REST_FACTOR = 20 };
 
-/* A reading with its owner. The model belongs to the first reading of it; readings whose digest was
- * repeated keep that one. */
+/* A reading with its owner. The model belongs to its first reading; later readings, with a repeated
+ * digest, keep the first. */
 struct held {
-    struct reading reading; // First, so that its address is that of the whole.
+    struct reading reading; // First member, so that both have the same address.
     struct watch *watch;
-    struct profile *model;  // NULL = the model is that of `first`.
+    struct profile *model;  // NULL = `first` has the model.
     struct held *first;
     atomic_uint references;
     struct held *next_dead;
@@ -59,15 +59,21 @@ struct file_state {
 
 struct entry {
     uint32_t id, pid;
-    uint64_t pid_start; // Of process `pid`; 0 = unknown.
+    uint64_t pid_start; // Start of process `pid`; 0 = unknown.
     char *what, *trouble;
     struct held *latest;
     uint64_t count;       // Number of readings.
     uint64_t allowed_ns;  // The rule permits a reading from then on.
     uint64_t due_ns;      // The next reading; NEVER = when asked.
     bool ended;
-    struct file_state file; // Of an ended process.
-    bool repeat;            // The digest is to be repeated.
+    struct file_state file; // State at the latest reading.
+    bool repeat;            // Repeat the digest.
+};
+
+struct job {
+    struct job *next;
+    void (*run)(void *arg);
+    void *arg;
 };
 
 struct watch {
@@ -83,8 +89,7 @@ struct watch {
     uint64_t find_due_ns, find_allowed_ns;
     bool stop, pause, busy;
     bool fixed; // One profile: there are no others to find.
-    void (*job)(void *arg);
-    void *job_arg;
+    struct job *jobs; // Oldest first.
     struct held *dead;
 };
 
@@ -222,24 +227,25 @@ state_of(const char *path)
 }
 
 static struct held *
-new_reading(struct watch *w, const struct held *before, uint64_t number)
+new_reading(struct watch *w, uint32_t process, const struct held *before, uint64_t number)
 {
     struct held *h = xcalloc(1, sizeof *h);
 
     h->watch = w;
     h->references = 1;
+    h->reading.process = process;
     h->reading.number = number;
     if (before != NULL)
         h->reading.before = before->reading.now;
     return h;
 }
 
-/* Read WHAT. BEFORE is the reading before, or NULL. Returns NULL with ERR set. */
+/* Read WHAT into H. BEFORE is the reading before, or NULL. Returns NULL with ERR set, and frees
+ * H. */
 static struct held *
-read_profile(struct watch *w, const char *what, const struct held *before, uint64_t number,
+read_profile(struct watch *w, const char *what, const struct held *before, struct held *h,
              struct err *err)
 {
-    struct held *h = new_reading(w, before, number);
     uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 
     h->reading.unix_ns = clock_ns(CLOCK_REALTIME);
@@ -316,18 +322,20 @@ read_entry(struct watch *w, size_t index)
 {
     struct entry *e = &w->entries[index];
     struct file_state file = state_of(e->what);
-    struct held *before = e->latest, *reading;
+    struct held *before = e->latest;
+    struct held *reading = new_reading(w, e->id, before, e->count + 1);
     char *what = e->what; // Entries may move, their texts do not.
-    uint64_t number = e->count + 1, begin_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
     struct err err = {""};
 
     if (e->ended && memcmp(&file, &e->file, sizeof file) == 0) {
         schedule(w, e, 0);
+        free(reading);
         return;
     }
     w->busy = true;
     pthread_mutex_unlock(&w->mutex);
-    reading = read_profile(w, what, before, number, &err);
+    reading = read_profile(w, what, before, reading, &err);
     pthread_mutex_lock(&w->mutex);
     w->busy = false;
     publish(w, index, reading, &file, clock_ns(CLOCK_MONOTONIC) - begin_ns, &err);
@@ -348,9 +356,10 @@ repeat_entry(struct watch *w, size_t index)
     struct held *first = before->first != NULL ? before->first : before;
 
     e->repeat = false;
-    h = new_reading(w, NULL, ++e->count);
+    h = new_reading(w, e->id, NULL, 0);
     h->reading = before->reading;
-    h->reading.number = e->count;
+    h->reading.number = ++e->count;
+    h->reading.repeated = true;
     h->first = first;
     reading_keep(&first->reading);
     w->busy = true;
@@ -446,6 +455,20 @@ wait_until(struct watch *w, uint64_t until_ns)
         pthread_cond_timedwait(&w->wish, &w->mutex, &t);
 }
 
+/* Run the first job. The mutex is held, and released meanwhile. */
+static void
+run_job(struct watch *w)
+{
+    struct job *job = w->jobs;
+
+    w->jobs = job->next;
+    pthread_mutex_unlock(&w->mutex);
+    job->run(job->arg);
+    free(job);
+    pthread_mutex_lock(&w->mutex);
+    notify(w);
+}
+
 /* Do one thing that is due, or wait. The mutex is held. */
 static void
 do_next(struct watch *w)
@@ -453,21 +476,12 @@ do_next(struct watch *w)
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), due_ns;
     uint64_t find_ns = w->pause ? NEVER : w->find_due_ns;
     size_t next = next_entry(w, &due_ns);
-    void (*job)(void *) = w->job;
     struct err err;
 
     if (w->dead != NULL) {
         pthread_mutex_unlock(&w->mutex);
         free_dead(w);
         pthread_mutex_lock(&w->mutex);
-        return;
-    }
-    if (job != NULL) {
-        w->job = NULL;
-        pthread_mutex_unlock(&w->mutex);
-        job(w->job_arg);
-        pthread_mutex_lock(&w->mutex);
-        notify(w);
         return;
     }
     for (size_t i = 0; i < w->count; i++)
@@ -489,8 +503,12 @@ watch_run(void *arg)
     struct watch *w = arg;
 
     pthread_mutex_lock(&w->mutex);
-    while (!w->stop)
-        do_next(w);
+    while (!w->stop || w->jobs != NULL) {
+        if (w->jobs != NULL)
+            run_job(w);
+        else
+            do_next(w);
+    }
     pthread_mutex_unlock(&w->mutex);
     return NULL;
 }
@@ -663,12 +681,26 @@ watch_repeat(struct watch *w, uint32_t id)
 }
 
 void
-watch_do(struct watch *w, void (*job)(void *arg), void *arg)
+watch_renew(struct watch *w, uint32_t id)
 {
     pthread_mutex_lock(&w->mutex);
-    ENSURE(w->job == NULL);
-    w->job = job;
-    w->job_arg = arg;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].id == id)
+            w->entries[i].file = (struct file_state){0};
+    make_due(w);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+void
+watch_do(struct watch *w, void (*job)(void *arg), void *arg)
+{
+    struct job *new = xcalloc(1, sizeof *new), **last;
+
+    *new = (struct job){.run = job, .arg = arg};
+    pthread_mutex_lock(&w->mutex);
+    for (last = &w->jobs; *last != NULL; last = &(*last)->next)
+        ;
+    *last = new;
     pthread_cond_signal(&w->wish);
     pthread_mutex_unlock(&w->mutex);
 }

@@ -1,12 +1,11 @@
-/* watch.h: read recorded processes again and again, in a thread of its own, for the screen and the
- * server.
+/* watch.h: read recorded processes again and again in a thread, for the screen and the server.
  *
  *     struct watch *w = watch_new(&options, &err);        the thread begins to read
  *     poll(watch_descriptor(w))                           something is new
  *     watch_processes(w, &arena, &count)                  the processes with their latest readings
  *     reading_release(r)                                  for each reading that was returned
  *
- * A profile is read again when an interval has passed, and not before 20 times the duration of its
+ * A profile is read again when an interval has passed, and not before 20 times the duration of the
  * last reading, so that all readings together take at most 5 % of a processor. Only the thread
  * touches profiles, /proc and symbols: other threads must not call functions of load, symbol, open
  * and profile's processes while a watch exists. */
@@ -29,6 +28,8 @@ struct moment {
 struct reading {
     const struct profile *p; // Symbolised, with the frames that the options select.
     void *digest;            // Result of watch_options.digest; NULL = none.
+    uint32_t process;        // Id of the struct watched.
+    bool repeated;           // Only the digest is new.
     uint64_t number;         // The readings of a process are numbered from 1; a repeated digest
                              // has a new number.
     uint64_t cost_ns;        // Duration of the reading.
@@ -72,7 +73,7 @@ bool watch_is_busy(struct watch *w);
 /* Return a descriptor that is readable when there is something new since watch_processes. */
 int watch_descriptor(const struct watch *w);
 
-/* Return the processes, in the order in which they were found, from ARENA. The caller releases each
+/* Return the processes from ARENA, the first found first. The caller releases each
  * reading. */
 struct watched *watch_processes(struct watch *w, struct arena *arena, size_t *ret_count);
 
@@ -88,7 +89,12 @@ void watch_pause(struct watch *w, bool pause);
 /* Call `digest` again for the latest reading of process ID, without reading its profile. */
 void watch_repeat(struct watch *w, uint32_t id);
 
-/* Call JOB in the thread, between two readings. It may use everything that the thread may. */
+/* Read process ID again when the rule permits, also if it has ended, because the user has chosen
+ * other frames, or types. */
+void watch_renew(struct watch *w, uint32_t id);
+
+/* Call JOB in the thread, between two readings, also if W is freed before that. It may use
+ * everything that the thread may. */
 void watch_do(struct watch *w, void (*job)(void *arg), void *arg);
 
 /* Release R, which may be NULL. */

@@ -29,7 +29,8 @@ static const struct {
     {"\xe2\x80\xa2", "*"},     // Bullet.
     {"\xe2\x86\x90", "<-"},    // Arrows: left,
     {"\xe2\x86\x91", "^"},     // up
-    {"\xe2\x86\x92", "->"},    // and right.
+    {"\xe2\x86\x92", "->"},    // right
+    {"\xe2\x86\x93", "v"},     // and down.
     {"\xe2\x9c\x93", "*"},     // Check mark.
     {"\xe2\x96\xbc", "v"},     // Triangle down.
     {"\xe2\x94\x80", "-"},     // Horizontal lines.

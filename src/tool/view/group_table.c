@@ -536,6 +536,35 @@ group_whole(const struct view *v, enum group_by by, enum metric metric)
     return metric_value(&sizes, metric);
 }
 
+/* Return what is beside the name of R. TAIL is the result of row_tails for R. */
+static const char *
+group_table_place_of(const struct view *v, enum group_by by, enum metric metric,
+                     const struct group_row *r, const char *tail, bool full)
+{
+    return r->frame != GROUP_NO_FRAME ? row_place(v, by, r, tail, full)
+           : by == BY_HEAP            ? group_table_heap_place(v, r->heap, metric)
+           : by == BY_THREAD          ? thread_place(v, r->share)
+                                      : "";
+}
+
+struct group_names
+group_table_names(const struct view *v, const struct groups *groups, enum group_by by)
+{
+    struct group_names ret = {arena_array(v->arena, groups->count, sizeof *ret.names),
+                              arena_array(v->arena, groups->count, sizeof *ret.places)};
+    const char **tails = row_tails(v, groups, by);
+
+    for (size_t i = 0; i < groups->count; i++) {
+        ret.names[i] = row_name(v, by, &groups->v[i], false);
+        ret.places[i] = by == BY_TYPE ? verdict_names[groups->v[i].site->verdict]
+                                      : group_table_place_of(v, by, METRIC_INUSE, &groups->v[i],
+                                                             tails[i], false);
+        if (ret.names[i] == NULL)
+            ret.names[i] = "?";
+    }
+    return ret;
+}
+
 void
 group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
                  enum metric metric, bool full, struct table *ret)
@@ -551,7 +580,6 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
     table_begin(ret, v->arena, columns, n);
     for (size_t i = 0; i < groups->count; i++) {
         const struct group_row *r = &groups->v[i];
-        bool has_frame = r->frame != GROUP_NO_FRAME;
 
         table_number(ret, metric_value(&r->self, metric));
         table_string(ret, marks ? sampling_mark(v->arena, &r->self, r->self_errors, metric) : "");
@@ -565,10 +593,7 @@ group_table_fill(const struct view *v, const struct groups *groups, enum group_b
             table_string(ret, verdict_names[r->site->verdict]);
         table_string(ret, row_name(v, by, r, full));
         if (by != BY_TYPE)
-            table_string(ret, has_frame         ? row_place(v, by, r, tails[i], full)
-                              : by == BY_HEAP   ? group_table_heap_place(v, r->heap, metric)
-                              : by == BY_THREAD ? thread_place(v, r->share)
-                                                : "");
+            table_string(ret, group_table_place_of(v, by, metric, r, tails[i], full));
         add_counter_cells(ret, &r->inclusive);
         if (errors)
             add_error_cells(ret, &r->inclusive, r->inclusive_errors);

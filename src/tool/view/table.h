@@ -76,6 +76,15 @@ void table_json(const struct table *t, struct json *j, const char *key, size_t l
 void group_table_rows(const struct view *v, enum group_by by, enum metric metric,
                       struct groups *ret);
 
+/* The name of each group, and what is beside it: a file, a function, or "". */
+struct group_names {
+    const char **names, **places;
+};
+
+/* Return the names of GROUPS, as the table shows them. From V's arena. */
+struct group_names group_table_names(const struct view *v, const struct groups *groups,
+                                     enum group_by by);
+
 /* Make *RET a table of GROUPS. Allocate from V's arena. If FULL, text shows whole paths. */
 void group_table_fill(const struct view *v, const struct groups *groups, enum group_by by,
                       enum metric metric, bool full, struct table *ret);
