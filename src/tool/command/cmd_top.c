@@ -102,8 +102,9 @@ has_news(struct batch *b)
         if (b->top->processes[i].latest != NULL)
             sum += b->top->processes[i].latest->number;
     }
+    // The first reading may have begun before its rows were wished for.
     if (w != NULL)
-        sum = w->latest != NULL ? w->latest->number : 0;
+        sum = w->latest != NULL && w->latest->digest != NULL ? w->latest->number : 0;
     if (sum == b->printed)
         return false;
     b->printed = sum;
