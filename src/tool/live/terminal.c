@@ -155,9 +155,10 @@ restore_roughly(void)
 static void
 on_crash(int number)
 {
-    (void)number; // The handler was reset, so the signal ends the process when this returns.
     if (terminal.is_open)
         restore_roughly();
+    // The handler was reset, so the signal ends the process, also if kill has sent it.
+    raise(number);
 }
 
 static void
