@@ -156,12 +156,16 @@ CFLAGS ?= -O2 -g
 # heaptap attach decodes instructions with Zydis 4 or later; without it, attach is unavailable.
 has_zydis := $(shell printf '\043include <Zydis/Zydis.h>\nint n[ZYDIS_STACK_WIDTH_64 + 1];\n' | \
                  $(CC) -fsyntax-only -x c - >/dev/null 2>&1 && echo y)
+# heaptap serve answers requests with libmicrohttpd; without it, serve is unavailable.
+has_microhttpd := $(shell printf '\043include <microhttpd.h>\nenum MHD_Result r;\n' | \
+                      $(CC) -fsyntax-only -x c - >/dev/null 2>&1 && echo y)
 base_flags := -std=gnu11 -D_GNU_SOURCE -Isrc/common -Iinclude $(warnings) \
               $(if $(has_zydis),-DHEAPTAP_ZYDIS)
 san_flags = -fsanitize=$(1) -fno-sanitize-recover=all -fno-omit-frame-pointer
 # heaptap top draws with ncurses; without it, only its screen is unavailable.
 has_curses := $(shell pkg-config --exists ncursesw 2>/dev/null && echo y)
-tool_base := $(base_flags) $(if $(has_curses),-DHEAPTAP_CURSES) -Isrc/tool
+tool_base := $(base_flags) $(if $(has_curses),-DHEAPTAP_CURSES) \
+             $(if $(has_microhttpd),-DHEAPTAP_MICROHTTPD) -Isrc/tool
 tool_flags := $(tool_base) $(CFLAGS) $(if $(SAN),$(call san_flags,$(SAN))) \
               $(if $(SAN)$(DEVELOPER),$(ensure_tables))
 
@@ -207,6 +211,7 @@ harness_flags := $(base_flags) -Isrc/recorder -Isrc/tool -O1 -g -fexceptions \
 # Evaluated when first used, so that `make setup` and `make clean` work without pkg-config.
 packages := libdw libelf zlib libzstd $(if $(has_curses),ncursesw)
 tool_libs = $(eval tool_libs := $$(shell pkg-config --libs $(packages)) $(if $(has_zydis),-lZydis) \
+                                $$(if $(has_microhttpd),-lmicrohttpd) \
                                 -liberty -lm)$(tool_libs)
 
 # --- Stamps and objects --------------------------------------------------------------------------

@@ -25,7 +25,7 @@ extern const struct command command_run, command_control, command_snapshot, comm
     command_pack, command_merge, command_report, command_leaks, command_sizes, command_functions,
     command_callgraph, command_source, command_diff, command_core, command_check, command_rss,
     command_rawdump, command_html, command_export, command_access, command_cc, command_cxx,
-    command_attach, command_detach, command_retain, command_budget, command_top;
+    command_attach, command_detach, command_retain, command_budget, command_top, command_serve;
 
 static const struct command *const recording[] = {
     &command_run, &command_attach, &command_detach, &command_cc, &command_cxx, &command_control,
@@ -38,7 +38,9 @@ static const struct command *const showing[] = {
     &command_diff,      &command_core,    &command_check,    &command_rss,
     &command_retain, &command_rawdump, &command_budget, &command_top, NULL,
 };
-static const struct command *const elsewhere[] = {&command_html, &command_export, NULL};
+static const struct command *const elsewhere[] = {
+    &command_html, &command_export, &command_serve, NULL,
+};
 static const struct command_group groups[] = {
     {"Record a program", recording},
     {"Look at a profile", showing},

@@ -62,6 +62,7 @@ struct export_options {
     bool inverted;      // Flame graph: root at the bottom, flames upwards.
     struct tag_roots roots; // Frames to add above the stacks, if can_root.
     enum compression compression; // Set only if `compresses`.
+    bool signed_values; // The stacks are a difference, so pprof's values may be negative.
     int64_t calls_max; // Maximum number of calls in a list of events; 0 = the format's own maximum.
 };
 

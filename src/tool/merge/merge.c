@@ -264,7 +264,10 @@ merge_process(struct merge *m, const struct profile *from)
     sum->ended = sum->ended && pr->ended;
     if (is_first && from->extent != EXTENT_WHOLE) {
         m->p->extent = from->extent;
-        m->p->to = (struct profile_point){.name = "", .is_peak = from->extent == EXTENT_PEAK};
+        m->p->to = (struct profile_point){.snapshots = from->extent == EXTENT_BETWEEN,
+                                          .name = "",
+                                          .is_peak = from->extent == EXTENT_PEAK};
+        m->p->from = (struct profile_point){.name = ""};
     }
     m->p->annotated = from->annotated && (is_first || m->p->annotated);
     if (is_first || pr->start_unix_ns < sum->start_unix_ns)

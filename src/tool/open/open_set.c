@@ -54,10 +54,8 @@ newest_profile(struct arena *arena)
     return newest;
 }
 
-/* Return true if one of PATTERNS, separated by commas, matches the process id, the executable or
- * argument 0. */
-static bool
-open_set_is_picked(const struct profile *p, const char *patterns, struct arena *arena)
+bool
+set_is_picked(const struct profile *p, const char *patterns, struct arena *arena)
 {
     const char *executable = p->process.executable ? p->process.executable : "";
     const char *command = p->process.command ? p->process.command : "";
@@ -180,7 +178,7 @@ load_all(const char **paths, size_t count, const struct view_options *options, s
             message_error("%s", err.text);
             ret->unread = failure = exit_code(rc);
             ret->unread_count++;
-        } else if (options->only && !open_set_is_picked(p, options->only, &ret->arena)) {
+        } else if (options->only && !set_is_picked(p, options->only, &ret->arena)) {
             profile_free(p);
         } else {
             runtime_note_add(p);

@@ -15,6 +15,10 @@
 int set_open(const char *what, const struct view_options *options, struct view_set *ret);
 void set_close(struct view_set *set);
 
+/* Return true if one of PATTERNS, separated by commas, matches P's process id, its executable or
+ * its argument 0. From ARENA. */
+bool set_is_picked(const struct profile *p, const char *patterns, struct arena *arena);
+
 /* SET_OF_MOMENTS: without histories, but processes that were cut to --at are summed as well. */
 enum set_history { SET_WITHOUT_HISTORY, SET_WITH_HISTORY, SET_OF_MOMENTS };
 

@@ -31,7 +31,8 @@
  * whole run is not, because the file also has the final values.
  *
  * Values are already scaled to unsampled values. Negative ones (from a row in flight) are written
- * as 0. The gzip header contains no time, so equal profiles give equal bytes. */
+ * as 0, except in a difference of two readings. The gzip header contains no time, so equal profiles
+ * give equal bytes. */
 #include "pprof/pprof.h"
 
 #include <inttypes.h>
@@ -119,6 +120,7 @@ struct writer {
     struct map functions;
     bool *known;           // By module: at least one frame has a name.
     bool has_heaps;        // There are heaps of the program.
+    bool signed_values;    // Write negative values.
     struct strbuf samples, locations_out, functions_out; // Encoded fields of the profile.
     struct strbuf ids, values, message, line;            // Scratch.
 };
@@ -308,7 +310,7 @@ add_sample(struct writer *w, const struct stack *s)
     if (root != NULL)
         proto_element(&w->ids, root_location_id(w, root));
     for (size_t i = first_type(w->p); i < types_end(w->p); i++)
-        proto_element(&w->values, values[i] > 0 ? (uint64_t)values[i] : 0);
+        proto_element(&w->values, values[i] > 0 || w->signed_values ? (uint64_t)values[i] : 0);
     proto_nested(&w->message, SAMPLE_LOCATION, &w->ids);
     proto_nested(&w->message, SAMPLE_VALUE, &w->values);
     pprof_proto_add_labels(w, s);
@@ -470,7 +472,8 @@ int
 export_pprof(const struct profile *p, const struct stacks *stacks,
              const struct export_options *options, struct strbuf *out, struct err *err)
 {
-    struct writer w = {.p = p, .has_heaps = tags_has_heaps(p)};
+    struct writer w = {
+        .p = p, .has_heaps = tags_has_heaps(p), .signed_values = options->signed_values};
     struct strbuf plain = {0};
     int rc;
 

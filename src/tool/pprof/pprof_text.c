@@ -76,8 +76,12 @@ collect_rows(const struct profile *p, const struct stacks *stacks, struct arena 
         struct row r = {counters_live_blocks(c), counters_live_bytes(c), c->allocations,
                         c->allocated_bytes};
 
-        if (stacks->site_stacks[i] != 0)
-            pprof_text_add_row(&rows[p->sites[i].node], &r);
+        uint32_t stack = stacks->site_stacks[i], node = p->sites[i].node;
+        bool cut = stack != 0 && stacks->v[stack - 1].depth == 0 && p->nodes[node].location != 0;
+
+        // A caller may have replaced stacks by one without frames.
+        if (stack != 0)
+            pprof_text_add_row(&rows[cut ? 0 : node], &r);
     }
     for (size_t i = 0; i < p->node_count; i++) {
         clamp_row(&rows[i]);
@@ -160,7 +164,7 @@ export_pprof_text(const struct profile *p, const struct stacks *stacks,
     strbuf_fmt(out,
                "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @ heapprofile\n",
                total.live_blocks, total.live_bytes, total.allocations, total.allocated_bytes);
-    for (uint32_t i = 1; i < p->node_count; i++)
+    for (uint32_t i = 0; i < p->node_count; i++)
         if (rows[i].allocations != 0 || rows[i].live_blocks != 0)
             write_row(p, i, &rows[i], out);
     pprof_text_write_modules(p, &arena, out);

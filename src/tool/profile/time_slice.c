@@ -600,3 +600,53 @@ profile_cut(struct profile *p, const struct profile_point *from, const struct pr
     profile_sum_heaps(p);
     ENSURE_VALID(profile_is_valid(p));
 }
+
+/* Give P, whose sites have their counters, one thread with all of them. */
+static void
+use_one_thread(struct profile *p)
+{
+    p->row_counters = NULL;
+    p->thread_site_count = p->thread_count > 0 ? p->site_count : 0;
+    p->thread_sites = arena_array(&p->arena, p->thread_site_count, sizeof *p->thread_sites);
+    for (size_t i = 0; i < p->thread_site_count; i++) {
+        p->thread_sites[i] = (struct profile_thread_site){.site = (uint32_t)i};
+        counters_add(&p->threads[0].counters, &p->sites[i].counters);
+    }
+}
+
+void
+profile_cut_since(struct profile *p, const struct profile *earlier)
+{
+    struct counters *since = arena_array(&p->arena, p->site_count, sizeof *since);
+    struct map sites = {0};
+
+    for (size_t i = 0; i < earlier->site_count; i++)
+        if (earlier->sites[i].id != 0)
+            *map_put(&sites, earlier->sites[i].id, NULL) = i;
+    for (size_t i = 0; i < p->site_count; i++) {
+        const struct counters *c = &p->sites[i].counters;
+        const uint64_t *old = p->sites[i].id != 0 ? map_get(&sites, p->sites[i].id) : NULL;
+        const struct counters *o = old != NULL ? &earlier->sites[*old].counters : &COUNTERS_ZERO;
+
+        since[i] = counters_of(&(struct profile_amounts){
+            counters_difference(c->allocations, o->allocations),
+            counters_difference(c->allocated_bytes, o->allocated_bytes),
+            counters_difference(c->frees, o->frees),
+            counters_difference(c->freed_bytes, o->freed_bytes)});
+    }
+    map_release(&sites);
+    empty(p);
+    for (size_t i = 0; i < p->site_count; i++) {
+        p->sites[i].counters = since[i];
+        counters_add(&p->totals, &since[i]);
+    }
+    use_one_thread(p);
+    p->has_history = false;
+    p->change_count = p->snapshot_count = 0;
+    p->extent = EXTENT_BETWEEN;
+    p->from = (struct profile_point){.elapsed_ns = earlier->process.elapsed_ns, .name = ""};
+    p->to = (struct profile_point){
+        .snapshots = 1, .elapsed_ns = p->process.elapsed_ns, .name = ""};
+    profile_sum_heaps(p);
+    ENSURE_VALID(profile_is_valid(p));
+}

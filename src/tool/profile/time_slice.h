@@ -37,6 +37,10 @@ int time_slice_find_span(struct profile *p, const char *span, struct profile_poi
 void profile_cut(struct profile *p, const struct profile_point *from,
                  const struct profile_point *to);
 
+/* Reduce P, a later reading of the process of EARLIER, both whole, to the changes between the two
+ * readings. Live values are growths. All counts belong to one thread. */
+void profile_cut_since(struct profile *p, const struct profile *earlier);
+
 /* Return the moment of P's snapshot number N, counted from 1; 0 is the start, and snapshot_count +
  * 1 the end. */
 struct profile_point point_at(const struct profile *p, size_t n);
