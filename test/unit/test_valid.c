@@ -329,7 +329,8 @@ a_moment_that_knows_too_much_is_found(void **unused)
     BREAKS("whole || p->to.snapshots <=", struct profile_point m = point_at(p, 1);
            profile_cut(p, NULL, &m); p->to.snapshots = 4);
     BREAKS("p->extent != EXTENT_BETWEEN ||", struct profile_point m = point_at(p, 1);
-           profile_cut(p, &m, &(struct profile_point){2, 0, "", false}); p->from = p->to);
+           profile_cut(p, &m, &(struct profile_point){.snapshots = 2, .name = ""});
+           p->from = p->to);
 }
 
 /* If this fails, a merge may write a file with the counters of other sites. */

@@ -16,7 +16,8 @@ wrong() {
     check "$name: no output" test ! -s out.txt
 }
 for interval in 0 -1 x 1x 3601 nan; do
-    wrong "interval $interval" 2 "'$interval' is no number of seconds" --interval=$interval a.heaptap
+    wrong "interval $interval" 2 "'$interval' is no number of seconds" \
+        --interval=$interval a.heaptap
 done
 wrong "no terminal" 2 "no terminal; use --batch" a.heaptap
 wrong "a filter that is no expression" 2 "--filter" --batch --filter '(' a.heaptap

@@ -15,7 +15,8 @@ servers = 0  # A new one for each screen, because a server ends late.
 
 
 def tmux(*arguments):
-    return subprocess.run(["tmux", "-L", f"heaptap-{os.getpid()}-{servers}", "-f", "/dev/null", *map(str, arguments)],
+    server = f"heaptap-{os.getpid()}-{servers}"
+    return subprocess.run(["tmux", "-L", server, "-f", "/dev/null", *map(str, arguments)],
                           check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, timeout=30).stdout
 

@@ -9,5 +9,6 @@ ldd "$HEAPTAP" | grep -q ncurses || skip_all "needs a heaptap with ncurses"
 export HEAPTAP PROG LIBHEAPTAP
 run_python "$area/top_screen.py" || failures=1
 TERM=dumb script -qec "'$HEAPTAP' top top.heaptap" /dev/null >dumb.txt 2>&1 </dev/null
-check "TERM=dumb is refused in a sentence" grep -q "the terminal 'dumb' cannot show a screen" dumb.txt
+check "TERM=dumb is refused in a sentence" \
+    grep -q "the terminal 'dumb' cannot show a screen" dumb.txt
 finish
