@@ -1,8 +1,9 @@
 /* messages.c: print the command's messages.
  *
- * Messages go to stderr, one line each, so that stdout has only results. A hint that is wider than
- * 80 columns is wrapped; the command at its end is on one line, so that it can be copied. Texts may
- * contain names from untrusted files, so each passes through style_clean. */
+ * Messages go to stderr, one line each, so that stdout has only results. On a terminal, a hint that
+ * is wider than 80 columns is wrapped; the command at its end is on one line, so that it can be
+ * copied. Elsewhere it stays on one line, so that a search of a log finds it. Texts may contain
+ * names from untrusted files, so each passes through style_clean. */
 #include "view/messages.h"
 
 #include <stdarg.h>
@@ -60,7 +61,7 @@ put_message(enum attr attr, const char *prefix, const char *format, va_list args
     const char *text = style_clean(&arena, arena_vprintf(&arena, format, args));
 
     style_text(&style, &line, attr, prefix);
-    if (attr == ATTR_DIM)
+    if (attr == ATTR_DIM && isatty(STDERR_FILENO) == 1)
         put_wrapped(&line, &arena, prefix, text);
     else
         strbuf_str(&line, text);

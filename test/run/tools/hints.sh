@@ -28,9 +28,7 @@ export PATH=$PWD/path:$PATH
 # line in the file MESSAGE that has both.
 executes() {
     local command
-    # A command that does not fit into the line of its hint is on the next one.
-    command=$(sed ':a;N;$!ba;s/\n      heaptap/ heaptap/g' "$2" |
-        sed -n "s/^.*$3\(heaptap .*\)$4\$/\1/p")
+    command=$(sed -n "s/^.*$3\(heaptap .*\)$4\$/\1/p" "$2")
     if [ -z "$command" ]; then
         check "$1: a command is printed" sh -c 'cat "$1"; false' - "$2"
         return
@@ -80,7 +78,7 @@ done
 heaptap run --fail-on inuse -o "${long}it's.heaptap" -- ./work 2>err
 executes "a path of 2,000 bytes" err 'hint: ' ' shows where from'
 
-# A hint fits into 80 columns. If the user names one directory for all profiles, the
+# On a terminal, a hint fits into 80 columns. If the user names one directory for all profiles, the
 # summary names one profile, because the directory may have profiles of other runs.
 mkdir -p sources/of/this/program all
 cp work.c sources/of/this/program/moved.c
@@ -88,8 +86,11 @@ gcc -g -O0 -w -o moved sources/of/this/program/moved.c
 rm sources/of/this/program/moved.c
 heaptap run --quiet -o moved.heaptap -- ./moved
 heaptap source main moved.heaptap >out 2>err
-check "a long hint: of several lines" test "$(grep -c . err)" -gt 1
-same "a long hint: lines of at most 80 columns" "" "$(grep -E '.{81}' err)"
+same "a long hint: in a pipe, of one line" 1 "$(grep -c . err)"
+script -qec "heaptap source main moved.heaptap >out" /dev/null </dev/null |
+    sed 's/\r$//; s/.*\r//; s/\x1b\[[0-9;]*[A-Za-z]//g' >shown
+check "a long hint: on a terminal, of several lines" test "$(grep -c . shown)" -gt 1
+same "a long hint: lines of at most 80 columns" "" "$(grep -E '.{81}' shown)"
 heaptap source moved.heaptap >out 2>err
 same "source: a profile without a function: exit status" 2 $?
 check "source: a profile without a function: stated" grep -q \
