@@ -44,7 +44,7 @@ static const struct opt options[] = {
     {OPT_FLAG, 'b', "batch", &defaults.batch, NULL,
      "Print each reading instead of showing a screen.", NULL},
     {OPT_COUNT, 'n', "count", &defaults.count, "N",
-     "End after N readings. The screen ends then as well.", NULL},
+     "End after N readings. The screen ends then too.", NULL},
     {OPT_COUNT, 0, "limit", &defaults.view.limit, "N", "Print at most N rows of a reading, 20 by "
      "default.", NULL},
     VIEW_FOLD_OPTIONS(defaults.view),
@@ -88,7 +88,7 @@ print_tick(const struct batch *b)
     return sink_end(&out);
 }
 
-/* Return true if a tick is to be printed: the opened process has a new reading, or all processes
+/* Return true if a tick is due: the opened process has a new reading, or all processes
  * have one. */
 static bool
 has_news(struct batch *b)
@@ -238,7 +238,7 @@ const struct command command_top = {
     .arguments = "[PID|PROFILE|DIRECTORY]",
     .summary = "watch recorded programs while they run",
     .description =
-        "Shows which functions have memory now, how fast each allocates, and what has changed. A "
+        "Shows which functions have memory now, how fast each allocates, and all changes. A "
         "directory, or no argument, shows the recorded processes; Enter opens one. Reading the "
         "profile costs the program nothing.\n"
         "\n"

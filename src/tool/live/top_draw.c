@@ -238,7 +238,7 @@ draw_help(struct screen *s)
 
     for (const struct top_key *k = top_keys; k->action != ACTION_NONE; k++)
         lines += k->help != NULL;
-    terminal_put(0, 0, LOOK_TITLE, "Keys of heaptap top; any key goes back");
+    terminal_put(0, 0, LOOK_TITLE, "Keys of heaptap top; Esc goes back");
     if (lines > height && s->width >= 120)
         columns = 2;
     each = (lines + columns - 1) / columns;

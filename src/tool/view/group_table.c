@@ -536,7 +536,7 @@ group_whole(const struct view *v, enum group_by by, enum metric metric)
     return metric_value(&sizes, metric);
 }
 
-/* Return what is beside the name of R. TAIL is the result of row_tails for R. */
+/* Return the text beside the name of R. TAIL is the result of row_tails for R. */
 static const char *
 group_table_place_of(const struct view *v, enum group_by by, enum metric metric,
                      const struct group_row *r, const char *tail, bool full)

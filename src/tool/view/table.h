@@ -76,7 +76,7 @@ void table_json(const struct table *t, struct json *j, const char *key, size_t l
 void group_table_rows(const struct view *v, enum group_by by, enum metric metric,
                       struct groups *ret);
 
-/* The name of each group, and what is beside it: a file, a function, or "". */
+/* The name of each group, and the text beside it: a file, a function, or "". */
 struct group_names {
     const char **names, **places;
 };
