@@ -68,7 +68,8 @@ enum disk_process_flags {
     DISK_PROCESS_GONE = 1 << 2,        // The file was packed after the process had ended.
     DISK_PROCESS_IN_MEMORY = 1 << 3,   // The file is a periodic copy of the profile in memory.
     DISK_PROCESS_FOLDED = 1 << 4,      // Some stacks with named frames lack runtime code.
-    DISK_PROCESS_DAMAGED = 1 << 5,     // The file was packed from a damaged file.
+    DISK_PROCESS_DAMAGED = 1 << 5,     // The file was packed from a damaged file, or is an early
+                                       // copy in the place of the recorder's file.
     DISK_PROCESS_LASTED = 1 << 6,      // The file is packed, and the process lasted last_ns or
                                        // longer.
     DISK_PROCESS_ANNOTATED = 1 << 7,   // Blocks carry annotations, so overflows are found.
@@ -212,7 +213,10 @@ struct disk_header {
     // Blocks that were in use when the recorder was attached, and their usable bytes, as `heaptap
     // attach` has counted them from outside; 0 = not known.
     uint64_t earlier_blocks, earlier_bytes;
-    uint64_t reserved1[395];
+    // The file that the recorder maps, as from stat; 0 = not known. Another file with this header
+    // is a copy.
+    uint64_t file_device, file_inode;
+    uint64_t reserved1[393];
 };
 static_assert(offsetof(struct disk_header, check) == 168, "format.md 2");
 static_assert(offsetof(struct disk_header, shared) == 512, "format.md 2");
@@ -221,6 +225,7 @@ static_assert(offsetof(struct disk_header, ended_ns) == 864, "format.md 2");
 static_assert(offsetof(struct disk_header, end_kind) == 912, "format.md 2");
 static_assert(offsetof(struct disk_header, callers_period) == 880, "format.md 2");
 static_assert(offsetof(struct disk_header, earlier_blocks) == 920, "format.md 2");
+static_assert(offsetof(struct disk_header, file_device) == 936, "format.md 2");
 static_assert(sizeof(struct disk_header) == DISK_PAGE_BYTES, "format.md 2");
 
 /* The value of control[0], with the arguments in the words after it. */

@@ -159,6 +159,8 @@ describe_process(struct disk_header *h)
     char *command = starting.text;
 
     identify_process(h);
+    h->file_device = account_state()->device;
+    h->file_inode = account_state()->inode;
     h->process_flags = (state->forked ? (uint32_t)DISK_PROCESS_FORKED : 0) |
                        (state->in_memory ? (uint32_t)DISK_PROCESS_IN_MEMORY : 0) |
                        (annotation_is_on() ? (uint32_t)DISK_PROCESS_ANNOTATED : 0) |

@@ -23,6 +23,7 @@
 #include "option/shared_opts.h"
 #include "profile/pack.h"
 #include "symbol/module_cache.h"
+#include "util/path.h"
 #include "view/messages.h"
 #include "view/session.h"
 #include "view/style.h"
@@ -412,6 +413,17 @@ keep_candidate(struct outcome *o, struct profile *p)
         profile_free(p);
 }
 
+/* Note that P is not from the recorder's file. Without limits there is no other message. */
+static void
+note_replaced(const struct outcome *o, struct profile *p)
+{
+    p->damage = "was replaced by a copy while the program ran, so later events are missing";
+    if (o->options->fail_on == NULL && !o->options->run.quiet)
+        message_warning("%s (pid %u): its profile %s",
+                        p->process.executable ? path_basename(p->process.executable) : "?",
+                        p->process.pid, p->damage);
+}
+
 /* Pack profile NUMBER of the run. If packing fails, the unpacked profile stays. */
 static void
 finish_profile(struct outcome *o, size_t number)
@@ -429,6 +441,8 @@ finish_profile(struct outcome *o, size_t number)
         arena_release(&tables);
         return;
     }
+    if (o->profiles.are_replaced[number])
+        note_replaced(o, p);
     note_process(o, p, number);
     if (!o->options->no_pack && p->process.ended && !launch_interrupted() &&
         !pack_profile(p, &raw, path, &o->modules, &err))

@@ -117,7 +117,7 @@ run_limits_check(struct run_limits *r, struct profile *p, size_t number)
     if (!run_limits_judge(r))
         return;
     name = run_limits_name_of(p, &arena);
-    if (!p->process.ended) {
+    if (!p->process.ended && p->damage == NULL) {
         message_warning("%s still runs, so --%s does not judge it", name, r->option);
     } else if ((!p->symbolised && r->limits.v[LIMIT_LEAKS].given &&
                 symbolise_quietly(p, NULL) != 0) ||

@@ -250,6 +250,26 @@ write_end(const struct recorded_run *r, const struct run_profiles *profiles)
     close(fd);
 }
 
+/* Mark the profile PATH, a copy in the place of the recorder's file, as damaged, so that later
+ * commands do not trust it either. */
+static void
+mark_replaced(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const off_t at = offsetof(struct disk_header, process_flags);
+    uint32_t flags;
+    bool ok = fd >= 0 && pread(fd, &flags, sizeof flags, at) == sizeof flags;
+
+    if (ok) {
+        flags |= DISK_PROCESS_DAMAGED;
+        ok = pwrite(fd, &flags, sizeof flags, at) == sizeof flags;
+    }
+    if (!ok)
+        message_warning("cannot mark the early copy %s as damaged", path);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* A struct listing's fit_of; ARG is the run. */
 static unsigned
 fit_in_run(void *arg, const char *path, uint32_t pid)
@@ -280,14 +300,22 @@ run_find_profiles(struct recorded_run *r, struct run_profiles *ret)
     ret->paths = listing_paths(&l, &ret->count);
     run_unrecorded_find_lost(r, begun, l.v, l.count, &ret->lost);
     ret->are_moved = arena_array(&r->arena, l.count, sizeof *ret->are_moved);
+    ret->are_replaced = arena_array(&r->arena, l.count, sizeof *ret->are_replaced);
     for (size_t i = 0; i < l.count; i++) {
-        ret->are_moved[i] = l.v[i].fit == 0;
-        if (i > 0 && l.v[i].key.pid == (uint64_t)r->pid) {
+        const struct listed *one = &l.v[i];
+        size_t at = i;
+
+        if (i > 0 && one->key.pid == (uint64_t)r->pid) {
             ret->paths[i] = ret->paths[0];
             ret->are_moved[i] = ret->are_moved[0];
-            ret->paths[0] = l.v[i].path;
-            ret->are_moved[0] = l.v[i].fit == 0;
+            ret->are_replaced[i] = ret->are_replaced[0];
+            at = 0;
         }
+        ret->paths[at] = one->path;
+        ret->are_moved[at] = one->fit == 0;
+        ret->are_replaced[at] = one->original < 0;
+        if (one->original < 0)
+            mark_replaced(one->path);
     }
     write_end(r, ret);
 }

@@ -67,6 +67,8 @@ struct run_lost {
 struct run_profiles {
     const char **paths; // The first process's profile comes first, if it has one.
     bool *are_moved;    // For each: the program has moved it, or it is a copy; it stays there.
+    bool *are_replaced; // For each: it is a copy without the latest events, and the recorder's file
+                        // is gone. It is marked as damaged.
     size_t count;
     const char *directory; // Directory of the other profiles, or of all if they share one.
     struct run_lost lost;

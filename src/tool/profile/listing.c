@@ -21,10 +21,13 @@
  *     live blocks of a living process      heaptap core --pid PID -o FILE
  *
  * Only the closest file of a recording is listed, and the latest among equals: the other files are
- * copies, or earlier states of the same process. Equal states are all listed if one is damaged. A
- * run recognises the recorder's own file by its
- * name, and leaves copies alone that the program has made. Files whose recording is unknown are all
- * listed, because it would be a guess that two are the same. */
+ * copies, or earlier states of the same process. Equal states are all listed if one is damaged.
+ * Files whose recording is unknown are all listed, because it would be a guess that two are the
+ * same.
+ *
+ * A run recognises the recorder's own file by its name, and leaves copies alone that the program
+ * has made. A program may also put a copy in the place of the file, which has the same name and an
+ * earlier state. So the inode decides first. */
 #include "profile/listing.h"
 
 #include <dirent.h>
@@ -74,6 +77,15 @@ listing_key_of(const struct disk_header *h)
     };
 }
 
+/* Return the member `original` of a file with the status ST and the header H. */
+static int
+originality_of(const struct stat *st, const struct disk_header *h)
+{
+    if (h->file_inode == 0)
+        return 0;
+    return origin_is_original(st, h) ? 1 : -1;
+}
+
 static bool
 listing_is_known(const struct recording_key *key)
 {
@@ -112,8 +124,10 @@ listing_look(const struct listing *l, const char *path, struct listed *ret)
         ret->nearness = nearness_of(&h);
         ret->last_ns = h.shared.last_ns;
         ret->is_readable = true;
-        if (l->fit_of != NULL)
+        if (l->fit_of != NULL) {
             ret->fit = l->fit_of(l->fit_arg, path, h.pid);
+            ret->original = originality_of(&st, &h);
+        }
         // The program may pack its profile after it has copied it.
         if (ret->fit > 0 && ret->nearness == NEARNESS_PACKED)
             ret->nearness = NEARNESS_ENDED;
@@ -182,6 +196,8 @@ by_recording(const void *a, const void *b)
 
     if (order != 0)
         return order;
+    if (x->original != y->original)
+        return x->original > y->original ? -1 : 1;
     if (x->nearness != y->nearness)
         return x->nearness > y->nearness ? -1 : 1;
     if (x->last_ns != y->last_ns)
@@ -253,8 +269,9 @@ static bool
 listing_is_copy(const struct listed *one, const struct listed *last)
 {
     return listing_is_known(&one->key) && memcmp(&one->key, &last->key, sizeof one->key) == 0 &&
-           (one->nearness < last->nearness || one->last_ns < last->last_ns ||
-            one->fit < last->fit || listing_are_equal(one->path, last->path));
+           (one->original < last->original || one->nearness < last->nearness ||
+            one->last_ns < last->last_ns || one->fit < last->fit ||
+            listing_are_equal(one->path, last->path));
 }
 
 const char **

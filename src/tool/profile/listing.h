@@ -20,6 +20,9 @@ struct listed {
     uint32_t nearness;
     uint64_t last_ns;  // Time of the latest data.
     unsigned fit;      // Result of the listing's fit_of; 0 without it.
+    // 1 = the file that the recorder mapped, by its inode; -1 = a copy of it; 0 = unknown, as
+    // without fit_of.
+    int original;
     bool is_link, is_readable;
 };
 

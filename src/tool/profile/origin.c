@@ -293,6 +293,13 @@ origin_header(const char *path, struct disk_header *ret)
     return is;
 }
 
+bool
+origin_is_original(const struct stat *st, const struct disk_header *h)
+{
+    return h->file_inode != 0 && h->file_inode == (uint64_t)st->st_ino &&
+           h->file_device == (uint64_t)st->st_dev;
+}
+
 /* Return the remedies for a user who lacks permission to inspect process PID. */
 static const char *
 advice(uint32_t pid, struct arena *arena)

@@ -2,6 +2,8 @@
 #ifndef PROFILE_ORIGIN_H
 #define PROFILE_ORIGIN_H
 
+#include <sys/stat.h>
+
 #include "profile/raw.h"
 
 /* Suffix of a directory: `heaptap run` stores the profiles of all processes but the first in
@@ -31,6 +33,10 @@ void origin_close(struct origin_file *f);
 /* Read the header of the profile file PATH, or of a link's target, into *RET. Return false if it is
  * not a profile. */
 bool origin_header(const char *path, struct disk_header *ret);
+
+/* Return true if the file with the status ST is the file that the recorder mapped, by its header H.
+ * Return false if H does not identify that file. */
+bool origin_is_original(const struct stat *st, const struct disk_header *h);
 
 /* Return true if WHAT is a process id and no file of that name exists. */
 bool origin_is_pid(const char *what, uint32_t *ret_pid);

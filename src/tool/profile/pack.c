@@ -7,6 +7,7 @@
 #include "profile/pack.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profile/origin.h"
 #include "profile/raw.h"
@@ -51,9 +52,20 @@ modules_of(const struct raw_table *t, const struct profile *p, struct arena *are
     return copy;
 }
 
+/* Clear the identity of the file in H if the file IN_PATH has it and P's process has ended: the
+ * packed file is then as good as the recorder's. */
+static void
+forget_file(struct disk_header *h, const char *in_path, const struct profile *p)
+{
+    struct stat st;
+
+    if (p->process.ended && stat(in_path, &st) == 0 && origin_is_original(&st, h))
+        h->file_device = h->file_inode = 0;
+}
+
 static int
-pack_write_as_it_is(const struct raw_file *raw, const struct profile *p, struct strbuf *ret,
-                    struct err *err)
+pack_write_as_it_is(const char *in_path, const struct raw_file *raw, const struct profile *p,
+                    struct strbuf *ret, struct err *err)
 {
     static const enum disk_kind as_they_are[] = {
         DISK_MODULES,  DISK_NODES,         DISK_COUNTERS, DISK_THREADS, DISK_BINS,
@@ -72,6 +84,7 @@ pack_write_as_it_is(const struct raw_file *raw, const struct profile *p, struct 
         header.process_flags |= DISK_PROCESS_LASTED;
     if (p->damage != NULL)
         header.process_flags |= DISK_PROCESS_DAMAGED;
+    forget_file(&header, in_path, p);
     w.memory_bytes = header.recorder_bytes + raw->file_bytes;
     for (size_t i = 0; i < countof(as_they_are); i++) {
         const struct raw_table *t = &raw->tables[as_they_are[i]];
@@ -99,7 +112,7 @@ pack_tables(const char *in_path, struct raw_file *raw, const struct profile *p,
     r = in_place ? 0 : write_check(out_path, err);
     if (r == 0) {
         history_prune_snapshots(raw);
-        r = pack_write_as_it_is(raw, p, &file, err);
+        r = pack_write_as_it_is(in_path, raw, p, &file, err);
     }
     if (r == 0)
         r = in_place ? write_save(&file, in_path, &raw->owner, err)

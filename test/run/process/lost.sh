@@ -196,6 +196,91 @@ gate "more recordings than the list has, one listed" 99 "leaks (pid " \
 check "more recordings than the list has, one listed: message" \
     grep -qF "and other programs, in all 4,104: --fail-on cannot judge them" gate.err
 
+# A copy in the place of the profile has the numbers of an earlier moment. early.c runs two
+# commands: the first copies the profile, before the leak of 5 MB, and the second replaces it.
+cat >early.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    char *volatile leak = malloc(400000);
+
+    memset(leak, 1, 400000);
+    if (system(arguments[1]) != 0)
+        return 1;
+    leak = malloc(5000000);
+    memset(leak, 1, 5000000);
+    if (system(arguments[2]) != 0)
+        return 1;
+    if (count > 3)
+        _exit(0);
+    return 0;
+}
+END
+gcc -O0 -g -o early early.c
+replaced="was replaced by a copy while the program ran, so later events are missing"
+judged="cannot judge it: its profile $replaced"
+over="leaks: 5.1 MiB, more than the 1.0 MiB that --fail-on allows"
+own='gate.heaptap' child='gate.processes/*.early.*'
+# over NAME ARGUMENTS...: the gate sees the whole leak.
+over() {
+    local name=$1
+    shift
+    (gate "$name" 99 "" "$@" >over.log) # A subshell: the message, of two lines, is checked below.
+    check "$name: exit status" grep -q "^ok - $name: exit status" over.log
+    check "$name: message" grep -qF "$over" gate.err
+}
+for end in "" fast; do
+    gate "its own profile, replaced $end" 99 "$judged" --only early \
+        -- ./early "cp $own copy" "mv copy $own" $end
+    gate "a child's profile, replaced $end" 99 "$judged" --only early \
+        -- sh -c "./early 'cp $child copy' 'mv copy $child' $end; :"
+    gate "packed early, and replaced $end" 99 "$judged" --only early \
+        -- ./early "'$HEAPTAP' pack -o copy $own >pack.out" "mv copy $own" $end
+    gate "copied, and removed $end" 99 "$judged" --only early \
+        -- ./early "cp $own copy" "rm $own" $end
+    rm -f copy
+    over "replaced, and moved $end" --only early \
+        -- ./early "cp $own copy" "mv $own kept; mv copy $own" $end
+    rm -f kept copy
+    over "replaced by a hard link $end" --only early \
+        -- ./early "ln $own link" "mv link $own; rm -f link" $end
+done
+for option in --no-pack --annotate "--reserve 4M"; do
+    # shellcheck disable=SC2086 # Words of options.
+    gate "replaced, $option" 99 "$judged" $option --only early \
+        -- ./early "cp $own copy" "mv copy $own"
+done
+"$HEAPTAP" run --quiet --force -o gate.heaptap --fail-on leaks=1M --self-contained-core \
+    --only early -- ./early "cp gate.heaptap copy" "mv copy gate.heaptap" 2>gate.err
+same "replaced, --self-contained-core: exit status" 99 $?
+check "replaced, --self-contained-core: message" grep -qF "$judged" gate.err
+for option in "" --no-pack; do
+    # shellcheck disable=SC2086 # No word, or one.
+    "$HEAPTAP" run $option --force -o gate.heaptap --only early \
+        -- ./early "cp gate.heaptap copy" "mv copy gate.heaptap" 2>gate.err
+    same "replaced, without limits $option: exit status" 0 $?
+    check "replaced, without limits $option: message" \
+        grep -q "^heaptap: warning: early (pid [0-9]*): its profile $replaced" gate.err
+    for command in "leaks --fail-over 100M" "diff --fail-over 100M gate.heaptap"; do
+        # shellcheck disable=SC2086 # Words of a command.
+        "$HEAPTAP" $command gate.heaptap >later.out 2>&1
+        same "replaced $option: ${command%% *} later: exit status" 3 $?
+    done
+done
+"$HEAPTAP" run --quiet --force --no-pack -o gate.heaptap --only early -- ./early : :
+cp gate.heaptap copy
+for view in report leaks sizes; do
+    "$HEAPTAP" $view copy >later.out 2>later.err
+    same "a copy of a finished profile: $view" "0, " "$?, $(cat later.err)"
+    check "a copy of a finished profile: $view: no damage" \
+        sh -c "! grep -Ei 'damage|copy of|replaced' later.out"
+done
+"$HEAPTAP" leaks --fail-over 6M copy >later.out 2>&1
+same "a copy of a finished profile: within a limit" 0 $?
+rm -f copy
+
 echo "# nothing lost"
 gate "one process" 0 "" -- ./leaks
 gate "a chain of programs" 0 "" -- ./leaks ./leaks ./leaks ./leaks /bin/sh -c 'exec ./leaks'
