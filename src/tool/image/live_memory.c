@@ -511,7 +511,7 @@ stop_thread(struct memory *m, size_t *capacity, uint32_t tid)
     return true;
 }
 
-/* Seize the threads listed in PATH, except those that the kernel holds. */
+/* Seize the threads listed in PATH, except the first one and those that the kernel holds. */
 static void
 seize_all(struct memory *m, const char *path)
 {
@@ -521,15 +521,31 @@ seize_all(struct memory *m, const char *path)
     while (d != NULL && (entry = readdir(d)) != NULL) {
         uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-        if (tid != 0 && state_of(m, tid) != 'D')
+        if (tid != 0 && tid != m->pid && state_of(m, tid) != 'D')
             ptrace(PTRACE_SEIZE, tid, NULL, NULL);
     }
     if (d != NULL)
         closedir(d);
 }
 
+/* Stop thread TID of M, unless it is stopped, as HOW requires. Return true if it was stopped or
+ * spared. If it lives and could not be stopped, increment *LEFT. */
+static bool
+stop_other(struct memory *m, enum live_stop how, size_t *capacity, uint32_t tid, size_t *left)
+{
+    if (tid == 0 || is_stopped(m, tid))
+        return false;
+    if ((how == LIVE_STOP_SPARING && spare(m, capacity, tid)) || stop_thread(m, capacity, tid))
+        return true;
+    *left += !has_ended(m, tid);
+    return false;
+}
+
 /* Stop the threads of M that are not stopped yet, as HOW requires. Return true if any was stopped
- * or spared. *RET_LEFT is the number of living threads that could not be stopped. */
+ * or spared. *RET_LEFT is the number of living threads that could not be stopped.
+ *
+ * Stop the first thread last. While it is traced, the kernel keeps signals that the process
+ * ignores, and such a signal ends the call of a running thread with EINTR. */
 static bool
 stop_others(struct memory *m, enum live_stop how, const char *path, size_t *capacity,
             size_t *ret_left)
@@ -542,15 +558,12 @@ stop_others(struct memory *m, enum live_stop how, const char *path, size_t *capa
     while (d != NULL && (entry = readdir(d)) != NULL) {
         uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-        if (tid == 0 || is_stopped(m, tid))
-            continue;
-        if ((how == LIVE_STOP_SPARING && spare(m, capacity, tid)) || stop_thread(m, capacity, tid))
-            more = true;
-        else if (!has_ended(m, tid))
-            ++*ret_left;
+        if (tid != m->pid)
+            more |= stop_other(m, how, capacity, tid, ret_left);
     }
     if (d != NULL)
         closedir(d);
+    more |= stop_other(m, how, capacity, m->pid, ret_left);
     return more;
 }
 
@@ -675,12 +688,14 @@ live_memory_tracer(struct memory *m, const char **ret_name)
 void
 live_memory_go_on(struct memory *m)
 {
-    for (int pass = 0; pass < 2; pass++)
+    // Release the first thread first: its tracing makes the kernel keep ignored signals. Release
+    // threads with interrupted calls last.
+    for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < m->thread_count; i++) {
             const struct memory_thread *t = &m->threads[i];
             bool was_interrupted = t->registers[RAX_AT] == (uint64_t)-EINTR;
 
-            if (t->asleep_in == NULL && was_interrupted == (pass == 1))
+            if (t->asleep_in == NULL && (t->tid == m->pid ? 0 : 1 + was_interrupted) == pass)
                 ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(uintptr_t)t->pending);
         }
 }
