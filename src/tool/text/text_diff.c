@@ -406,9 +406,11 @@ text_diff_name(struct diff_text *v, const struct diff_row *row, size_t width)
     if (v->uses[strtab_id(&v->names, f->function)] < 2 || *file == '\0')
         return function(v, f, width);
     file = style_clean(v->d->arena, path_basename(file));
-    taken = style_width(file) + 2;
-    if (width != STYLE_NO_LIMIT)
+    if (width != STYLE_NO_LIMIT) { // The name gets at least a third.
+        file = style_cut_start(v->d->arena, file, width - width / 3 - 2);
+        taken = style_width(file) + 2;
         width = width > taken ? width - taken : 1;
+    }
     return arena_printf(v->d->arena, "%s  %s", function(v, f, width), file);
 }
 

@@ -29,7 +29,7 @@ def allow_dumps():
 
 
 def crash(library, directory, profile, command, options=()):
-    """Run COMMAND, recorded into PROFILE, in a new DIRECTORY. Return the path of its dump."""
+    """Run COMMAND, recorded into PROFILE, in a new DIRECTORY. Return the path of the dump."""
     os.makedirs(directory)
     environment = dict(os.environ, LD_PRELOAD=library, HEAPTAP_OUT=os.path.abspath(profile))
     environment.update(options)

@@ -249,7 +249,7 @@ for program in holds holds_static; do
         "$("$HEAPTAP" leaks holds.heaptap | grep -c "core --pid")"
 done
 
-# A process with 64 MiB of its own mapping, and one without.
+# A process with a mapping of 64 MiB, and one without.
 cat >maps.c <<'END'
 #include <fcntl.h>
 #include <stdlib.h>

@@ -114,7 +114,7 @@ def sizes(program):
 def all_keys(program):
     screen = Screen(120, 40, program.pid)
     screen.shows("grows")
-    # A key, and what the screen then shows; Escape goes back from pages.
+    # Press a key and check the screen; Escape goes back from pages.
     for key, pattern in (("?", "Keys of heaptap top"), ("h", "Keys of heaptap top"),
                          ("F1", "Keys of heaptap top"), ("t", "Tree of calls"),
                          ("F5", "Tree of calls"), ("i", "Tree of callers"),

@@ -52,7 +52,7 @@ consumer "Chromium shows our flame graphs" flamegraph leak.heaptap sample.heapta
     hostile.heaptap empty.heaptap
 
 # The loader of the Firefox Profiler, as a command with its own server, which is stopped at the end.
-# The self sizes of its functions add up to the live bytes.
+# The self sizes of all functions add up to the live bytes.
 profiler=$BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
 firefox() {
     timeout 60 node "$profiler" "$@" </dev/null

@@ -101,7 +101,7 @@ def fields(data):
 
 
 def sums(body):
-    """Return the sums of a profile by sample type, and the number of its samples."""
+    """Return the sums of a profile by sample type, and its number of samples."""
     message = list(fields(gzip.decompress(body)))
     texts = [value.decode() for number, value in message if number == 6]
     types = [texts[dict(fields(value))[1]] for number, value in message if number == 1]
@@ -264,7 +264,7 @@ def running():
 
 
 def cut():
-    """Few samples: the totals are those of all."""
+    """A profile cut to few samples has the totals of the whole."""
     with Server("--dir", ".", "--max-samples", "2") as server:
         got, count, texts = sums(server.get("/debug/pprof/heap?profile=p.heaptap")[2])
         totals = report("p.heaptap")["totals"]

@@ -32,6 +32,8 @@ done
 check "the session has several processes" "$HEAPTAP" report session.processes
 
 # Every view, one per line.
+echo "peak <= 1M" >rules
+echo "allocations of main == 0" >>rules
 views() {
     local by
     echo "report containers.heaptap"
@@ -76,6 +78,8 @@ views() {
     echo "source main containers.heaptap"
     echo "diff history.heaptap containers.heaptap"
     echo "diff --by function history.heaptap containers.heaptap"
+    echo "budget --budget rules containers.heaptap"
+    echo "top --batch -n 1 containers.heaptap"
     echo "--help"
     for by in run attach detach control snapshot pack merge report leaks timeline bins direct \
         callgraph source diff export; do
@@ -135,12 +139,12 @@ for width in 40 60 80 120; do
 done
 
 # Every command that shows a profile is among the views. core, check, rawdump, rss and retain show
-# memory.
+# memory; serve shows nothing.
 # run/rss and run/retain measure the width of these two.
 for command in $("$HEAPTAP" --help | awk '/^  [a-z+]+  / { print $1 }'); do
     case $command in
     heaptap | run | attach | detach | cc | c++ | record | snapshot | pack | merge | core | check | \
-        rawdump | rss | retain | html | export | help) ;;
+        rawdump | rss | retain | html | export | serve | help) ;;
     *) check "$command is among the views" grep -q "^$command .*heaptap$" views ;;
     esac
 done
