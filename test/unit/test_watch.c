@@ -1,6 +1,7 @@
 /* test_watch.c: profiles that are read again and again by a thread. If a test fails, the screen and
  * the server show old numbers, read too often, or lose a process that has ended. */
 #include <poll.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,6 +183,62 @@ a_digest_is_repeated_without_a_reading(void **state)
     arena_release(&arena);
 }
 
+struct gate {
+    sem_t begun, may_end;
+};
+
+/* As live_blocks, for a test that acts during each reading. */
+static void *
+live_blocks_in_time(void *arg, struct profile *p, const struct reading *reading,
+                    const void *previous)
+{
+    struct gate *gate = arg;
+
+    sem_post(&gate->begun);
+    sem_wait(&gate->may_end);
+    return live_blocks(NULL, p, reading, previous);
+}
+
+/* If this fails, `top` waits forever for the rows of a profile that no longer changes. */
+static void
+a_wish_during_a_reading_is_met_after_it(void **state)
+{
+    void (*wish[])(struct watch *w, uint32_t id) = {watch_repeat, watch_renew};
+
+    (void)state;
+    write_file("one.heaptap", 7);
+    for (size_t i = 0; i < sizeof wish / sizeof *wish; i++) {
+        struct arena arena = {0};
+        struct err err = {""};
+        struct gate gate;
+        struct watched a;
+        struct watch *w;
+
+        sem_init(&gate.begun, 0, 0);
+        sem_init(&gate.may_end, 0, 0);
+        w = watch_new(&(struct watch_options){.what = directory,
+                                              .interval_ns = 3600 * 1000 * MS,
+                                              .view = &view,
+                                              .arg = &gate,
+                                              .digest = live_blocks_in_time,
+                                              .release = free},
+                      &err);
+        assert_non_null(w);
+        sem_wait(&gate.begun);
+        wish[i](w, 1);
+        sem_post(&gate.may_end);
+        sem_post(&gate.may_end);
+        a = wait_for(w, &arena, 2, false);
+        assert_true(a.ended);
+        assert_int_equal(((int64_t *)a.latest->digest)[1], 7);
+        reading_release(a.latest);
+        watch_free(w);
+        arena_release(&arena);
+        sem_destroy(&gate.begun);
+        sem_destroy(&gate.may_end);
+    }
+}
+
 /* If this fails, a screen of a large profile, or of many, uses a whole processor. */
 static void
 readings_take_at_most_a_twentieth_of_the_time(void **state)
@@ -240,6 +297,7 @@ main(void)
         TEST(a_file_that_changed_is_read_again_and_compared),
         TEST(a_deleted_profile_keeps_its_last_reading),
         TEST(a_digest_is_repeated_without_a_reading),
+        TEST(a_wish_during_a_reading_is_met_after_it),
         TEST(readings_take_at_most_a_twentieth_of_the_time),
         TEST(an_empty_directory_has_no_processes_and_a_missing_one_is_an_error),
     };

@@ -64,10 +64,11 @@ struct entry {
     struct held *latest;
     uint64_t count;       // Number of readings.
     uint64_t allowed_ns;  // The rule permits a reading from then on.
-    uint64_t due_ns;      // The next reading; NEVER = when asked.
+    uint64_t due_ns;      // The next reading; NEVER = there is none.
     bool ended;
     struct file_state file; // State at the latest reading.
-    bool repeat;            // Repeat the digest.
+    bool repeat;            // Repeat the digest of the latest reading, or of the first to come.
+    bool renew;             // Read the file again, even if it has not changed.
 };
 
 struct job {
@@ -314,6 +315,8 @@ publish(struct watch *w, size_t index, struct held *reading, const struct file_s
     }
     e->file = *file;
     schedule(w, e, cost_ns);
+    if (e->renew)
+        e->due_ns = e->allowed_ns;
 }
 
 /* Read the entry at INDEX. The mutex is held, and released meanwhile. */
@@ -328,11 +331,13 @@ read_entry(struct watch *w, size_t index)
     uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
     struct err err = {""};
 
-    if (e->ended && memcmp(&file, &e->file, sizeof file) == 0) {
+    if (e->ended && !e->renew && memcmp(&file, &e->file, sizeof file) == 0) {
         schedule(w, e, 0);
         free(reading);
         return;
     }
+    // A wish that comes during the reading may come too late for it.
+    e->repeat = e->renew = false;
     w->busy = true;
     pthread_mutex_unlock(&w->mutex);
     reading = read_profile(w, what, before, reading, &err);
@@ -485,7 +490,7 @@ do_next(struct watch *w)
         return;
     }
     for (size_t i = 0; i < w->count; i++)
-        if (w->entries[i].repeat) {
+        if (w->entries[i].repeat && w->entries[i].latest != NULL) {
             repeat_entry(w, i);
             return;
         }
@@ -654,14 +659,6 @@ watch_only(struct watch *w, uint32_t id)
 }
 
 void
-watch_ask(struct watch *w)
-{
-    pthread_mutex_lock(&w->mutex);
-    make_due(w);
-    pthread_mutex_unlock(&w->mutex);
-}
-
-void
 watch_pause(struct watch *w, bool pause)
 {
     pthread_mutex_lock(&w->mutex);
@@ -675,7 +672,7 @@ watch_repeat(struct watch *w, uint32_t id)
 {
     pthread_mutex_lock(&w->mutex);
     for (size_t i = 0; i < w->count; i++)
-        w->entries[i].repeat |= w->entries[i].id == id && w->entries[i].latest != NULL;
+        w->entries[i].repeat |= w->entries[i].id == id;
     pthread_cond_signal(&w->wish);
     pthread_mutex_unlock(&w->mutex);
 }
@@ -685,8 +682,7 @@ watch_renew(struct watch *w, uint32_t id)
 {
     pthread_mutex_lock(&w->mutex);
     for (size_t i = 0; i < w->count; i++)
-        if (w->entries[i].id == id)
-            w->entries[i].file = (struct file_state){0};
+        w->entries[i].renew |= w->entries[i].id == id;
     make_due(w);
     pthread_mutex_unlock(&w->mutex);
 }

@@ -50,7 +50,7 @@ struct watched {
 
 struct watch_options {
     const char *what;     // Directory, profile or process id; NULL = all recorded processes.
-    uint64_t interval_ns; // Least time between two readings of a profile; 0 = read when asked.
+    uint64_t interval_ns; // Least time between two readings of a profile; 0 = read once.
     const struct view_options *view; // Symbols, and the frames to show.
     // Called in the thread with a new reading: returns what to keep with it. PREVIOUS is the digest
     // of the reading before, or NULL. P may be changed here, before others see it. May be NULL.
@@ -80,13 +80,11 @@ struct watched *watch_processes(struct watch *w, struct arena *arena, size_t *re
 /* Read only the process ID from now on; 0 = all of them. */
 void watch_only(struct watch *w, uint32_t id);
 
-/* Read again as soon as the rule above permits, although the interval has not passed. */
-void watch_ask(struct watch *w);
-
 /* Do not read until this is called with false. */
 void watch_pause(struct watch *w, bool pause);
 
-/* Call `digest` again for the latest reading of process ID, without reading its profile. */
+/* Call `digest` again for the latest reading of process ID, without reading its profile. Without a
+ * reading yet, the first one gets a digest made after this call. */
 void watch_repeat(struct watch *w, uint32_t id);
 
 /* Read process ID again when the rule permits, also if it has ended, because the user has chosen
